@@ -35,9 +35,6 @@ const gateFlags: readonly Flag[] = [
 const exploitSource: Value = { ...text, placeholder: "FILE|URL" };
 const modelColumns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
 
-/** The move of twenty million rows takes a quarter of an hour. */
-const dayMs = 86_400_000;
-
 /** By noun and verb. */
 export const additions: Readonly<Record<string, Addition>> = {
   "workspace list": {
@@ -100,10 +97,6 @@ export const additions: Readonly<Record<string, Addition>> = {
     summary: "Check all stored amounts in one snapshot; exit code 1 when they contradict each other",
     columns: ["ok", "broken"],
     progress: ({ invariant, rows }) => `${String(invariant)}: ${String(rows)} rows`,
-  },
-  "migrate rows": {
-    msMax: dayMs,
-    progress: ({ moved, total }) => `${String(moved)} of ${String(total)} generations`,
   },
   status: {
     summary: "Show what runs, in which version and on which schema, and what waits for the ledger; exits 1 if there is a problem",

@@ -18,7 +18,7 @@ const answerMsMax = 60_000;
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: Pick<RemoteVerb, "method" | "path" | "progress" | "msMax">;
+  verb: Pick<RemoteVerb, "method" | "path" | "progress">;
   fields: Record<string, unknown>;
   /** The bytes of a file. The fields then go into the query. */
   body?: Uint8Array<ArrayBuffer>;
@@ -36,7 +36,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || read ? progressMsMax : answerMsMax));
+  const signal = AbortSignal.timeout(verb.progress || read ? progressMsMax : answerMsMax);
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reasonOf(error)}; is it running? WEIR_URL names its address`, {
       cause: error,

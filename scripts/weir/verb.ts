@@ -56,7 +56,7 @@ export interface Operand {
   help: string;
 }
 
-export interface RemoteVerb extends VerbBase, Pick<Addition, "columns" | "show" | "send" | "uploads" | "notes" | "msMax"> {
+export interface RemoteVerb extends VerbBase, Pick<Addition, "columns" | "show" | "send" | "uploads" | "notes"> {
   method: Method;
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
@@ -82,8 +82,6 @@ export interface Addition {
   /** Where files are uploaded, and where notes go; absent: the verb's path. */
   uploads?: string;
   notes?: string;
-  /** How long to wait for the end of the answer; absent: a minute, with progress or a file eleven. */
-  msMax?: number;
 }
 
 /** Needs only files or the database, and no service. */
