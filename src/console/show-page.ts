@@ -3,8 +3,8 @@ import { DomainError, errorStatuses, LimitReachedError } from "../accounts/error
 import { lacksSecondFactor } from "../accounts/members/principal.ts";
 import { hasSecondFactor } from "../accounts/second-factor/second-factor.ts";
 import { requireFormToken } from "../accounts/sessions/browser.ts";
-import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
+import { workspaceEndpoints } from "../control-api/endpoints/workspaces.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { markup, type Html } from "../http/html.ts";
 import type { FormFields } from "./form.ts";
@@ -93,12 +93,8 @@ async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
   };
 }
 
-function workspacePath({ workspace }: PageCall): string {
-  return `/workspaces/${encodeURIComponent(workspace.id)}`;
-}
-
 async function isOn(feature: EarlyAccessFeature, call: PageCall): Promise<boolean> {
-  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
+  const { early_access: on } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
   return on.includes(feature);
 }
 
@@ -112,8 +108,8 @@ function offContent({ navigation }: Page, feature: EarlyAccessFeature, call: Pag
 /** The other features stay. @throws DomainError forbidden */
 async function switchOn(feature: EarlyAccessFeature, call: PageCall): Promise<ActionResult> {
   if (!isOperator(call.viewer)) throw new DomainError("forbidden", "Only the operator switches early access on");
-  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
-  await call.control("PATCH", workspacePath(call), { early_access: [...on, feature] });
+  const { early_access: on } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
+  await call.control(workspaceEndpoints.edit, { id: call.workspace.id, early_access: [...on, feature] });
   return { goTo: call.path, said: "It is switched on for the workspace." };
 }
 

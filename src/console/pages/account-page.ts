@@ -13,6 +13,7 @@ import {
 import { requireStrong, setPassword } from "../../accounts/sessions/passwords.ts";
 import { requireRecentSignIn, type SessionView } from "../../accounts/sessions/session.ts";
 import { updateBothFactors } from "../../accounts/sessions/store.ts";
+import { sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
 import { type Field, actionButton, form } from "../look/forms.ts";
@@ -144,7 +145,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
   if (email === null)
     return { title: "Operator", main: markup`<p>You hold the operator token, which is no person's account.</p>` };
-  const { data } = await call.control<{ data: SessionView[] }>("GET", "/sessions");
+  const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
     lead: email,
@@ -231,7 +232,7 @@ async function choosePassword({ viewer, parts, nowMs, path }: PageCall, typed: F
 }
 
 async function endSession({ control, path }: PageCall, typed: FormFields): Promise<ActionResult> {
-  await control("DELETE", `/sessions/${encodeURIComponent(typed.text("session"))}`);
+  await control(sessionEndpoints.end, { id: typed.text("session") });
   return { goTo: path, said: "The session has ended." };
 }
 

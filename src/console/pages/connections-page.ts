@@ -6,6 +6,7 @@ import { rowIn, type Published } from "../../connectors/catalog/published.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { search } from "../../connectors/catalog/search.ts";
 import type { ConnectionView, ConnectionTest } from "../../connectors/connections/schema.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { emptyState, badge, type Tone } from "../look/parts.ts";
@@ -23,7 +24,7 @@ export const connectionsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: ConnectionView[] }>("GET", "/connections");
+  const { data } = await call.control(connectionEndpoints.list);
   const sorted = data.toSorted((one, other) => attentionOf(one) - attentionOf(other));
   const rows = sorted.slice(skippedRows(call), skippedRows(call) + pageRows + 1);
   const mayChange = mayManage(call);

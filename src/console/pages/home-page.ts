@@ -2,7 +2,12 @@
 import type { KeyView } from "../../accounts/keys/schema.ts";
 import type { WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
-import type { GenerationView, LogView } from "../../gateway/generations/schema.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
+import { findingEndpoints } from "../../control-api/endpoints/findings.ts";
+import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
+import { logEndpoints } from "../../control-api/endpoints/log.ts";
+import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
+import type { GenerationView } from "../../gateway/generations/schema.ts";
 import type { UsageSums } from "../../gateway/usage/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
@@ -37,10 +42,10 @@ const lastRequests = 5;
 async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
   const [workspace, spend, log, { data: near }, attention] = await Promise.all([
-    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readMonthSpend(call, { month, zone: "UTC", by: "model" }),
-    call.control<LogView>("GET", "/log", { limit: String(sampleMax) }),
-    call.control<{ data: KeyView[] }>("GET", "/keys", { near_limit: "true", limit: "20" }),
+    call.control(logEndpoints.list, { limit: String(sampleMax) }),
+    call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
     readAttention(call),
   ]);
   const isNew = log.data.length === 0;
@@ -95,7 +100,7 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
 async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
     return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
-  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { limit: "20" });
+  const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });
   const hasKey = keys.some(({ kind }) => kind === "inference");
   const bench = call.offers("/workbench")
     ? markup`<li><a href="${call.link("/workbench")}">Try a model in the Workbench</a>. It needs no key.</li>`
@@ -199,12 +204,12 @@ const connectionsShown = 5;
 /** Of a connection whose last test failed. */
 const failed = 1;
 /** Open findings that have a fix, the most severe first. */
-const toFix = { status: "live", fixable: "true" };
+const toFix = { status: "live", fixable: "true" } as const;
 
 async function readAttention(call: PageCall): Promise<Attention> {
   const [{ data: findings }, { data: connections }] = await Promise.all([
-    call.control<FindingPage>("GET", "/findings", { ...toFix, limit: String(findingsShown) }),
-    call.control<{ data: ConnectionView[] }>("GET", "/connections"),
+    call.control(findingEndpoints.search, { ...toFix, limit: String(findingsShown) }),
+    call.control(connectionEndpoints.list),
   ]);
   const broken = connections.filter((connection) => attentionOf(connection) <= failed);
   return {

@@ -1,10 +1,10 @@
 /** The vendors that can be connected, by a search. */
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
-import type { ConnectionTest, ConnectionView } from "../../connectors/connections/schema.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
 import { labelsOf, hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { connectionTestMs } from "../../control-api/limits.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
@@ -142,10 +142,10 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   const number = numberIn(typed.text("credential_set"));
   const form =
     row.credential_sets.length === 0 ? {} : { credential_set: number, credentials: credentialsIn(typed, setOf(row, number)) };
-  const made = await call.control<ConnectionView>("POST", "/connections", { connector: row.id, ...form });
+  const made = await call.control(connectionEndpoints.create, { connector: row.id, ...form });
   const path = `/connections/${made.id}`;
   if (!made.testable) return { goTo: call.link(path), said: `${row.name} is connected.` };
-  const tested = await call.control<ConnectionTest>("POST", `${path}/test`);
+  const tested = await call.control(connectionEndpoints.test, { id: made.id });
   return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }
 

@@ -7,7 +7,7 @@ import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
 import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import { ecosystems } from "../../security/versions/ecosystem.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NoFields } from "../fields.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -72,8 +72,8 @@ const Counts = Type.Object({
 });
 export type Counts = Static<typeof Counts>;
 
-export const advisoryEndpoints: Endpoint[] = [
-  endpoint({
+export const advisoryEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/advisories",
     summary: "Show how old is what is known of each ecosystem",
@@ -83,7 +83,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(sql) };
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/advisories",
     summary: "Store advisories, a batch in one transaction; the same batch again changes nothing",
@@ -99,7 +99,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return outcome;
     },
   }),
-  endpoint({
+  count: endpoint({
     method: "GET",
     path: "/advisory-counts",
     summary: "Count the advisories of each ecosystem, and the projects that need them",
@@ -110,7 +110,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await selectAdvisoryCounts(sql) };
     },
   }),
-  endpoint({
+  startSync: endpoint({
     method: "POST",
     path: "/advisory-sync",
     summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
@@ -130,7 +130,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  showSync: endpoint({
     method: "GET",
     path: "/advisory-sync",
     summary: "Show the last synchronization that the service ran itself",
@@ -141,7 +141,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  noteSync: endpoint({
     method: "POST",
     path: "/advisories/syncs",
     summary: "Note that the records of an ecosystem's published archive are stored, or begin to be sent",
@@ -153,4 +153,4 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(parts.sql) };
     },
   }),
-];
+};

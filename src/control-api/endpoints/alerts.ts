@@ -16,7 +16,7 @@ import {
 } from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { alertTestMs } from "../limits.ts";
 
@@ -28,8 +28,8 @@ async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?
   return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
 }
 
-const ruleEndpoints: Endpoint[] = [
-  endpoint({
+export const alertRuleEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-rules",
     summary: "Tell of a threshold of a limit, of a low balance or of an event, by mail and by webhooks",
@@ -42,7 +42,7 @@ const ruleEndpoints: Endpoint[] = [
       return createRule({ actor, workspace: workspace.id, form }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-rules",
     summary: "List the rules of alerts in order of creation",
@@ -53,7 +53,7 @@ const ruleEndpoints: Endpoint[] = [
       return { data: await listRules({ actor, workspace: workspace.id }, parts.sql) };
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-rules/:id",
     summary: "Delete a rule of alerts; what it told stays listed",
@@ -66,10 +66,10 @@ const ruleEndpoints: Endpoint[] = [
       return deleteRule({ actor, workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-const webhookEndpoints: Endpoint[] = [
-  endpoint({
+export const alertWebhookEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-webhooks",
     summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
@@ -81,7 +81,7 @@ const webhookEndpoints: Endpoint[] = [
       return createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-webhooks",
     summary: "List the webhooks of alerts in order of creation; auditors see their hosts",
@@ -92,7 +92,7 @@ const webhookEndpoints: Endpoint[] = [
       return { data: await listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
     },
   }),
-  endpoint({
+  rotate: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/rotate",
     summary: "Give a webhook a new secret, which is shown once; for a day the former one signs as well",
@@ -103,7 +103,7 @@ const webhookEndpoints: Endpoint[] = [
       return rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/test",
     summary: "Send a test to a webhook, once, and tell how it answered",
@@ -115,7 +115,7 @@ const webhookEndpoints: Endpoint[] = [
       return testWebhook({ actor, workspace, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-webhooks/:id",
     summary: "Delete a webhook with its secret and its deliveries, irrevocably",
@@ -126,10 +126,10 @@ const webhookEndpoints: Endpoint[] = [
       return deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-];
+};
 
-const listEndpoints: Endpoint[] = [
-  endpoint({
+export const alertEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/alerts",
     summary: "List what was told, newest first, with what became of it at each webhook",
@@ -147,7 +147,7 @@ const listEndpoints: Endpoint[] = [
       return listAlerts({ actor, workspace: workspace.id, ...page }, parts.sql);
     },
   }),
-  endpoint({
+  replay: endpoint({
     method: "POST",
     path: "/alerts/:id/replay",
     summary: "Send an alert again, with the same id, to one webhook or all",
@@ -162,6 +162,4 @@ const listEndpoints: Endpoint[] = [
       return result;
     },
   }),
-];
-
-export const alertEndpoints: readonly Endpoint[] = [...ruleEndpoints, ...webhookEndpoints, ...listEndpoints];
+};

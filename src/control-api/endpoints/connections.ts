@@ -22,7 +22,7 @@ import {
 } from "../../connectors/connections/schema.ts";
 import type { ConnectionRow } from "../../connectors/connections/store.ts";
 import { testConnection } from "../../connectors/connections/test.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -55,8 +55,8 @@ function connectorNamed(named: string, { connectors }: ControlParts): ConnectorR
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
-export const connectionEndpoints: Endpoint[] = [
-  endpoint({
+export const connectionEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/connections",
     summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
@@ -70,7 +70,7 @@ export const connectionEndpoints: Endpoint[] = [
       throw unknownConnector(form.connector, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/connections",
     summary: "List connections in order of creation, without their credentials",
@@ -81,7 +81,7 @@ export const connectionEndpoints: Endpoint[] = [
       return { data: await listConnections(workspace?.id ?? null, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/connections/:id",
     summary: "Show a connection with its last test, without its credentials",
@@ -92,7 +92,7 @@ export const connectionEndpoints: Endpoint[] = [
       return viewConnection(row);
     },
   }),
-  endpoint({
+  replaceCredentials: endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",
     summary: "Replace all credentials by new ones",
@@ -110,7 +110,7 @@ export const connectionEndpoints: Endpoint[] = [
       return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/connections/:id/test",
     summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
@@ -122,7 +122,7 @@ export const connectionEndpoints: Endpoint[] = [
       return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/connections/:id",
     summary: "Delete a connection with its credentials, irrevocably",
@@ -134,4 +134,4 @@ export const connectionEndpoints: Endpoint[] = [
       return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-];
+};

@@ -8,13 +8,13 @@ import { RefundForm, TopUpForm, TopUpSettingsForm, TopUpSettingsView, TopUpView 
 import { setTopUpSettings, showTopUpSettings } from "../../gateway/top-ups/settings.ts";
 import { refundTopUp } from "../../gateway/top-ups/take-back.ts";
 import { createTopUp, authorizeToSee, findTopUp, listTopUps, noTopUp, showTopUp } from "../../gateway/top-ups/top-ups.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace, listOf, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { topUpCallMs } from "../limits.ts";
 import { describeCredit } from "./workspaces.ts";
 
-export const creditEndpoints: Endpoint[] = [
-  endpoint({
+export const creditEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/credit",
     summary: "Add credit; the same reference adds once",
@@ -27,7 +27,7 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit({ ...workspace, balance }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/credit",
     summary: "Show a workspace's credit",
@@ -38,7 +38,7 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit(workspace, parts);
     },
   }),
-];
+};
 
 /** The workspace of the path's top-up and the actor there; one of another workspace than the named one counts as unknown. */
 async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
@@ -53,8 +53,8 @@ function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
 }
 
-export const topUpEndpoints: Endpoint[] = [
-  endpoint({
+export const topUpEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/top-ups",
     summary:
@@ -69,7 +69,7 @@ export const topUpEndpoints: Endpoint[] = [
       return createTopUp({ actor, workspace: workspace.id, form }, offered(parts));
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/top-ups",
     summary: "List a workspace's card top-ups with their refunds, newest first",
@@ -85,7 +85,7 @@ export const topUpEndpoints: Endpoint[] = [
       return { data: await listTopUps({ actor, workspace: workspace.id, before: input.before ?? null, limit }, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/top-ups/:id",
     summary: "Show a card top-up; one under way is looked up at Stripe first",
@@ -104,7 +104,7 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUp({ id: topUp.id, workspace: workspace.id }, sql);
     },
   }),
-  endpoint({
+  refund: endpoint({
     method: "POST",
     path: "/top-ups/:id/refund",
     summary: "Refund a card top-up, at most what the workspace can still spend; the credit is taken back first",
@@ -118,7 +118,7 @@ export const topUpEndpoints: Endpoint[] = [
       return refundTopUp({ actor, workspace: workspace.id, id: call.id, form }, offered(call.parts));
     },
   }),
-  endpoint({
+  showSettings: endpoint({
     method: "GET",
     path: "/top-up-settings",
     summary: "Show a workspace's saved card and automatic top-up",
@@ -130,7 +130,7 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, { ...parts, stripe });
     },
   }),
-  endpoint({
+  editSettings: endpoint({
     method: "PATCH",
     path: "/top-up-settings",
     summary: "Change automatic top-up, or forget the saved card",
@@ -145,4 +145,4 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, topUps);
     },
   }),
-];
+};

@@ -23,7 +23,7 @@ import {
 } from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
@@ -49,8 +49,8 @@ const scopeFields = {
   product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
 };
 
-export const findingEndpoints: Endpoint[] = [
-  endpoint({
+export const findingEndpoints = {
+  search: endpoint({
     method: "GET",
     path: "/findings",
     summary: "Search findings, the most severe first",
@@ -91,7 +91,7 @@ export const findingEndpoints: Endpoint[] = [
       return searchFindings(request, sql);
     },
   }),
-  endpoint({
+  triage: endpoint({
     method: "PATCH",
     path: "/findings",
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
@@ -120,7 +120,7 @@ export const findingEndpoints: Endpoint[] = [
       return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
     },
   }),
-  endpoint({
+  listUrgent: endpoint({
     method: "GET",
     path: "/urgent-findings",
     summary: "List open findings, those that are exploited and those that are most likely to be first",
@@ -136,7 +136,7 @@ export const findingEndpoints: Endpoint[] = [
       return urgentFindings({ scope, limit: parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax }) }, sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/findings/:id",
     summary: "Show a finding: why it matches, what was decided, and the version to upgrade to",
@@ -147,7 +147,7 @@ export const findingEndpoints: Endpoint[] = [
       return showFinding({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  listEvents: endpoint({
     method: "GET",
     path: "/findings/:id/events",
     summary: "List what scans and people changed of a finding, newest first",
@@ -167,15 +167,15 @@ export const findingEndpoints: Endpoint[] = [
       return { data: events };
     },
   }),
-];
+};
 
 const OfProject = Type.Object({
   workspace: NamedWorkspace,
   project: line("the id or exact name of a project", { minLength: 1 }),
 });
 
-export const vexEndpoints: Endpoint[] = [
-  endpoint({
+export const vexEndpoints = {
+  export: endpoint({
     method: "GET",
     path: "/vex",
     summary: "Show the findings of a project and what was decided as a CycloneDX document (VEX)",
@@ -189,7 +189,7 @@ export const vexEndpoints: Endpoint[] = [
       return exportVex(project, parts);
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/vex",
     summary: "Take over the decisions of a CycloneDX document (VEX) about the findings of a project",
@@ -205,4 +205,4 @@ export const vexEndpoints: Endpoint[] = [
       return importVex({ actor, workspace: workspace.id, project, bytes }, parts);
     },
   }),
-];
+};

@@ -7,7 +7,7 @@ import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
 import { Email } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { keyRowsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -38,8 +38,8 @@ async function keyAndActor({
 
 const trueOrFalse = Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" });
 
-export const keyEndpoints: Endpoint[] = [
-  endpoint({
+export const keyEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/keys",
     summary: "Create a key; `key` in the answer is the only time it is shown",
@@ -54,7 +54,7 @@ export const keyEndpoints: Endpoint[] = [
       return created;
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/keys",
     summary:
@@ -82,7 +82,7 @@ export const keyEndpoints: Endpoint[] = [
       return { data: await listKeys({ actor, ...filter }, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/keys/:id",
     summary: "Show a key",
@@ -90,7 +90,7 @@ export const keyEndpoints: Endpoint[] = [
     view: KeyView,
     handle: async (call) => viewKey((await keyAndActor(call)).row),
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/keys/:id",
     summary: "Change a key's name, spend limits or requests per minute; other fields stay",
@@ -104,7 +104,7 @@ export const keyEndpoints: Endpoint[] = [
       return view;
     },
   }),
-  endpoint({
+  revoke: endpoint({
     method: "POST",
     path: "/keys/:id/revoke",
     summary: "Revoke a key, irrevocably",
@@ -117,4 +117,4 @@ export const keyEndpoints: Endpoint[] = [
       return view;
     },
   }),
-];
+};

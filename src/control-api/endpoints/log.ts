@@ -28,7 +28,7 @@ import {
 } from "../../gateway/prompts/prompts.ts";
 import { selectPromptWorkspace } from "../../gateway/prompts/store.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
 import { logRowsDefault, logRowsMax, promptDeletionMsMax } from "../limits.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
@@ -53,8 +53,8 @@ function readTime(field: "from" | "to", text: string | undefined): number | null
   throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${time.description} is needed`, { field });
 }
 
-export const logEndpoints: Endpoint[] = [
-  endpoint({
+export const logEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/log",
     summary: "List ended generations, newest first",
@@ -92,7 +92,7 @@ export const logEndpoints: Endpoint[] = [
       return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),
-  endpoint({
+  retain: endpoint({
     method: "POST",
     path: "/log/retain",
     summary:
@@ -114,7 +114,7 @@ export const logEndpoints: Endpoint[] = [
       return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/log/:id",
     summary: "Show an ended generation",
@@ -132,7 +132,7 @@ export const logEndpoints: Endpoint[] = [
       return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
-];
+};
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
@@ -142,8 +142,8 @@ async function promptAndActor({ id, named, actors, parts }: Entering): ReturnTyp
   return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
 }
 
-export const promptEndpoints: Endpoint[] = [
-  endpoint({
+export const promptEndpoints = {
+  count: endpoint({
     method: "GET",
     path: "/prompts",
     summary: "Count a workspace's stored prompts",
@@ -154,7 +154,7 @@ export const promptEndpoints: Endpoint[] = [
       return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/prompts/:id",
     summary: "Show the stored prompt of a generation, with its answer",
@@ -166,7 +166,7 @@ export const promptEndpoints: Endpoint[] = [
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "POST",
     path: "/prompts/delete",
     summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, irrevocably",
@@ -187,4 +187,4 @@ export const promptEndpoints: Endpoint[] = [
       throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
     },
   }),
-];
+};

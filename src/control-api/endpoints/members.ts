@@ -14,13 +14,13 @@ import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
 import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-export const memberEndpoints: Endpoint[] = [
-  endpoint({
+export const memberEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/members",
     summary:
@@ -47,7 +47,7 @@ export const memberEndpoints: Endpoint[] = [
       return view;
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/members",
     summary: "List the members of a workspace, by address",
@@ -68,7 +68,7 @@ export const memberEndpoints: Endpoint[] = [
       return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/members/:id",
     summary: "Change a member's role or monthly spend limit; the path takes the address, and omitted fields stay",
@@ -84,7 +84,7 @@ export const memberEndpoints: Endpoint[] = [
       return view;
     },
   }),
-  endpoint({
+  deactivate: endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
     summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
@@ -98,7 +98,7 @@ export const memberEndpoints: Endpoint[] = [
       return view;
     },
   }),
-  endpoint({
+  reactivate: endpoint({
     method: "POST",
     path: "/members/:id/reactivate",
     summary: "Reactivate a member; revoked keys stay revoked",
@@ -115,7 +115,7 @@ export const memberEndpoints: Endpoint[] = [
       return view;
     },
   }),
-];
+};
 
 /** Changes of members, which concern other people, and mails to those who are invited. */
 

@@ -10,7 +10,7 @@ import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "..
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
 import { selectScanTotals } from "../../security/scans/comparison-store.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, inWorkspace } from "../fields.ts";
 import { controlRowsMax } from "../limits.ts";
 
@@ -23,8 +23,8 @@ const ScanTotals = Type.Object({
 });
 export type ScanTotals = Static<typeof ScanTotals>;
 
-export const projectEndpoints: Endpoint[] = [
-  endpoint({
+export const projectEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/projects",
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
@@ -47,7 +47,7 @@ export const projectEndpoints: Endpoint[] = [
       return { data: await viewProjects(rows, parts) };
     },
   }),
-  endpoint({
+  countScans: endpoint({
     method: "GET",
     path: "/scans",
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
@@ -70,7 +70,7 @@ export const projectEndpoints: Endpoint[] = [
       return { scanned, not_comparable: notComparable };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/projects/:id",
     summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
@@ -82,7 +82,7 @@ export const projectEndpoints: Endpoint[] = [
       return showProject({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  move: endpoint({
     method: "PATCH",
     path: "/projects/:id",
     summary: "Put a project into another product, with its findings; null puts it into none",
@@ -100,10 +100,10 @@ export const projectEndpoints: Endpoint[] = [
       return viewProjectOf({ workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-export const productEndpoints: Endpoint[] = [
-  endpoint({
+export const productEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/products",
     summary: "Create a product, which groups projects",
@@ -116,7 +116,7 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, parts.sql);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/products",
     summary: "List products by name, with their live vulnerabilities",
@@ -133,7 +133,7 @@ export const productEndpoints: Endpoint[] = [
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/products/:id",
     summary: "Show a product",
@@ -145,4 +145,4 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, sql);
     },
   }),
-];
+};

@@ -13,7 +13,7 @@ import {
 import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
 import { testOwnKey } from "../../gateway/own-keys/test-own-key.ts";
 import { listOwnKeyProviders, OwnKeyProvider } from "../../gateway/own-keys/try-key.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
 
@@ -35,8 +35,8 @@ async function applied<T>({ parts }: Pick<EndpointCall<unknown>, "parts">, chang
   return result;
 }
 
-export const providerKeyEndpoints: Endpoint[] = [
-  endpoint({
+export const providerKeyEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/provider-keys",
     summary: "Store a workspace's own key for a provider, sealed, after a test call of at most 16 tokens that its provider bills",
@@ -51,7 +51,7 @@ export const providerKeyEndpoints: Endpoint[] = [
       return applied(call, createOwnKey({ actor, workspace, form }, call.parts));
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/provider-keys",
     summary: "List own provider keys in order of creation; members and auditors see that they exist",
@@ -62,7 +62,7 @@ export const providerKeyEndpoints: Endpoint[] = [
       return { data: await listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
     },
   }),
-  endpoint({
+  listProviders: endpoint({
     method: "GET",
     path: "/providers",
     summary: "List the providers that a workspace may bring its own key for, by name",
@@ -70,7 +70,7 @@ export const providerKeyEndpoints: Endpoint[] = [
     view: listOf(OwnKeyProvider),
     handle: async ({ parts }) => ({ data: listOwnKeyProviders(parts) }),
   }),
-  endpoint({
+  replace: endpoint({
     method: "PUT",
     path: "/provider-keys/:id",
     summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
@@ -84,7 +84,7 @@ export const providerKeyEndpoints: Endpoint[] = [
       return applied(call, replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts));
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/provider-keys/:id/test",
     summary:
@@ -98,7 +98,7 @@ export const providerKeyEndpoints: Endpoint[] = [
       return applied(call, testOwnKey({ actor, workspace, id: call.id, form }, call.parts));
     },
   }),
-  endpoint({
+  disable: endpoint({
     method: "POST",
     path: "/provider-keys/:id/disable",
     summary: "Keep the key and no longer use it: from now on its provider is called with the service's key and charged",
@@ -111,7 +111,7 @@ export const providerKeyEndpoints: Endpoint[] = [
       return applied(call, disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/provider-keys/:id",
     summary: "Delete the key, irrevocably: from now on its provider is called with the service's key and charged",
@@ -123,4 +123,4 @@ export const providerKeyEndpoints: Endpoint[] = [
       return applied(call, deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
     },
   }),
-];
+};

@@ -8,12 +8,12 @@ import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { moveGenerations, MoveView } from "../../gateway/metering/move.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-export const serviceEndpoints: Endpoint[] = [
-  endpoint({
+export const serviceEndpoints = {
+  show: endpoint({
     method: "GET",
     path: "/service",
     summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
@@ -24,7 +24,7 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.serviceState();
     },
   }),
-  endpoint({
+  showFleet: endpoint({
     method: "GET",
     path: "/status",
     summary: "Show what runs: the processes with their versions, the database's schema, and what waits for the ledger",
@@ -35,10 +35,10 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.fleetState();
     },
   }),
-];
+};
 
-export const secretEndpoints: Endpoint[] = [
-  endpoint({
+export const secretEndpoints = {
+  rotate: endpoint({
     method: "POST",
     path: "/secrets/rotate",
     summary: "Seal every workspace's data key and every second factor under the first key of SECRETS_KEY",
@@ -47,10 +47,10 @@ export const secretEndpoints: Endpoint[] = [
     handle: async ({ actors, parts }) =>
       rotateSecrets(actors.operator("rotate secrets"), { ...parts, bind: bindConnections, reseal: resealSecondFactors }),
   }),
-];
+};
 
-export const ledgerEndpoints: Endpoint[] = [
-  endpoint({
+export const ledgerEndpoints = {
+  verify: endpoint({
     method: "GET",
     path: "/ledger/verify",
     summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it is checked",
@@ -64,10 +64,10 @@ export const ledgerEndpoints: Endpoint[] = [
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },
   }),
-];
+};
 
-export const migrateEndpoints: Endpoint[] = [
-  endpoint({
+export const migrateEndpoints = {
+  move: endpoint({
     method: "POST",
     path: "/migrate",
     summary: "Move the generations of the version before to their new table; as `application/x-ndjson` with its progress",
@@ -85,4 +85,4 @@ export const migrateEndpoints: Endpoint[] = [
       return streamProgress((onMoved) => moveGenerations(parts, { finish, onMoved }), parts.log);
     },
   }),
-];
+};

@@ -8,11 +8,11 @@ import { UsageFields } from "../../gateway/usage/periods.ts";
 import { UsageView } from "../../gateway/usage/schema.ts";
 import { showUsage } from "../../gateway/usage/usage.ts";
 import { csvResponse } from "../../http/csv-response.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 
-export const usageEndpoints: Endpoint[] = [
-  endpoint({
+export const usageEndpoints = {
+  sum: endpoint({
     method: "GET",
     path: "/usage",
     summary: "Sum requests, tokens and charges by time, key, member, model, provider and endpoint",
@@ -40,10 +40,10 @@ export const usageEndpoints: Endpoint[] = [
       return showUsage(asked, { ...parts, sql: parts.reads });
     },
   }),
-];
+};
 
-export const statementEndpoints: Endpoint[] = [
-  endpoint({
+export const statementEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/statements",
     summary: "List a workspace's statements of usage, newest first; the open one is summed now",
@@ -59,7 +59,7 @@ export const statementEndpoints: Endpoint[] = [
       return listStatements({ actor, workspace, before, limit: rows }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/statements/:id",
     summary: "Show the statement of a month, such as 2026-10; with `format=csv` its lines as a file",
@@ -75,7 +75,7 @@ export const statementEndpoints: Endpoint[] = [
       return format === "csv" ? csvResponse(statementFile(statement)) : statement;
     },
   }),
-  endpoint({
+  close: endpoint({
     method: "POST",
     path: "/statements/close",
     summary: "Close the statements of months that are over now, and not within a minute",
@@ -87,4 +87,4 @@ export const statementEndpoints: Endpoint[] = [
       return closeNow(workspace?.id ?? null, parts);
     },
   }),
-];
+};

@@ -6,11 +6,11 @@ import { ecosystemNames, severities } from "../../security/findings/schema.ts";
 import { vulnerabilityRowsDefault } from "../../security/limits.ts";
 import { VulnerabilityRecord } from "../../security/vulnerabilities/schema.ts";
 import { showVulnerability } from "../../security/vulnerabilities/show.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 
-export const vulnerabilityEndpoints: Endpoint[] = [
-  endpoint({
+export const vulnerabilityEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/vulnerabilities",
     summary: "List the vulnerabilities of a workspace's components, the most severe first",
@@ -37,7 +37,7 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return { data: rows, total };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/vulnerabilities/:id",
     summary: "Show a vulnerability by any of its ids, with what it affects and where it occurs in the workspace",
@@ -49,10 +49,10 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return record;
     },
   }),
-];
+};
 
-export const exploitEndpoints: Endpoint[] = [
-  endpoint({
+export const exploitEndpoints = {
+  import: endpoint({
     method: "POST",
     path: "/exploits",
     summary: "Store EPSS scores and entries of CISA's catalog of known exploited vulnerabilities, a batch in one transaction",
@@ -63,4 +63,4 @@ export const exploitEndpoints: Endpoint[] = [
       return importExploits(input, parts.sql);
     },
   }),
-];
+};

@@ -5,7 +5,7 @@ import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../ac
 import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
 import { monthOf } from "../../kernel/clock.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
 import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -17,8 +17,8 @@ async function describeWorkspace(idOrName: string, parts: ControlParts): Promise
   return view;
 }
 
-export const workspaceEndpoints: Endpoint[] = [
-  endpoint({
+export const workspaceEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/workspaces",
     summary: "Create a workspace, with its first credit if `credit_usd` is given",
@@ -33,7 +33,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(id, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/workspaces",
     summary: "List workspaces, oldest first",
@@ -45,7 +45,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await describeWorkspaces(rows, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/workspaces/:id",
     summary: "Show a workspace, by id or exact name",
@@ -56,7 +56,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/workspaces/:id",
     summary: "Change settings; others stay",
@@ -71,7 +71,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  listStoppedModels: endpoint({
     method: "GET",
     path: "/workspaces/:id/retention",
     summary: "List the models that the workspace can call while zero data retention is off, and not while it is on",
@@ -82,7 +82,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await listStoppedModels(workspace, parts) };
     },
   }),
-];
+};
 
 function allWorkspaces({ sql, clock }: ControlParts) {
   return selectWorkspaces({ workspace: null, now: clock.now() }, sql);

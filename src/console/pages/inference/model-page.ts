@@ -1,4 +1,5 @@
 /** One model: whether it can be called and what it lacks, its routes, prices and limits, and how to call it. */
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
 import { factsOf } from "../../../gateway/api/request/requested-model.ts";
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
@@ -28,7 +29,7 @@ import { samplesFor } from "./request-samples.ts";
 export const modelPage: Page = { ...ofModels, path: "/models/*id", navigation: null, render };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: ModelDetails[] }>("GET", "/models", { id: call.params["id"] ?? "" });
+  const { data } = await call.control(modelEndpoints.list, { id: call.params["id"] ?? "" });
   const [model] = data;
   if (!model) throw new Error("The control API found a model and gave none");
   return {

@@ -1,4 +1,5 @@
 /** All models of the catalog, as this workspace may call them. */
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -30,7 +31,7 @@ export const modelsPage: Page = {
 const comparing = "compare-models";
 
 export function allModels(call: PageCall): Promise<{ data: ModelDetails[] }> {
-  return call.control<{ data: ModelDetails[] }>("GET", "/models");
+  return call.control(modelEndpoints.list);
 }
 
 async function render(call: PageCall): Promise<PageContent> {

@@ -1,4 +1,5 @@
 /** What was spent in a month, by day and by one of its dimensions: every number is from one answer of the control API. */
+import { usageEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
 import type { Html } from "../../../http/html.ts";
 import { previousMonth, type Month } from "../../../kernel/clock.ts";
@@ -63,7 +64,7 @@ export async function readMonthSpend(
   const next = nextMonth(month);
   const shared = { from: `${month}-01`, to: `${next}-01`, by: `day,${by}`, tz: zone, limit: String(rowsMax) };
   const fields = isFile ? shared : { ...shared, series: String(drawnMax) };
-  const { data: rows, rest, periods = [], total } = await call.control<UsageView>("GET", "/usage", fields);
+  const { data: rows, rest, periods = [], total } = await call.control(usageEndpoints.sum, fields);
   const days = daysOf(month, dayAt(call.nowMs, zone));
   const groups = groupsOf(rows, { by, days });
   const drawn = new Set(rows.flatMap((row) => (row.period === undefined ? [] : [namesOf(row, by).id])));

@@ -1,5 +1,6 @@
 /** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationDetail, PriceLine } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -23,7 +24,7 @@ export const requestPage: Page = {
 };
 
 function requestOf(call: PageCall): Promise<GenerationDetail> {
-  return call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+  return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
 
 /** @param prompt null: it was not asked for */
@@ -149,7 +150,7 @@ function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCa
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
   const request = await requestOf(call);
-  const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
+  const prompt = await call.control(promptEndpoints.show, { id: request.generation_id });
   return { show: content(request, call, prompt) };
 }
 

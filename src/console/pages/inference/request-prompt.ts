@@ -1,4 +1,5 @@
 /** A stored prompt with its answer, as text. Nothing of it is taken for markup, and images and files are named by their type alone. */
+import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -77,7 +78,7 @@ export function deletePromptDialog(request: GenerationDetail, call: PageCall): H
 }
 
 async function render(call: PageCall): Promise<PageContent> {
-  const request = await call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+  const request = await call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
   return {
     title: "Delete the stored prompt?",
     lead: markup`<code>${request.generation_id}</code>`,
@@ -106,6 +107,6 @@ function deleteForm(request: GenerationDetail, call: PageCall): Html {
 
 async function deletePrompt(call: PageCall): Promise<ActionResult> {
   const id = call.params["id"] ?? "";
-  await call.control("POST", "/prompts/delete", { id });
+  await call.control(promptEndpoints.delete, { id });
   return { goTo: call.link(requestPath({ generation_id: id })), said: "The prompt and its answer are deleted." };
 }

@@ -1,5 +1,6 @@
 /** What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table and a file. */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
@@ -58,7 +59,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const { month, by } = request;
   const [spend, workspace] = await Promise.all([
     readMonthSpend(call, request),
-    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    call.control(workspaceEndpoints.show, { id: call.workspace.id }),
   ]);
   const isMember = call.workspace.role === "member";
   const none = emptyState(

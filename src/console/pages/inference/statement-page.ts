@@ -1,4 +1,5 @@
 /** The statement of a month, as a page to read and to print: every amount has all of its decimals. */
+import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
   statementFile,
   type StatementView,
@@ -27,7 +28,7 @@ export const statementPage: Page = {
 };
 
 function read(call: PageCall): Promise<StatementView> {
-  return call.control<StatementView>("GET", `/statements/${encodeURIComponent(call.params["number"] ?? "")}`);
+  return call.control(statementEndpoints.show, { id: call.params["number"] ?? "" });
 }
 
 async function render(call: PageCall): Promise<PageContent> {

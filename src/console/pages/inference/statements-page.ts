@@ -1,4 +1,5 @@
 /** The statements of a workspace, one for each month. */
+import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { StatementList, StatementRow } from "../../../gateway/statements/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -26,7 +27,7 @@ export const statementsPage: Page = {
 
 function read(call: PageCall): Promise<StatementList> {
   const before = call.query.get("before");
-  return call.control<StatementList>("GET", "/statements", before ? { before } : {});
+  return call.control(statementEndpoints.list, before ? { before } : {});
 }
 
 async function render(call: PageCall): Promise<PageContent> {

@@ -1,6 +1,7 @@
 /** The Workbench: a conversation that the page sends to one model or two. The server keeps nothing of it, and sends only the page. */
 import { readFileSync } from "node:fs";
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { ModelRecord } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
@@ -19,8 +20,8 @@ export const workbenchPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const { id } = call.workspace;
   const [{ data }, { enabled }] = await Promise.all([
-    call.control<{ data: ModelRecord[] }>("GET", "/models"),
-    call.control<WorkspaceView>("GET", `/workspaces/${encodeURIComponent(id)}`),
+    call.control(modelEndpoints.list),
+    call.control(workspaceEndpoints.show, { id }),
   ]);
   const models = choosableModels(data);
   const why = whyNot(call, { enabled, callable: models.callable.length });

@@ -1,5 +1,5 @@
 /** The state of the process that answers. */
-import type { ServiceView } from "../../../process/health.ts";
+import { serviceEndpoints } from "../../../control-api/endpoints/service.ts";
 import { markup } from "../../../http/html.ts";
 import { badge, facts, emptyState } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
@@ -15,7 +15,7 @@ export const servicePage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { version, started_at: startedAt, dependencies, alarms } = await call.control<ServiceView>("GET", "/service");
+  const { version, started_at: startedAt, dependencies, alarms } = await call.control(serviceEndpoints.show);
   const parts = Object.entries(dependencies).map(([name, state]) => ({ name, state }));
   const isReady = parts.every(({ state }) => state === "ok");
   return {

@@ -1,5 +1,7 @@
 /** All workspaces with their money, and the form that opens another one. */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { FormFields } from "../../form.ts";
@@ -36,7 +38,7 @@ function trail(call: PageCall) {
 }
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: WorkspaceView[] }>("GET", "/workspaces");
+  const { data } = await call.control(workspaceEndpoints.list);
   const open = opener({ dialog: "new-workspace", path: call.link("/workspaces/new"), label: "Create a workspace" });
   const body = newWorkspaceForm(call, call.link(""));
   return {
@@ -87,7 +89,7 @@ function newWorkspaceForm(call: PageCall, action: string): Html {
 
 async function openWorkspace(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const credit = typed.text("credit_usd");
-  const view = await call.control<WorkspaceView>("POST", "/workspaces", {
+  const view = await call.control(workspaceEndpoints.create, {
     name: typed.text("name"),
     ...(credit !== "" && { credit_usd: credit }),
   });
@@ -107,7 +109,7 @@ export const operatorWorkspacePage: Page = {
 
 async function renderWorkspace(call: PageCall): Promise<PageContent> {
   const id = call.params["id"] ?? "";
-  const view = await call.control<WorkspaceView>("GET", `/workspaces/${encodeURIComponent(id)}`);
+  const view = await call.control(workspaceEndpoints.show, { id });
   const pages = workspacePath(view.name);
   return {
     title: view.name,
@@ -153,6 +155,6 @@ function creditForm(call: PageCall) {
 
 async function addCredit(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const sent = { workspace: call.params["id"] ?? "", usd: typed.text("usd"), ref: typed.text("ref") };
-  const { balance_usd: balance } = await call.control<{ balance_usd: string }>("POST", "/credit", sent);
+  const { balance_usd: balance } = await call.control(creditEndpoints.add, sent);
   return { goTo: call.path, said: `The balance is now ${balance} USD.` };
 }

@@ -1,7 +1,7 @@
 /** The projects of a workspace with their vulnerabilities and scans. */
+import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
-import type { ProductView } from "../../../security/projects/product-schema.ts";
 import type { ProjectView } from "../../../security/projects/schema.ts";
 import { filterForm, type Field } from "../../look/forms.ts";
 import { emptyState, badge } from "../../look/parts.ts";
@@ -23,7 +23,7 @@ export const projectsPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const text = (call.query.get("text") ?? "").trim();
   const filters = text === "" ? {} : { text };
-  const { data } = await call.control<{ data: ProjectView[] }>("GET", "/projects", { ...filters, ...rowsInput(call) });
+  const { data } = await call.control(projectEndpoints.list, { ...filters, ...rowsInput(call) });
   const create =
     call.workspace.role === "auditor" ? null : markup`<a class="button" href="${call.link("/projects/new")}">Add a project</a>`;
   const products = data.some(({ product_id: product }) => product !== null)
@@ -110,7 +110,7 @@ export function isVerdict({
 
 /** Of the first products by name; others are shown by their id. */
 export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {
-  const { data } = await call.control<{ data: ProductView[] }>("GET", "/products", { limit: String(listRowsMax) });
+  const { data } = await call.control(productEndpoints.list, { limit: String(listRowsMax) });
   return new Map(data.map(({ id, name }) => [id, name]));
 }
 

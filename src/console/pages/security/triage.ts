@@ -1,5 +1,6 @@
 /** States of findings in words. */
 import { DomainError } from "../../../accounts/errors.ts";
+import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingStatus } from "../../../security/findings/schema.ts";
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
@@ -99,7 +100,7 @@ export async function triageChosen(call: PageCall, form: FormFields): Promise<Tr
   const reason = form.text("note");
   if (status === "" && match === "" && reason === "")
     throw new DomainError("invalid_field", "Choose a status or a match, or write a note", { field: "status" });
-  return call.control<TriagedMany>("PATCH", "/findings", {
+  return call.control(findingEndpoints.triage, {
     findings,
     ...(status !== "" && { status }),
     ...(match !== "" && { false_positive: match === "true" }),

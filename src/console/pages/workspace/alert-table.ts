@@ -2,6 +2,7 @@
 import { kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
 import type { AlertView, AlertDeliveryView, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { alertEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { actionButton } from "../../look/forms.ts";
@@ -40,7 +41,7 @@ export function alertTable({ rows, canReplay, ofWebhook = false, empty }: AlertT
 
 /** @param input names the webhook, where only one should get it again */
 export async function replay(call: PageCall, typed: FormFields, input: { webhook?: string } = {}): Promise<ActionResult> {
-  await call.control<AlertView>("POST", `/alerts/${encodeURIComponent(typed.text("alert"))}/replay`, input);
+  await call.control(alertEndpoints.replay, { id: typed.text("alert"), ...input });
   return { goTo: call.path, said: "The alert is sent again, with the same id." };
 }
 

@@ -1,5 +1,6 @@
 /** The audit log of a workspace: who changed what, from which value to which. */
 import type { AuditView } from "../../../accounts/audit/list.ts";
+import { auditEndpoints } from "../../../control-api/endpoints/audit.ts";
 import { auditRowsMax } from "../../../control-api/limits.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -32,7 +33,7 @@ function filtersOf({ query }: PageCall): Filters {
 async function read(call: PageCall, limit: number): Promise<AuditView[]> {
   const { event, actor, from, to } = filtersOf(call);
   const before = call.query.get("before");
-  const { data } = await call.control<{ data: AuditView[] }>("GET", "/audit", {
+  const { data } = await call.control(auditEndpoints.list, {
     ...(event !== undefined && { event }),
     ...(actor !== undefined && { actor: actor.trim().toLowerCase() }),
     ...(from !== undefined && { from: startOf(from) }),

@@ -4,6 +4,8 @@ import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { requireRightOver } from "../../../accounts/members/members.ts";
 import { overseers, managers } from "../../../accounts/workspaces/authorize.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { Html } from "../../../http/html.ts";
 import { badge, type Tone } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
@@ -17,7 +19,7 @@ export function memberPath(email: string): string {
 /** The member of the address. @throws DomainError not_found */
 export async function findMember(call: PageCall): Promise<ListedMember> {
   const email = call.params["id"] ?? "";
-  const { data } = await call.control<{ data: ListedMember[] }>("GET", "/members", { email });
+  const { data } = await call.control(memberEndpoints.list, { email });
   const [member] = data;
   if (member) return member;
   throw new DomainError("not_found", `There is no member "${email.slice(0, 254)}" in this workspace`);
@@ -27,7 +29,7 @@ export async function findMember(call: PageCall): Promise<ListedMember> {
 export async function keysOf({ email }: ListedMember, call: PageCall): Promise<KeyView[]> {
   const { role } = call.workspace;
   if (role !== "operator" && !overseers.includes(role) && email !== call.viewer.email) return [];
-  const { data } = await call.control<{ data: KeyView[] }>("GET", "/keys", { owner: email });
+  const { data } = await call.control(keyEndpoints.list, { owner: email });
   return data;
 }
 

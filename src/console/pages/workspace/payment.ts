@@ -1,4 +1,5 @@
 /** The saved card and automatic top-up in words. */
+import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
@@ -37,7 +38,7 @@ export function automaticFacts(settings: TopUpSettingsView): Html {
 /** On the page of settings, for the roles that may see it. */
 export async function topUpSection(call: PageCall): Promise<Html | null> {
   if (!call.offers("/top-ups")) return null;
-  const settings = await call.control<TopUpSettingsView>("GET", "/top-up-settings");
+  const settings = await call.control(topUpEndpoints.showSettings);
   const reason = reasonAgainstCards(settings);
   const body =
     reason === null
@@ -78,7 +79,7 @@ export function payLink({ url }: TopUpView, call: PageCall): Html {
 }
 
 export async function startPayment(call: PageCall, sent: FormFields): Promise<ActionResult> {
-  const topUp = await call.control<TopUpView>("POST", "/top-ups", { usd: sent.text("usd") });
+  const topUp = await call.control(topUpEndpoints.create, { usd: sent.text("usd") });
   return {
     show: {
       title: "Pay at Stripe",

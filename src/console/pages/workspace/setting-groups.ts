@@ -1,10 +1,10 @@
 /** The settings of a workspace in groups, each with what it does in words. A group is one form. */
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import type { WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts";
 
 export interface Setting {
   /** Of the form; `early_access.<feature>` is a part of `early_access`. */
-  name: string;
+  name: keyof WorkspaceSettings | `early_access.${EarlyAccess}`;
   label: string;
   /** What it does, on and off. */
   hint: string;

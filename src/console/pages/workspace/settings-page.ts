@@ -2,9 +2,11 @@
 import { DomainError } from "../../../accounts/errors.ts";
 import { managers, overseers } from "../../../accounts/workspaces/authorize.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { promptEndpoints } from "../../../control-api/endpoints/log.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
-import type { PromptCount, PromptsDeleted } from "../../../gateway/prompts/prompts.ts";
+import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { pageDeadlineMs } from "../../limits.ts";
@@ -28,8 +30,11 @@ function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
   return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
     const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
     if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
-    const path = `/workspaces/${call.workspace.id}`;
-    await call.control("PATCH", path, await editOf(changed, typed, () => call.control<WorkspaceView>("GET", path)));
+    const { id } = call.workspace;
+    await call.control(workspaceEndpoints.edit, {
+      id,
+      ...(await editOf(changed, typed, () => call.control(workspaceEndpoints.show, { id }))),
+    });
     return { goTo: call.path, said };
   };
 }
@@ -67,12 +72,11 @@ export const settingsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const path = `/workspaces/${call.workspace.id}`;
-  const workspace = await call.control<WorkspaceView>("GET", path);
-  const { data: stopped } = await call.control<{ data: StoppedModel[] }>("GET", `${path}/retention`);
-  const { role } = call.workspace;
+  const { id, role } = call.workspace;
+  const workspace = await call.control(workspaceEndpoints.show, { id });
+  const { data: stopped } = await call.control(workspaceEndpoints.listStoppedModels, { id });
   const oversees = role === "operator" || overseers.includes(role);
-  const stored = oversees ? await call.control<PromptCount>("GET", "/prompts") : null;
+  const stored = oversees ? await call.control(promptEndpoints.count) : null;
   const manages = role === "operator" || managers.includes(role);
   const changes = ({ ofTheOperator }: SettingGroup): boolean => (ofTheOperator ? role === "operator" : manages);
   const bodyOf = (group: SettingGroup): Html => {
@@ -187,7 +191,7 @@ function deletePromptsDialog(stored: PromptCount, call: PageCall): Html {
 }
 
 async function renderDelete(call: PageCall): Promise<PageContent> {
-  const stored = await call.control<PromptCount>("GET", "/prompts");
+  const stored = await call.control(promptEndpoints.count);
   return {
     title: "Delete stored prompts",
     trail: [{ path: call.link("/settings"), label: "Settings" }],
@@ -224,7 +228,7 @@ async function deletePrompts(call: PageCall, typed: FormFields): Promise<ActionR
     const message = `Cannot delete prompts before "${day.slice(0, 40)}": a day such as 2026-11-20 is needed`;
     throw new DomainError("invalid_field", message, { field: "before" });
   }
-  const { deleted } = await call.control<PromptsDeleted>("POST", "/prompts/delete", { before: `${day}T00:00:00Z` });
+  const { deleted } = await call.control(promptEndpoints.delete, { before: `${day}T00:00:00Z` });
   const count = deleted === 1 ? "1 stored prompt" : `${deleted.toLocaleString("en-US")} stored prompts`;
   return { goTo: call.link("/settings"), said: `${count} of requests before ${day} ${deleted === 1 ? "is" : "are"} deleted.` };
 }
