@@ -78,7 +78,6 @@ async function accept(
 ): Promise<Response> {
   const { control } = parts;
   await answerInvitation({ person: personOf(email), workspace: invitation.id, accepts: true }, control);
-  control.notify("records-changed");
   const home = workspacePath(invitation.name);
   if (call.viewer?.email === email) return seeOther(home);
   const hasPassword = (await selectPasswordHash(email, control.sql)) !== null;

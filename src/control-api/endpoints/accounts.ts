@@ -17,9 +17,7 @@ const stateEndpoint = (verb: AccountVerb, summary: string) =>
     fields: NoFields,
     view: AccountView,
     async handle({ id: email, actors, parts }) {
-      const view = await setAccount({ actor: actors.operator(`${verb} an account`), email, verb }, parts);
-      parts.notify("records-changed");
-      return view;
+      return setAccount({ actor: actors.operator(`${verb} an account`), email, verb }, parts);
     },
   });
 
@@ -101,7 +99,6 @@ async function answer({ id, actors: { principal }, parts }: EndpointCall<object>
   const asked = invitations.find((one) => one.id === id || one.name === id);
   if (!asked) throw noInvitation();
   await answerInvitation({ person: principal, workspace: asked.id, accepts }, parts);
-  parts.notify("records-changed");
   return identityOf(principal, parts.sql);
 }
 

@@ -49,9 +49,7 @@ export const keyEndpoints = {
     async handle({ input: { workspace: named, ...form }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
-      const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
-      parts.notify("records-changed");
-      return created;
+      return createKey({ actor: owner, workspace: workspace.id, form }, parts);
     },
   }),
   list: endpoint({
@@ -99,9 +97,7 @@ export const keyEndpoints = {
     async handle(call) {
       const { actor } = await keyAndActor(call);
       const { workspace: _named, ...edit } = call.input;
-      const view = await editKey({ actor, id: call.id, edit }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return editKey({ actor, id: call.id, edit }, call.parts);
     },
   }),
   revoke: endpoint({
@@ -112,9 +108,7 @@ export const keyEndpoints = {
     view: KeyView,
     async handle(call) {
       const { actor } = await keyAndActor(call);
-      const view = await revokeKey({ actor, id: call.id }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return revokeKey({ actor, id: call.id }, call.parts);
     },
   }),
 };

@@ -42,9 +42,7 @@ export const memberEndpoints = {
       // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
-      const view = await inviteMember({ actor, workspace, member, mails: invite }, parts);
-      parts.notify("records-changed");
-      return view;
+      return inviteMember({ actor, workspace, member, mails: invite }, parts);
     },
   }),
   list: endpoint({
@@ -79,9 +77,7 @@ export const memberEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(named);
       if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
     },
   }),
   deactivate: endpoint({
@@ -93,9 +89,7 @@ export const memberEndpoints = {
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       // It is not counted: whoever uses up the changes of an hour must not be able to stay.
-      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
-      parts.notify("records-changed");
-      return view;
+      return deactivateMember({ actor, workspace: workspace.id, email }, parts);
     },
   }),
   reactivate: endpoint({
@@ -110,9 +104,7 @@ export const memberEndpoints = {
       const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
       if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
     },
   }),
 };

@@ -28,13 +28,6 @@ async function ownerAndActor({
   return actors.forResource({ named: input.workspace, workspace: found.workspace, unknown: noOwnKey(id) });
 }
 
-/** Runs a change, after which every gateway and worker reads its records again. */
-async function applied<T>({ parts }: Pick<EndpointCall<unknown>, "parts">, change: Promise<T>): Promise<T> {
-  const result = await change;
-  parts.notify("records-changed");
-  return result;
-}
-
 export const providerKeyEndpoints = {
   create: endpoint({
     method: "POST",
@@ -48,7 +41,7 @@ export const providerKeyEndpoints = {
       call.actors.requireRecentSignIn("store a provider key");
       const { workspace: named, ...form } = call.input;
       const { actor, workspace } = await call.actors.inWorkspace(named);
-      return applied(call, createOwnKey({ actor, workspace, form }, call.parts));
+      return createOwnKey({ actor, workspace, form }, call.parts);
     },
   }),
   list: endpoint({
@@ -81,7 +74,7 @@ export const providerKeyEndpoints = {
       call.actors.requireRecentSignIn("replace a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
-      return applied(call, replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+      return replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts);
     },
   }),
   test: endpoint({
@@ -95,7 +88,7 @@ export const providerKeyEndpoints = {
     async handle(call) {
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
-      return applied(call, testOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+      return testOwnKey({ actor, workspace, id: call.id, form }, call.parts);
     },
   }),
   disable: endpoint({
@@ -108,7 +101,7 @@ export const providerKeyEndpoints = {
       // From then on its calls are charged to credit.
       call.actors.requireRecentSignIn("disable a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return applied(call, disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+      return disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
   delete: endpoint({
@@ -120,7 +113,7 @@ export const providerKeyEndpoints = {
     async handle(call) {
       call.actors.requireRecentSignIn("delete a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return applied(call, deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+      return deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
 };

@@ -67,7 +67,6 @@ export const workspaceEndpoints = {
       // It deletes what is older.
       if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
-      parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);
     },
   }),

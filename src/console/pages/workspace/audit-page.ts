@@ -1,4 +1,5 @@
 /** The audit log of a workspace: who changed what, from which value to which. */
+import type { AuditKind } from "../../../accounts/audit/events.ts";
 import type { AuditView } from "../../../accounts/audit/list.ts";
 import { auditEndpoints } from "../../../control-api/endpoints/audit.ts";
 import { auditRowsMax } from "../../../control-api/limits.ts";
@@ -152,7 +153,7 @@ function targetLink(target: string, call: Pick<PageCall, "link">): Html {
 }
 
 /** Events of the audit log in words. */
-const words: Record<string, string> = {
+const words: Record<AuditKind, string> = {
   "workspace.created": "Workspace created",
   "workspace.updated": "Settings changed",
   "workspace.member.added": "Member added",
@@ -217,9 +218,9 @@ const words: Record<string, string> = {
   "finding.updated": "Finding triaged",
 };
 
-/** An event without words of its own stands for itself. */
+/** An event that this version does not know stands for itself. */
 export function eventWords(event: string): string {
-  return words[event] ?? event;
+  return new Map(Object.entries(words)).get(event) ?? event;
 }
 
 /** For a filter, by their words. */
