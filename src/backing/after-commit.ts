@@ -1,7 +1,7 @@
 /**
  * Notifications of what a transaction changed. They leave after its commit, so that whoever hears one reads what it announces. A
- * transaction that is rolled back announces nothing, and one that changes many things sends each topic once. Nobody has to remember it:
- * the handle of the database does it for every transaction. As with every broadcast, correctness does not depend on the delivery: a
+ * transaction that is rolled back announces nothing, and one that changes many things sends each topic once. No caller has to
+ * remember it: the handle of the database does it for every transaction, and a handle that cannot refuses the change. As with every broadcast, correctness does not depend on the delivery: a
  * process that ends right after a commit sends nothing.
  */
 import type { Database, Queries, Transaction } from "./backing.ts";
@@ -22,9 +22,11 @@ export function notifying(sql: Database, notify: (topic: Notification) => void):
   return new Proxy(sql, { get: (target, name) => (name === "begin" ? begin : Reflect.get(target, name)) });
 }
 
-/** Without effect on a handle that is not `notifying`, such as that of a tool beside the service. */
+/** @throws Error in a transaction of a handle that is not `notifying`, where what follows the change would be lost without a word */
 export function notifyAfterCommit(topic: Notification, tx: Transaction): void {
-  waiting.get(tx)?.add(topic);
+  const topics = waiting.get(tx);
+  if (topics === undefined) throw new Error(`Cannot notify of "${topic}": this handle of the database reaches no bus`);
+  topics.add(topic);
 }
 
 type Work = (tx: Transaction) => unknown;

@@ -71,4 +71,9 @@ describe.each(oneDatabase)("a change on $name", ({ open }) => {
     await expect(rolledBack).rejects.toThrow("undone");
     expect(count()).toBe(before);
   });
+
+  test("one on a handle that reaches no bus is refused, as copies of records would stay", async () => {
+    await expect(record("auth.api.key.revoked", database.sql)).rejects.toThrow('Cannot notify of "records-changed"');
+    await record("workspace.created", database.sql);
+  });
 });
