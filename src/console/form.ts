@@ -1,4 +1,9 @@
-/** Reads the fields of a form that a browser sends, and those of an address. What a person typed stays text, which the control API checks. */
+/**
+ * Reads the forms that a browser sends, and the fields of an address. A form is received through a door, which bounds how many are in
+ * memory, and is refused when it is too large, too slow, compressed or has too many fields; fields are counted before they are read, so
+ * that millions of small ones hold nothing up. What a person typed stays text: the endpoint that it is given to checks it, so that the
+ * Console has no second set of rules.
+ */
 import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
 import type { Lane } from "../accounts/quotas/lane.ts";

@@ -1,4 +1,8 @@
-/** From a path to a page of the table. */
+/**
+ * From a path to a row of the table of pages, and what that page gets: its viewer, its address, and the control API with the viewer's
+ * rights. A page calls endpoints as a caller over HTTP does, with the same checks, audit and errors, but within the process: it names the
+ * endpoint and not a path. The workspace of the address is filled in, so that no page has to pass it on.
+ */
 import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
 import { formToken } from "../accounts/sessions/browser.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
@@ -66,7 +70,7 @@ function decoded(part: string): string {
   }
 }
 
-/** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
+// What a page gets: its viewer, its address, and the control API with the viewer's rights.
 
 interface Address {
   viewer: Viewer;

@@ -1,4 +1,8 @@
-/** A page of the Console, as the table of pages holds it. */
+/**
+ * A page of the Console, as the table of pages holds it: where it is, who may see it, what it shows, what its forms do, and what it is
+ * given for that. A page is a value without a class: the frame, the roles, the forms' proof and the errors are made around it, and it
+ * cannot forget them.
+ */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Passwords } from "../accounts/sessions/passwords.ts";

@@ -1,4 +1,7 @@
-/** One connection: its last test, new credentials for it, and its end. */
+/**
+ * One connection: its last test, new credentials for it, and its end. No page shows a credential again: new ones replace all old ones, and
+ * a connection stays where its test fails.
+ */
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";

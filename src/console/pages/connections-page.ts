@@ -1,4 +1,7 @@
-/** The vendors that a workspace is connected to; what needs attention comes first. */
+/**
+ * The vendors that a workspace is connected to, those that need attention first; the states of connections in words; and how pages find a
+ * connector of the published catalog.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { methodNames } from "../../connectors/catalog/files/columns.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
@@ -63,7 +66,7 @@ function list(rows: readonly ConnectionView[], call: PageCall, connect: Html | n
   });
 }
 
-/** The state of a connection: what its last test showed. */
+// The state of a connection: what its last test showed.
 
 type Outcome = ConnectionTest["outcome"];
 
@@ -98,7 +101,7 @@ export function methodName(method: string): string {
   return Object.entries(methodNames).find(([known]) => known === method)?.[1] ?? method;
 }
 
-/** Connectors of the catalog that this service has published. */
+// Connectors of the catalog that this service has published.
 
 /** @throws DomainError unavailable until a catalog is published */
 export function catalogOf({ parts }: Pick<PageCall, "parts">): Published {

@@ -1,4 +1,7 @@
-/** The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. */
+/**
+ * The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. A workspace without requests
+ * gets its first steps in place of charts. Its numbers are those of Spend and Requests, from the same endpoints.
+ */
 import type { KeyView } from "../../accounts/keys/schema.ts";
 import type { WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
@@ -95,7 +98,7 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
   return section("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
 }
 
-/** What to do in a workspace without requests. */
+// What to do in a workspace without requests.
 
 async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
@@ -105,16 +108,18 @@ async function firstSteps(call: PageCall): Promise<Html> {
   const bench = call.offers("/workbench")
     ? markup`<li><a href="${call.link("/workbench")}">Try a model in the Workbench</a>. It needs no key.</li>`
     : null;
-  return markup`<section aria-labelledby="first-title"><h2 id="first-title">Your first request</h2>
-    <ol>
+  return section(
+    "first",
+    "Your first request",
+    markup`<ol>
       ${bench}
       <li><a href="${call.link("/keys/new")}">${hasKey ? "Create another key" : "Create a key"}</a> for your program. It is shown once, with a first request to paste.${hasKey ? markup` Or use <a href="${call.link("/keys")}">one that you have</a>.` : null}</li>
       <li>See <a href="${call.link("/requests")}">what it cost</a>, to the nano-dollar. This page then shows the month.</li>
-    </ol>
-  </section>`;
+    </ol>`,
+  );
 }
 
-/** The numbers at the top of Home. */
+// The numbers at the top of Home.
 
 type Call = Pick<PageCall, "link" | "nowMs">;
 
@@ -192,7 +197,7 @@ function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 }
 
-/** What needs attention on Home besides money: findings that have a fix, and connections that do not work. */
+// What needs attention on Home besides money: findings that have a fix, and connections that do not work.
 
 interface Attention {
   findings: FindingPage["data"];

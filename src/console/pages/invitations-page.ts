@@ -1,4 +1,7 @@
-/** Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts. */
+/**
+ * Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
+ * page is reachable until then.
+ */
 import { invitationEndpoints, sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";

@@ -1,4 +1,8 @@
-/** The vendors that can be connected, by a search. */
+/**
+ * Connecting a vendor: it is found by a search, its form is filled in, saved, and tested at once where there is a test. The form is that
+ * of the vendor's public page, whose link leads to the choice of a workspace here. Secrets that were typed are not written into the page
+ * again.
+ */
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
@@ -57,7 +61,7 @@ function vendorTable(rows: readonly ConnectorRow[], { call, q }: { call: PageCal
   });
 }
 
-/** Connecting a vendor: the vendor is chosen, then its form is filled in, saved and tested. */
+// Connecting a vendor: the vendor is chosen, then its form is filled in, saved and tested.
 
 export const newConnectionPage: Page = {
   of: "workspace",
@@ -149,7 +153,7 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }
 
-/** Where the public page of a connector leads to: the reader chooses the workspace to connect. */
+// Where the public page of a connector leads to: the reader chooses the workspace to connect.
 
 export const connectPage: Page = { of: "person", path: "/connect/:slug", navigation: null, roles: [], render: renderWorkspaces };
 
@@ -168,7 +172,7 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent. */
+// A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent.
 
 export function credentialFields({ fields }: CredentialSet): Field[] {
   return fields.map((field) => {

@@ -1,4 +1,4 @@
-/** The keys of a workspace, and the form that creates one. */
+/** The keys of a workspace, active and revoked, with what each has spent, and the form that creates one. A member sees their own. */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";

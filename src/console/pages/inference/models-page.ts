@@ -1,4 +1,7 @@
-/** All models of the catalog, as this workspace may call them. */
+/**
+ * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters stand in
+ * the address; the boxes in the rows lead to a comparison. The file has what the filters leave.
+ */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";

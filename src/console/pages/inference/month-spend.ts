@@ -1,4 +1,7 @@
-/** What was spent in a month, by day and by one of its dimensions: every number is from one answer of the control API. */
+/**
+ * What was spent in a month, by day and by one of its dimensions. Every number is from one answer of the control API, so that chart, table
+ * and total agree. The largest groups have bars of their own; the others are drawn as one, and are rows of the table all the same.
+ */
 import { usageEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
 import type { Html } from "../../../http/html.ts";
@@ -158,7 +161,7 @@ function compare(one: SpendGroup, other: SpendGroup): number {
   return one.requests - other.requests;
 }
 
-/** The spend of a month as bars by day. */
+// The spend of a month as bars by day.
 
 interface SpendChart {
   id: string;

@@ -1,4 +1,7 @@
-/** Creating a key: the form, as a dialog or a page of its own, and the key, which is shown once. */
+/**
+ * Creating a key: the form, as a dialog or a page of its own, and the key, which is shown once. The fields of its limits are those of the
+ * form that changes a key.
+ */
 import type { NewKeyView, KeyView } from "../../../accounts/keys/schema.ts";
 import { nameCharactersMax, requestsPerMinuteDefault, requestsPerMinuteMax } from "../../../accounts/limits.ts";
 import type { GivenTo } from "../../../control-api/endpoint.ts";
@@ -7,7 +10,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { form, type Field } from "../../look/forms.ts";
 import { codeSamples, copyField, closeButton, dialog } from "../../look/parts.ts";
-import { userText } from "../../look/values.ts";
+import { typedUsd, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { samplesFor } from "./request-samples.ts";
@@ -84,7 +87,7 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   };
 }
 
-/** The form of a key, for creation and edit. */
+// The form of a key, for creation and edit.
 
 export const limitFields: readonly Field[] = [
   {
@@ -139,8 +142,4 @@ export function valuesOf({ name, rate_limit_rpm: requests, ...limits }: KeyView)
     daily_spend_limit_usd: typedUsd(limits.daily_spend_limit_usd),
     rate_limit_rpm: requests === null ? "" : String(requests),
   };
-}
-
-function typedUsd(limit: string | null): string {
-  return limit === null ? "" : limit.replace(/0{1,7}$/, "");
 }

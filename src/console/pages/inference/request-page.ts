@@ -1,4 +1,8 @@
-/** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
+/**
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt. The computation runs from token counts to the
+ * amount in the ledger, with twelve decimals, and is left out where the catalog's present prices do not give it. The prompt is read on
+ * demand only.
+ */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationDetail, PriceLine } from "../../../gateway/generations/schema.ts";
@@ -154,7 +158,7 @@ async function showPrompt(call: PageCall): Promise<ActionResult> {
   return { show: content(request, call, prompt) };
 }
 
-/** The computation of a charge, from token counts to the amount in the ledger. */
+// The computation of a charge, from token counts to the amount in the ledger.
 
 const parts: Record<PriceLine["part"], string> = {
   input: "Tokens in",

@@ -1,4 +1,7 @@
-/** A stored prompt with its answer, as text. Nothing of it is taken for markup, and images and files are named by their type alone. */
+/**
+ * A stored prompt with its answer, as text, and its deletion. Nothing of it is taken for markup, images and files are named by their type
+ * alone, and long texts are shortened. Each view is in the audit log.
+ */
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
@@ -58,7 +61,7 @@ function partText(part: unknown): string {
   return `[${String(part["type"])}]`;
 }
 
-/** Deleting the stored prompt of a request: the question, as a dialog or a page of its own. */
+// Deleting the stored prompt of a request: the question, as a dialog or a page of its own.
 
 /** The dialog's form is sent here too. */
 export const deletePromptPage: Page = {

@@ -1,4 +1,7 @@
-/** The request log of a workspace, with filters, and as a file. */
+/**
+ * The request log of a workspace, with filters in the address, and the newest rows of it as a file. A filter that no index serves searches
+ * the newest requests only; the page says how many it searched, and goes on from there.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { overseers } from "../../../accounts/workspaces/authorize.ts";
@@ -134,7 +137,7 @@ function cell(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;
 }
 
-/** The filters of the log in the address of a page, and as fields of the control API. */
+// The filters of the log in the address of a page, and as fields of the control API.
 
 const names = ["from", "to", "key", "member", "model", "status", "code", "tz"] as const;
 type FilterName = (typeof names)[number];

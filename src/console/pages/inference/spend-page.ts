@@ -1,4 +1,7 @@
-/** What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table and a file. */
+/**
+ * What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table, with the month's limit beside. The
+ * file has each day's sums. Each row leads to its requests.
+ */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
@@ -166,7 +169,7 @@ const sumColumns = [
   "list_cost_usd",
 ];
 
-/** The sums of a month by key, member, model or provider. */
+// The sums of a month by key, member, model or provider.
 
 interface SpendTable {
   spend: MonthSpend;

@@ -1,4 +1,7 @@
-/** The statement of a month, as a page to read and to print: every amount has all of its decimals. */
+/**
+ * The statement of a month, as a page to read and to print. Every amount has all of its nine decimals, so that what is printed adds up. No
+ * table has more than five columns, so that they stay tables on paper. It shows the largest lines; the files have all of them.
+ */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
   statementFile,
@@ -136,7 +139,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   return statementFile(await read(call));
 }
 
-/** The tables of a statement. None has more than five columns, so that they stay tables on paper. */
+// The tables of a statement. None has more than five columns, so that they stay tables on paper.
 
 /** The dearest ones; the file has all. */
 function linesTable(lines: readonly Line[], total: string): Html {

@@ -1,4 +1,7 @@
-/** The statements of a workspace, one for each month. */
+/**
+ * The statements of a workspace, one for each month, the open one first. Members see what they were charged; balances are for auditors and
+ * admins.
+ */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { StatementList, StatementRow } from "../../../gateway/statements/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";

@@ -1,4 +1,7 @@
-/** Checks the stored money, invariant by invariant. */
+/**
+ * Checks the stored money, invariant by invariant. A script shows each as soon as it is checked; without one the page waits for all of
+ * them. It repairs nothing.
+ */
 import { ledgerEndpoints } from "../../../control-api/endpoints/service.ts";
 import type { Verification } from "../../../gateway/metering/verify.ts";
 import { ledgerStatementMsMax } from "../../../gateway/limits.ts";

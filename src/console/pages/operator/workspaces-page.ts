@@ -1,4 +1,7 @@
-/** All workspaces with their money, and the form that opens another one. */
+/**
+ * All workspaces with their money, the form that opens another one, and one workspace as the operator sees it, with credit for it. One
+ * reference adds credit once, however often the form is sent.
+ */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
@@ -6,7 +9,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { FormFields } from "../../form.ts";
 import { form } from "../../look/forms.ts";
-import { badge, dialog, opener, emptyState, facts } from "../../look/parts.ts";
+import { badge, dialog, opener, emptyState, facts, section } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
 import { money, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -96,7 +99,7 @@ async function openWorkspace(call: PageCall, typed: FormFields): Promise<ActionR
   return { goTo: call.link(`/workspaces/${view.id}`), said: `The workspace “${view.name}” is created. Add its members next.` };
 }
 
-/** One workspace as the operator sees it: its credit, and the form that adds some. */
+// One workspace as the operator sees it: its credit, and the form that adds some.
 
 export const operatorWorkspacePage: Page = {
   of: "operator",
@@ -127,7 +130,7 @@ async function renderWorkspace(call: PageCall): Promise<PageContent> {
         markup`<a href="${pages}/keys">Keys</a>, <a href="${pages}/members">members</a>, <a href="${pages}/settings">settings</a>`,
       ],
     ])}
-    <section aria-labelledby="credit-title"><h2 id="credit-title">Add credit</h2>${creditForm(call)}</section>`,
+    ${section("credit", "Add credit", creditForm(call))}`,
   };
 }
 

@@ -1,4 +1,7 @@
-/** One finding: why it is one, what to do, what was decided, and its history. */
+/**
+ * One finding: why it is one, what to do about it, what was decided, and its history. A decision holds for the vulnerability in this
+ * package of the project, in all of its versions.
+ */
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -107,7 +110,7 @@ async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { goTo: call.link(pathOf(call)), said };
 }
 
-/** A finding in sentences: why it is one, and what to do about it. */
+// A finding in sentences: why it is one, and what to do about it.
 
 function whyItMatches({ component, component_version: version, cve_id: name, evidence }: FindingDetails): Html {
   const { source, range, comparator, listed } = evidence;
@@ -156,7 +159,7 @@ function dependencyPath({ relation, path }: FindingDetails): Html | null {
   return markup`<p>${relations[relation] ?? ""}${relation === "transitive" && path.length > 0 ? markup` ${steps}` : null}</p>`;
 }
 
-/** What scans and people changed of a finding, newest first. */
+// What scans and people changed of a finding, newest first.
 
 const eventRowsShown = 25;
 

@@ -1,4 +1,7 @@
-/** The findings of a workspace: filters, and one decision about several of them. */
+/**
+ * The findings of a workspace: filters in the address, one decision about several of them, and the file of what the filters show. It
+ * begins with what is to do. A filter that no index serves searches a part for a page; "Next" goes on from there.
+ */
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
@@ -129,7 +132,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   return findingCsvRows(call, inputOf(call.query));
 }
 
-/** The filters of the list of findings, in its address. */
+// The filters of the list of findings, in its address.
 
 const names = ["text", "severity", "status", "ecosystem", "fixable", "project", "product", "vulnerability"] as const;
 
@@ -161,7 +164,7 @@ function filtersOf(query: URLSearchParams): Filter[] {
   ];
 }
 
-/** The rows of the list as a file: the same filters, up to a bound. */
+// The rows of the list as a file: the same filters, up to a bound.
 
 /** A search that matches few rows reads no more pages than this. */
 const pagesMax = 2 * (findingCsvRowsMax / listRowsMax);

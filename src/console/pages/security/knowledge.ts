@@ -1,4 +1,7 @@
-/** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
+/**
+ * What the pages of security know nothing of. Without advisories "nothing found" is no verdict, so that every list of them warns where
+ * something could not be compared, and says who gets advisories and how.
+ */
 import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";

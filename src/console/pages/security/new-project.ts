@@ -1,4 +1,7 @@
-/** Uploading an SBOM from a form. */
+/**
+ * A new project: from an SBOM, or from a repository at GitHub or GitLab. The upload of an SBOM is that of a project's page too. What the
+ * document lacks is said at the field of the file.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { repositoryEndpoints, sbomEndpoints } from "../../../control-api/endpoints/uploads.ts";
@@ -50,7 +53,7 @@ export function uploadedWords({ components, scan_status: scan }: StoredSbom): st
   return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }
 
-/** A new project: from an SBOM, or from a repository at GitHub or GitLab. */
+// A new project: from an SBOM, or from a repository at GitHub or GitLab.
 
 export const newProjectPage: Page = {
   of: "workspace",

@@ -1,4 +1,7 @@
-/** The products of a workspace, which group projects. */
+/**
+ * The products of a workspace, which group projects, and one product with its grade and its projects. A project moves between products on
+ * its own page.
+ */
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -98,7 +101,7 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { goTo: call.link(`/products/${id}`), said: `The product “${name}” is created. Move projects into it on their pages.` };
 }
 
-/** One product: its grade, and its projects. */
+// One product: its grade, and its projects.
 
 export const productPage: Page = {
   of: "workspace",

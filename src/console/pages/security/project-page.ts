@@ -1,4 +1,7 @@
-/** One project: its SBOM and scan, its worst findings, and the forms that change it. */
+/**
+ * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change
+ * it. "Nothing found" is said only where a scan had something to compare.
+ */
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
@@ -205,7 +208,7 @@ async function move(call: PageCall, typed: FormFields): Promise<ActionResult> {
   return { goTo: call.link(pathOf(call)), said };
 }
 
-/** Components whose versions cannot be compared with advisories: they may be affected. */
+// Components whose versions cannot be compared with advisories: they may be affected.
 
 type Unknown = ProjectDetailsView["unknown_matches"]["items"][number];
 

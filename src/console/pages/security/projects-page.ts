@@ -1,4 +1,7 @@
-/** The projects of a workspace with their vulnerabilities and scans. */
+/**
+ * The projects of a workspace with their vulnerabilities and scans. A project that was not scanned, or that could not be compared, shows
+ * that in place of a zero.
+ */
 import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
@@ -79,7 +82,7 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
   });
 }
 
-/** The state of a project's scan in a word. */
+// The state of a project's scan in a word.
 
 export function scanBadge({
   scan_status: status,
@@ -106,7 +109,7 @@ export function isVerdict({
   return at !== null && status !== "not_comparable";
 }
 
-/** The products of a workspace, for a choice in a form and for their names in a list. */
+// The products of a workspace, for a choice in a form and for their names in a list.
 
 /** Of the first products by name; others are shown by their id. */
 export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,7 @@
-/** The feedback, bug reports and support requests of a workspace. */
+/**
+ * The feedback, bug reports and support requests of a workspace. They are filed by the tools API; this page only reads. A member sees
+ * their own.
+ */
 import { ticketEndpoints } from "../../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { ticketStatuses, ticketTypes, type TicketStatus } from "../../../security/tickets/schema.ts";

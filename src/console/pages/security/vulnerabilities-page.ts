@@ -1,4 +1,4 @@
-/** The vulnerabilities of a workspace's components. */
+/** The vulnerabilities of a workspace's components, the most severe first; an id finds any other known vulnerability, too. */
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";

@@ -1,4 +1,4 @@
-/** A list of alerts: what was told, when, and what became of it. */
+/** A list of alerts: what each said, when, and what became of it at each webhook; and rules and deliveries in words. */
 import { kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
 import type { AlertView, AlertDeliveryView, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
@@ -45,7 +45,7 @@ export async function replay(call: PageCall, typed: FormFields, input: { webhook
   return { goTo: call.path, said: "The alert is sent again, with the same id." };
 }
 
-/** Rules and deliveries in words. */
+// Rules and deliveries in words.
 
 export function manages({ workspace: { role } }: PageCall): boolean {
   return role === "operator" || managers.includes(role);

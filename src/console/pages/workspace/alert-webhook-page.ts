@@ -1,4 +1,7 @@
-/** One webhook: what it got, and how to test it, replace its secret or delete it. */
+/**
+ * One webhook: what it got, how to test it, replace its secret or delete it, and a new one. A secret is shown once; for a day after its
+ * replacement the former one signs as well.
+ */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { DomainError } from "../../../accounts/errors.ts";

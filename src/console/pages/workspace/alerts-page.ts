@@ -1,4 +1,7 @@
-/** What a workspace wants to be told of, who gets it, and what was told. */
+/**
+ * The rules of a workspace's alerts, the webhooks that get them, the alerts that were sent, and the form of a rule. The form shows the
+ * fields of all kinds; only those that the chosen kind takes are sent.
+ */
 import { alertKindNames, isLimitKind, kindTitle } from "../../../accounts/alerts/kinds.ts";
 import type { AlertList, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView } from "../../../accounts/alerts/webhooks.ts";

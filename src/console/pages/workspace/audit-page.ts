@@ -1,4 +1,7 @@
-/** The audit log of a workspace: who changed what, from which value to which. */
+/**
+ * The audit log of a workspace: who changed what, from which value to which, with filters in the address and as a file. Each kind of event
+ * has words here: one without them does not compile. Nothing here can be changed or deleted.
+ */
 import type { AuditKind } from "../../../accounts/audit/events.ts";
 import type { AuditView } from "../../../accounts/audit/list.ts";
 import { auditEndpoints } from "../../../control-api/endpoints/audit.ts";
@@ -228,7 +231,7 @@ const eventChoices = Object.entries(words)
   .map(([value, label]) => ({ value, label }))
   .toSorted((a, b) => a.label.localeCompare(b.label, "en"));
 
-/** What changed, in words: `Role: member → admin`. */
+// What changed, in words: `Role: member → admin`.
 
 type Changes = AuditView["changes"];
 

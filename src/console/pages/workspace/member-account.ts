@@ -1,4 +1,7 @@
-/** What the operator does to a person's account, which holds in every workspace: stop it, delete it, or create a sign-in link. */
+/**
+ * What ends: a membership here, which revokes the member's keys in the workspace; and for the operator a person's account or sign-in,
+ * which holds in every workspace. Each question is a dialog, or a page of its own without a script.
+ */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { AccountVerb } from "../../../accounts/members/accounts.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
@@ -159,7 +162,7 @@ async function createLink(call: PageCall): Promise<ActionResult> {
   };
 }
 
-/** Ending a membership, which revokes the member's keys: the question, as a dialog or a page of its own. */
+// Ending a membership, which revokes the member's keys: the question, as a dialog or a page of its own.
 
 /** For browsers without script, where the dialog cannot open. */
 export const deactivatePage: Page = {

@@ -1,3 +1,6 @@
+/**
+ * What the pages of members share: finding one, who may do what to whom by the rule that the endpoints use, and roles and states in words.
+ */
 import type { Actor, Role } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
@@ -33,7 +36,7 @@ export async function keysOf({ email }: ListedMember, call: PageCall): Promise<K
   return data;
 }
 
-/** What the viewer may do to a member, by the rule that the endpoints use. */
+// What the viewer may do to a member, by the rule that the endpoints use.
 
 /** @param email empty: they would be invited @param action completes "Cannot …" @returns null: they may; otherwise why not, as a sentence */
 export function reasonAgainst(
@@ -60,7 +63,7 @@ function actorOf({ viewer, workspace: { role } }: PageCall): Actor {
   return { kind: "member", email: viewer.email, role, carriedBy: "session" };
 }
 
-/** Roles in words, in the order of what they may do. */
+// Roles in words, in the order of what they may do.
 
 interface RoleChoice {
   value: Role;

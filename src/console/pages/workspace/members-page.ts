@@ -1,4 +1,7 @@
-/** The members of a workspace, and the form that invites one. */
+/**
+ * The members of a workspace, and the form that invites one. An invitation grants nothing until the person accepts it; the operator's is
+ * in force at once.
+ */
 import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
@@ -93,7 +96,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
-/** Making a person a member: the form, as a dialog or a page of its own. */
+// Making a person a member: the form, as a dialog or a page of its own.
 
 export const invitePage: Page = {
   of: "workspace",

@@ -1,4 +1,7 @@
-/** The saved card and automatic top-up in words. */
+/**
+ * Topping up by card: the saved card and automatic top-up in words, the form with the amount, the way to Stripe's page, and what each
+ * state of a payment says. The Console never sees a card: Stripe takes it.
+ */
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -47,7 +50,7 @@ export async function topUpSection(call: PageCall): Promise<Html | null> {
   return section("top-up", "Credit by card", body);
 }
 
-/** Topping up by card: the form with the amount, and the way to Stripe's page. */
+// Topping up by card: the form with the amount, and the way to Stripe's page.
 
 export function payForm(call: PageCall, { live }: { live: boolean }): Html {
   const first = signInFirst(call, "top up by card");
@@ -90,7 +93,7 @@ export async function startPayment(call: PageCall, sent: FormFields): Promise<Ac
   };
 }
 
-/** What a top-up's state says: its tone, its word, and what happens next. */
+// What a top-up's state says: its tone, its word, and what happens next.
 
 const states: Record<TopUpView["state"], { tone: Tone; word: string; words: string }> = {
   created: { tone: "neutral", word: "started", words: "Stripe has not answered yet." },

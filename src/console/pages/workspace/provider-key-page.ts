@@ -1,4 +1,7 @@
-/** One own provider key: its state, and how to test, replace, disable or delete it. */
+/**
+ * One own provider key: its state, and how to test, replace, disable or delete it. The key is shown masked alone. Once it is disabled or
+ * deleted, its provider is called with the service's key, and charged.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
 import type { OwnKeyTest, OwnKeyView } from "../../../gateway/own-keys/schema.ts";
@@ -150,7 +153,7 @@ async function renderDelete(call: PageCall): Promise<PageContent> {
   return { title: "Delete the provider key?", trail: keyTrail(call), main: deleteKeyForm(key, call) };
 }
 
-/** Deleting an own provider key: the question, as a dialog or a page of its own. */
+// Deleting an own provider key: the question, as a dialog or a page of its own.
 
 function deleteKeyForm({ id, name, masked, provider }: OwnKeyView, call: PageCall): Html {
   const first = signInFirst(call, "delete the key");

@@ -1,4 +1,7 @@
-/** The workspace's own keys for providers. Members see that there is one. */
+/**
+ * The workspace's own keys for providers, and the form that stores one after a test call. No page shows a key again. Members see that
+ * there is one; admins manage them.
+ */
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
@@ -76,7 +79,7 @@ function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | nu
   });
 }
 
-/** Storing an own provider key: the form, as a dialog or a page of its own. */
+// Storing an own provider key: the form, as a dialog or a page of its own.
 
 export const newProviderKeyPage: Page = {
   of: "workspace",

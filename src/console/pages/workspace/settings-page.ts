@@ -1,4 +1,7 @@
-/** Saves one group of settings: only what differs from what the form showed, so that two people do not undo each other's changes. */
+/**
+ * The settings of a workspace: each says what it will do before it is saved. Of a group only what differs from what the form showed is
+ * saved, so that two people do not undo each other's changes. Stored prompts are deleted here, too.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { managers, overseers } from "../../../accounts/workspaces/authorize.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
@@ -19,48 +22,7 @@ import { roleName } from "../../viewer.ts";
 import { type Setting, type SettingGroup, settingGroups, settingValues } from "./setting-groups.ts";
 import { topUpSection } from "./payment.ts";
 
-/** Names the hidden field with the value that the form showed. */
-function shownName(name: string): string {
-  return `was.${name}`;
-}
-
 const appliesSoon = "The settings are saved. They apply within 30 seconds.";
-
-function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
-  return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
-    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
-    if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
-    const { id } = call.workspace;
-    await call.control(workspaceEndpoints.edit, {
-      id,
-      ...(await editOf(changed, typed, () => call.control(workspaceEndpoints.show, { id }))),
-    });
-    return { goTo: call.path, said };
-  };
-}
-
-async function editOf(changed: readonly Setting[], typed: FormFields, current: () => Promise<WorkspaceView>) {
-  const edit: Record<string, unknown> = {};
-  const switched = new Map<string, boolean>();
-  for (const { name, kind } of changed) {
-    const [field, feature] = name.split(".");
-    const value = typed.text(name);
-    if (feature !== undefined) switched.set(feature, value === "true");
-    else if (field !== undefined) edit[field] = fieldOf(kind, value);
-  }
-  if (switched.size === 0) return edit;
-  const others = (await current()).early_access.filter((feature) => !switched.has(feature));
-  return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
-}
-
-/** What is no number stays text, which the control API refuses by the field's name. */
-function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
-  if (kind === "check") return value === "true";
-  if (value === "") return null;
-  return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-}
-
-/** The settings of a workspace: each says what it will do before it is saved. */
 
 export const settingsPage: Page = {
   of: "workspace",
@@ -159,7 +121,48 @@ function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
   return settingValues(workspace)[name] === "true" ? badge("good", "on") : badge("neutral", "off");
 }
 
-/** Deleting the stored prompts of before a day: the question, as a dialog or a page of its own. */
+// Saving a group.
+
+/** Names the hidden field with the value that the form showed. */
+function shownName(name: string): string {
+  return `was.${name}`;
+}
+
+function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
+  return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
+    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
+    if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
+    const { id } = call.workspace;
+    await call.control(workspaceEndpoints.edit, {
+      id,
+      ...(await editOf(changed, typed, () => call.control(workspaceEndpoints.show, { id }))),
+    });
+    return { goTo: call.path, said };
+  };
+}
+
+async function editOf(changed: readonly Setting[], typed: FormFields, current: () => Promise<WorkspaceView>) {
+  const edit: Record<string, unknown> = {};
+  const switched = new Map<string, boolean>();
+  for (const { name, kind } of changed) {
+    const [field, feature] = name.split(".");
+    const value = typed.text(name);
+    if (feature !== undefined) switched.set(feature, value === "true");
+    else if (field !== undefined) edit[field] = fieldOf(kind, value);
+  }
+  if (switched.size === 0) return edit;
+  const others = (await current()).early_access.filter((feature) => !switched.has(feature));
+  return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
+}
+
+/** What is no number stays text, which the control API refuses by the field's name. */
+function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
+  if (kind === "check") return value === "true";
+  if (value === "") return null;
+  return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+}
+
+// Deleting the stored prompts from before a day: the question, as a dialog or a page of its own.
 
 const path = "/settings/delete-prompts";
 

@@ -1,4 +1,7 @@
-/** One payment by card, as it is at Stripe at this moment; the payer comes back here. */
+/**
+ * One payment by card, as it is at Stripe at this moment; the payer comes back here. The operator refunds it, at most what the workspace
+ * can still spend.
+ */
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";

@@ -1,4 +1,7 @@
-/** Credit by card: paying, the saved card, automatic top-up and the list of payments. */
+/**
+ * Credit by card: paying, the saved card, automatic top-up and the list of payments. Where the operator has set no key of Stripe the page
+ * says so.
+ */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
@@ -101,7 +104,7 @@ function further(rows: readonly TopUpView[], { call, before }: { call: PageCall;
   });
 }
 
-/** The form of automatic top-up. */
+// The form of automatic top-up.
 
 /** Cents and no further zeros. */
 function typed(amount: string | null): string {
