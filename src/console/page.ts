@@ -18,7 +18,7 @@ import type { IconName } from "./look/frame.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
 
 export interface Page {
-  /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
+  /** Whose page it is: a workspace's is below /console/w/<workspace>, the operator's below /console/operator, a person's below /console. */
   of: "workspace" | "operator" | "person";
   /** Such as `/keys`, `/keys/:id` or, for ids with slashes, `/models/*id`. */
   path: string;

@@ -67,7 +67,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
-/** Of a page of a workspace it is that workspace, of which the viewer was found to be a member. */
+/** A page of a workspace takes the lane of that workspace, of which the viewer was found to be a member. */
 async function laneFor({ email, principal }: Viewer, { id }: HereWorkspace, { control }: ConsoleParts): Promise<Lane> {
   return email === null || id === "" ? laneOf(principal, null, control.sql) : memberLane(email, id);
 }

@@ -97,7 +97,7 @@ function accountOf({ email }: Viewer, role: ViewerRole | null) {
 interface Place {
   base: string;
   role: ViewerRole;
-  /** Of the shown page. */
+  /** The address of the shown page. */
   path: string;
   page: Page;
 }

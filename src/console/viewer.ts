@@ -26,7 +26,7 @@ export interface Viewer {
   invitations: number;
 }
 
-/** null: nobody is signed in. */
+/** null: no one is signed in. */
 export async function findViewer(request: Request, { sql, clock }: ControlParts): Promise<Viewer | null> {
   const token = sessionToken(request);
   const session = token === null ? null : await findSession(token, { sql, clock });

@@ -29,7 +29,7 @@ interface BarChart {
   tableOpen?: boolean;
 }
 
-/** Of the plot, in pixels. Its width is that of the page, so widths are in percent. */
+/** The height of the plot, in pixels. Its width is that of the page, so widths are in percent. */
 const height = 180;
 const labelsMax = 6;
 

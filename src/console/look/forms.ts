@@ -200,7 +200,7 @@ interface FilterForm {
   /** Where the list is. */
   path: string;
   filters: readonly Filter[];
-  /** Of the query, kept by each change, such as the tab. The cursor is not among them. */
+  /** Fields of the query that each change keeps, such as the tab. The cursor is not among them. */
   kept?: Readonly<Record<string, string>>;
 }
 

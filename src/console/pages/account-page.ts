@@ -256,7 +256,7 @@ function page({ path }: PageCall, main: Html): PageContent {
   return { title: "Second factor", trail: [{ path, label: "Your account" }], main };
 }
 
-/** The person of the session: like a password, a second factor is nobody else's. @throws DomainError forbidden */
+/** The person of the session: a second factor is their own, like a password. @throws DomainError forbidden */
 function requirePerson({ viewer: { email } }: PageCall): Person {
   if (email === null) throw new DomainError("forbidden", "The operator has no second factor");
   return { kind: "person", email, carriedBy: "session" };

@@ -86,7 +86,7 @@ export function connectionBadge({ method, testable, last_test: test }: Judged): 
   return testable ? badge("neutral", "not tested") : badge("neutral", "no test");
 }
 
-/** What needs attention comes first; then what nobody has tested. */
+/** What needs attention comes first; then what was never tested. */
 export function attentionOf({ method, testable, last_test: test }: Judged): number {
   if (test !== null && test.outcome !== "works") return outcomes[test.outcome].tone === "bad" ? 0 : 1;
   if (test === null && testable) return 2;

@@ -206,7 +206,7 @@ interface Attention {
 
 const findingsShown = 5;
 const connectionsShown = 5;
-/** Of a connection whose last test failed. */
+/** The largest `attentionOf` of a connection whose last test failed. */
 const failed = 1;
 /** Open findings that have a fix, the most severe first. */
 const toFix = { status: "live", fixable: "true" } as const;

@@ -160,7 +160,7 @@ export async function requestReset(call: SignInCall, { control, sendsMail }: Con
   return resetPage(email, { sendsMail });
 }
 
-/** Sends nothing to strangers, nor to a person who has several such links already: nobody is to fill their mailbox. */
+/** Sends nothing to strangers, nor to a person who has several such links already, so that no one can fill their mailbox. */
 async function sendLink(email: string, { sql, clock, publicUrl }: ControlParts): Promise<void> {
   await sql.begin(async (tx) => {
     const now = new Date(clock.now());

@@ -20,7 +20,7 @@ export interface SignInCall {
   /** Below /console. */
   path: string;
   query: URLSearchParams;
-  /** Of the connection's other end; null: unknown. */
+  /** The address of the connection's other end; null: unknown. */
   address: string | null;
   viewer: Viewer | null;
   /** For the form that the request brings. */

@@ -126,7 +126,7 @@ export interface Wanted {
   provider: string;
   kind: "" | "chat" | "embeddings";
   callable: "" | "yes" | "no";
-  /** Of tokens of a request; null: any. */
+  /** What an input token may cost; null: any price. */
   priceMax: PicoUsdPerToken | null;
   /** In tokens; 0: any. */
   contextMin: number;

@@ -30,7 +30,7 @@ export const modelsPage: Page = {
   csv,
 };
 
-/** Of the form that compares; its boxes are in the rows. */
+/** The id of the form that compares; its boxes are in the rows. */
 const comparing = "compare-models";
 
 export function allModels(call: PageCall): Promise<{ data: ModelDetails[] }> {

@@ -39,7 +39,7 @@ export interface SpendGroup {
 export interface MonthSpend {
   /** YYYY-MM-DD, in order, up to today. */
   days: string[];
-  /** The dearest first. */
+  /** The largest first. */
   groups: SpendGroup[];
   /** What the chart draws of the groups without days of their own; null: all have them. */
   others: { count: number; days: NanoUsd[] } | null;
@@ -52,7 +52,7 @@ export interface MonthSpend {
 
 /** More are summed as the rest. */
 const rowsMax = 5_000;
-/** The dearest groups, which a chart draws by themselves. */
+/** The largest groups, which a chart draws by themselves. */
 const drawnMax = 6;
 
 /**

@@ -13,7 +13,7 @@ import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { requestPath } from "./request-columns.ts";
 
-/** Of one message; a prompt may have megabytes. */
+/** Characters of one message; a prompt may have megabytes. */
 const charactersMax = 20_000;
 const messagesMax = 200;
 

@@ -174,7 +174,7 @@ const sumColumns = [
 interface SpendTable {
   spend: MonthSpend;
   request: SpendRequest;
-  /** Of the dimension. */
+  /** What the dimension is called, such as "Key". */
   name: string;
 }
 

@@ -141,7 +141,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
 
 // The tables of a statement. None has more than five columns, so that they stay tables on paper.
 
-/** The dearest ones; the file has all. */
+/** The largest ones; the file has all. */
 function linesTable(lines: readonly Line[], total: string): Html {
   const left = lines.slice(statementLinesShownMax).reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n);
   const more =

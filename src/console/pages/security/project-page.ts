@@ -120,7 +120,7 @@ function projectFacts(
   ]);
 }
 
-/** Of each ecosystem of the components. */
+/** How old the advisories of each ecosystem of the components are. */
 function advisoryAges({ metrics: { coverage } }: ProjectDetailsView, { nowMs }: PageCall): Html | null {
   if (coverage.length === 0) return null;
   const words = coverage.map(({ ecosystem, advisories_updated_at: at }) => {

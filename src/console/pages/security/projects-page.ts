@@ -111,7 +111,7 @@ export function isVerdict({
 
 // The products of a workspace, for a choice in a form and for their names in a list.
 
-/** Of the first products by name; others are shown by their id. */
+/** The names of the first products by name; others are shown by their id. */
 export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {
   const { data } = await call.control(productEndpoints.list, { limit: String(listRowsMax) });
   return new Map(data.map(({ id, name }) => [id, name]));

@@ -89,7 +89,7 @@ function stateBadge(state: AlertDeliveryView["state"]): Html {
   return state === "waiting" ? badge("warn", "waiting") : badge("bad", "given up");
 }
 
-/** Of all webhooks, the one that is worst off. */
+/** The delivery of the webhook that is worst off. */
 function worstDelivery({ deliveries }: AlertView): AlertDeliveryView | null {
   const order = ["given_up", "waiting", "delivered"];
   return deliveries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0] ?? null;

@@ -252,7 +252,7 @@ function changeText(changes: Changes): string {
     .join("; ");
 }
 
-/** Of something new there is no value before. */
+/** Something new has no value before. */
 function change(field: string, { from, to }: { from: unknown; to: unknown }): Html {
   if (from === null) return userText(wordsOf(field, to));
   return markup`${userText(wordsOf(field, from))} → ${userText(wordsOf(field, to))}`;

@@ -7,7 +7,7 @@ import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts"
 import { typedUsd } from "../../look/values.ts";
 
 export interface Setting {
-  /** Of the form; `early_access.<feature>` is a part of `early_access`. */
+  /** The field of the form; `early_access.<feature>` is a part of `early_access`. */
   name: keyof WorkspaceSettings | `early_access.${EarlyAccess}`;
   label: string;
   /** What it does, on and off. */
