@@ -12,7 +12,7 @@ import { creditEndpoints, topUpEndpoints } from "./endpoints/credit.ts";
 import { exploitEndpoints, vulnerabilityEndpoints } from "./endpoints/vulnerabilities.ts";
 import { findingEndpoints, vexEndpoints } from "./endpoints/findings.ts";
 import { keyEndpoints } from "./endpoints/keys.ts";
-import { ledgerEndpoints, migrateEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/service.ts";
+import { ledgerEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/service.ts";
 import { logEndpoints, promptEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
@@ -43,7 +43,6 @@ const nouns: readonly Record<string, Endpoint>[] = [
   auditEndpoints,
   modelEndpoints,
   ledgerEndpoints,
-  migrateEndpoints,
   secretEndpoints,
   serviceEndpoints,
   connectionEndpoints,

@@ -1,3 +1,4 @@
+import { cliColumns } from "../../../src/gateway/generation-fields.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import { columns, shown } from "../print.ts";
 import { ageOrDate, email, id, number, oneOf, rows, text, time } from "../value.ts";
@@ -68,20 +69,6 @@ export const logVerbs: readonly Verb[] = [
 
 type Fields = Record<string, unknown>;
 
-/** What matters most comes first: a narrow terminal cuts the rest off. */
-const logColumns = [
-  "at",
-  "model",
-  "status",
-  "code",
-  "cost_usd",
-  "prompt_tokens",
-  "completion_tokens",
-  "duration_ms",
-  "member",
-  "generation_id",
-] as const;
-
 export function printLog(body: Fields): string {
   const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
   const searched = typeof body["searched"] === "number" ? [`${body["searched"]} generations were read to find them`] : [];
@@ -89,13 +76,13 @@ export function printLog(body: Fields): string {
   const below = [...searched, ...more].map((line) => `\n${line}`).join("");
   if (rows.length === 0) return `(none)${below}`;
   return `${columns([
-    logColumns.map((name) => name.toUpperCase()),
-    ...rows.map((row) => logColumns.map((name) => shown(row[name]))),
-    logColumns.map((name) => totalOf(name, rows)),
+    cliColumns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => cliColumns.map((name) => shown(row[name]))),
+    cliColumns.map((name) => totalOf(name, rows)),
   ])}${below}`;
 }
 
-function totalOf(name: (typeof logColumns)[number], rows: readonly Fields[]): string {
+function totalOf(name: (typeof cliColumns)[number], rows: readonly Fields[]): string {
   if (name === "at") return `(total of ${rows.length})`;
   if (name === "cost_usd") return formatUsd(rows.reduce((sum, row) => sum + parseUsd(String(row[name])), 0n));
   if (name === "status") return `${rows.filter(({ code }) => code !== null).length} failed`;

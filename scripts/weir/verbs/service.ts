@@ -5,7 +5,6 @@ import { readMigrationConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import type { Secret } from "../../../src/kernel/secret.ts";
 import { columns } from "../print.ts";
-import { yes } from "../value.ts";
 import type { Verb, LocalAnswer } from "../verb.ts";
 
 export const serviceVerbs: readonly Verb[] = [
@@ -81,9 +80,6 @@ export const ledgerVerbs: readonly Verb[] = [
   },
 ];
 
-/** The move of twenty million rows takes a quarter of an hour. */
-const dayMs = 86_400_000;
-
 export const migrateVerbs: readonly Verb[] = [
   {
     noun: "migrate",
@@ -91,23 +87,6 @@ export const migrateVerbs: readonly Verb[] = [
     summary: "Bring the database of DATABASE_URL to this version's schema; no process of Weir needs to run",
     flags: [],
     local: () => migrateSchema(readMigrationConfig().databaseUrl),
-  },
-  {
-    noun: "migrate",
-    verb: "rows",
-    summary: "Move the rows of the version before to their new table, and wait until they are moved",
-    method: "POST",
-    path: "/migrate",
-    flags: [
-      {
-        name: "finish",
-        field: "finish",
-        value: yes,
-        help: "then drop the older tables: no process of the version before may run",
-      },
-    ],
-    msMax: dayMs,
-    progress: ({ moved, total }) => `${String(moved)} of ${String(total)} generations`,
   },
 ];
 

@@ -13,7 +13,6 @@ import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
 import { GenerationDetail, LogView } from "../../gateway/generations/schema.ts";
 import type { LogPage } from "../../gateway/generations/store.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
-import { requireFinished } from "../../gateway/metering/move.ts";
 import {
   countStoredPrompts,
   deleteOnePrompt,
@@ -109,7 +108,6 @@ export const logEndpoints = {
     progress: true,
     async handle({ input: { months }, actors, request, parts }) {
       const actor = actors.operator("delete months of the log");
-      await requireFinished(parts.sql);
       if (!wantsProgress(request)) return retainLog({ actor, months }, parts);
       return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
     },

@@ -1,11 +1,7 @@
-import { Type } from "@sinclair/typebox";
 import { resealSecondFactors } from "../../accounts/second-factor/second-factor.ts";
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";
-import { migrationMsMax } from "../../backing/limits.ts";
-import { bindConnections } from "../../connectors/connections/connections.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
-import { moveGenerations, MoveView } from "../../gateway/metering/move.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
 import { endpoint } from "../endpoint.ts";
@@ -45,7 +41,7 @@ export const secretEndpoints = {
     fields: NoFields,
     view: Rotation,
     handle: async ({ actors, parts }) =>
-      rotateSecrets(actors.operator("rotate secrets"), { ...parts, bind: bindConnections, reseal: resealSecondFactors }),
+      rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
   }),
 };
 
@@ -62,27 +58,6 @@ export const ledgerEndpoints = {
       actors.operator("verify the ledger");
       if (!wantsProgress(request)) return verifyLedger({ sql });
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
-    },
-  }),
-};
-
-export const migrateEndpoints = {
-  move: endpoint({
-    method: "POST",
-    path: "/migrate",
-    summary: "Move the generations of the version before to their new table; as `application/x-ndjson` with its progress",
-    fields: Type.Object({
-      finish: Type.Optional(
-        Type.Boolean({ description: "then drop the older tables: no process of the version before may run" }),
-      ),
-    }),
-    view: MoveView,
-    deadlineMs: migrationMsMax,
-    progress: true,
-    async handle({ input: { finish = false }, actors, request, parts }) {
-      actors.operator("migrate the database");
-      if (!wantsProgress(request)) return moveGenerations(parts, { finish });
-      return streamProgress((onMoved) => moveGenerations(parts, { finish, onMoved }), parts.log);
     },
   }),
 };

@@ -6,6 +6,7 @@ import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
+import type { GenerationRow } from "../generation-fields.ts";
 import {
   logSearchReadRowsMax,
   logSearchReadsMax,
@@ -24,7 +25,6 @@ import {
   selectLog,
   selectLogOfKeys,
   selectWholeLog,
-  type GenerationRow,
   type LogPage,
   type Reading,
   selectGeneration,

@@ -8,6 +8,7 @@ import { overseers } from "../../../accounts/workspaces/authorize.ts";
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { logEndpoints } from "../../../control-api/endpoints/log.ts";
+import { csvColumns } from "../../../gateway/generation-fields.ts";
 import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -103,35 +104,10 @@ async function csv(call: PageCall): Promise<CsvFile> {
   const { data } = await call.control(logEndpoints.list, { ...fields, limit: String(rowsOfFile) });
   return {
     name: `requests-${call.workspace.name}`,
-    columns: fileColumns,
-    rows: data.map((row) => fileColumns.map((column) => cell(row[column]))),
+    columns: csvColumns,
+    rows: data.map((row) => csvColumns.map((column) => cell(row[column] ?? null))),
   };
 }
-
-const fileColumns = [
-  "at",
-  "generation_id",
-  "request_id",
-  "key_id",
-  "key_name",
-  "member",
-  "endpoint",
-  "model",
-  "provider",
-  "status",
-  "code",
-  "streamed",
-  "prompt_tokens",
-  "cached_tokens",
-  "cache_write_tokens",
-  "completion_tokens",
-  "reasoning_tokens",
-  "cost_usd",
-  "own_key",
-  "list_cost_usd",
-  "first_token_ms",
-  "duration_ms",
-] as const;
 
 function cell(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;

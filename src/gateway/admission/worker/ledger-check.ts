@@ -112,7 +112,7 @@ export class LedgerCheck {
     }
   }
 
-  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block of before. */
+  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block that they have. */
   #forgetChecks(): void {
     this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
@@ -190,7 +190,7 @@ async function compare(
   });
 }
 
-/** Its epoch ended, on this worker or another one, and the counters are of before; or they may have been used in between. */
+/** Its epoch ended, on this worker or another one, and the counters are older; or they may have been used in between. */
 function isStale({ counted: { version }, ledger }: Compared): boolean {
   if (ledger.comparedOn !== "this server" || version === null) return false;
   return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;
@@ -211,7 +211,7 @@ function isOver({ counted, ledger }: Compared): boolean {
 }
 
 /**
- * A restored backup may be of before its first comparison. Its ledger may since have reached the entries and balances of the counters, but
+ * A restored backup may be older than its first comparison. Its ledger may since have reached the entries and balances of the counters, but
  * lack totals of budgets that these go on counting with.
  */
 function mayBeOfAnother(one: Compared): boolean {
@@ -307,7 +307,7 @@ class LedgerServerWatch {
     await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
   }
 
-  /** A question of before may have failed because the next server was not there yet: then another one is asked. */
+  /** An earlier question may have failed because the next server was not there yet: then another one is asked. */
   async #answerSince(time: number, asked: Asked): Promise<void> {
     await asked.ended;
     if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;

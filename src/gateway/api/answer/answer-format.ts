@@ -1,7 +1,7 @@
 /** How an endpoint writes the answers of models: the pipeline is the same for all endpoints that complete a prompt. */
 import { Type, type Static } from "@sinclair/typebox";
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
-import type { Endpoint } from "../../journal/settlement.ts";
+import type { Endpoint } from "../../field-parts.ts";
 import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";
 import {
   completionText,

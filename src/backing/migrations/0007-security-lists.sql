@@ -1,32 +1,13 @@
--- Lists over a million findings. How many rows there are, and where a page begins, is kept beside them and not counted again.
+-- Lists over a million findings: how many rows there are, and where a page begins, is kept here and not counted again.
 --
--- Statements only note what they change. When their transaction commits, the lists of its workspaces are locked, one after the
--- other in one order, and what was noted is added up. So lists are exact from commit to commit; whoever holds these locks waits for
--- no other, hence nothing deadlocks; and they are held no longer than adding up takes.
+-- Statements only note what they change. When their transaction commits, the lists of its workspaces are locked, one after the other in one
+-- order, and what was noted is added up. So lists are exact from commit to commit. Whoever holds these locks waits for no other lock, so
+-- nothing deadlocks, and they are held no longer than adding up takes.
 
--- Counted by lists of vulnerabilities.
-ALTER TABLE findings ADD COLUMN live boolean NOT NULL
-  GENERATED ALWAYS AS (status IN ('open', 'in_progress') AND NOT false_positive) STORED;
-
--- Each list of findings reads one of these in its order, and nothing else until it knows its page.
-CREATE INDEX findings_of_workspace ON findings (workspace_id, status, rank DESC, id);
-CREATE INDEX findings_of_product ON findings (product_id, status, rank DESC, id) WHERE product_id IS NOT NULL;
-CREATE INDEX findings_of_project ON findings (project_id, status, rank DESC, id);
-CREATE INDEX false_positives_of_workspace ON findings (workspace_id, rank DESC, id) WHERE false_positive;
-CREATE INDEX false_positives_of_product ON findings (product_id, rank DESC, id) WHERE false_positive;
-CREATE INDEX false_positives_of_project ON findings (project_id, rank DESC, id) WHERE false_positive;
-CREATE INDEX live_findings ON findings (project_id, vulnerability_id, rank DESC, id) WHERE live;
-
--- As the finding has them: a document's list needs nothing else. Filled in by the triggers below.
-ALTER TABLE finding_sboms
-  ADD COLUMN status text NOT NULL,
-  ADD COLUMN false_positive boolean NOT NULL,
-  ADD COLUMN rank smallint NOT NULL;
-CREATE INDEX findings_of_sbom ON finding_sboms (sbom_id, rank DESC, finding_id) INCLUDE (status, false_positive);
-
--- How many findings a workspace, product or project has of each kind. At depth 0 of a rank in all (slice ''), below of those whose id
--- begins with the slice: twelve days, a quarter of an hour and half a minute, for ids begin with the time of their making. So
--- the page at any offset is found by reading a few hundred rows, however many findings there are and however old they are.
+-- How many findings a workspace, product or project has of each kind: at depth 0 those of a rank (slice ''), below it those whose id begins
+-- with the slice. Ids begin with the time at which they were made, so slices are twelve days, a quarter of an hour, half a minute, and a
+-- millisecond, since a scan writes thousands of findings within a second. So the page at any offset is found by reading a few hundred rows,
+-- however many findings there are and however old they are.
 CREATE TABLE finding_buckets (
   scope_id text COLLATE "C" NOT NULL,
   depth smallint NOT NULL,
@@ -42,12 +23,12 @@ CREATE TABLE finding_buckets (
 CREATE TABLE scope_vulnerabilities (
   scope_id text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL,
-  -- Of a project's rows alone: where they count, too.
+  -- Where the row counts, too. NULL: it is not the row of a project, or the project has no product.
   workspace_id text COLLATE "C",
   product_id text COLLATE "C",
-  -- Of the issue: lists are ordered by it within a rank, then by the issue: one that joined another kept its name.
+  -- The issue's name, by which lists are ordered within a rank, and then by the issue: one that joined another kept its name.
   name text COLLATE "C" NOT NULL,
-  -- The highest of its live findings.
+  -- The highest rank of its live findings.
   rank smallint NOT NULL,
   -- A bit for each ecosystem that its live findings are of.
   ecosystems smallint NOT NULL,
@@ -87,7 +68,7 @@ CREATE FUNCTION ecosystem_bit(ecosystem text) RETURNS smallint LANGUAGE sql IMMU
 $$;
 
 -- Notes of the transactions under way: what was (-1), what is (1), and what only has to be looked at again (0). A transaction
--- leaves none. The index passes by what others left behind them until it is vacuumed.
+-- leaves none. The index passes by what others left behind until it is vacuumed.
 CREATE UNLOGGED TABLE finding_notes (
   finding_id text COLLATE "C" NOT NULL,
   workspace_id text COLLATE "C" NOT NULL,
@@ -125,13 +106,15 @@ CREATE VIEW scope_changes AS SELECT * FROM scope_notes WHERE transaction = pg_cu
 CREATE VIEW finding_bucket_changes AS
   SELECT scope_id, depth, rank, slice, status, false_positive, sum(change) AS change
   FROM (
-    SELECT workspace_id, product_id, project_id, rank, status, false_positive, left(finding_id, 10) AS finest, sum(change) AS change
+    SELECT workspace_id, product_id, project_id, rank, status, false_positive, left(finding_id, 13) AS finest, sum(change) AS change
     FROM finding_changes
     GROUP BY workspace_id, product_id, project_id, rank, status, false_positive, finest
     HAVING sum(change) <> 0
   ) AS changed
   CROSS JOIN LATERAL (VALUES (workspace_id), (product_id), (project_id)) AS scopes (scope_id)
-  CROSS JOIN LATERAL (VALUES (0::smallint, ''), (1, left(finest, 7)), (2, left(finest, 9)), (3, finest)) AS slices (depth, slice)
+  CROSS JOIN LATERAL (
+    VALUES (0::smallint, ''), (1, left(finest, 7)), (2, left(finest, 9)), (3, left(finest, 10)), (4, finest)
+  ) AS slices (depth, slice)
   WHERE scope_id IS NOT NULL
   GROUP BY scope_id, depth, rank, slice, status, false_positive
   HAVING sum(change) <> 0;

@@ -1,17 +1,9 @@
 -- Card top-up by Stripe: the saved card and automatic top-up of a workspace, its payments, their refunds, and the webhook's events.
 
--- Older entries are of the two kinds before, which needs no proof: to look at all of them would hold the lock for as long.
-ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_kind_check;
-ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_kind_check
-  CHECK (kind IN ('credit', 'charge', 'refund', 'refund_reversed', 'dispute', 'dispute_reinstated')) NOT VALID;
--- Like `ledger_credit_reference`: the same reference is booked once as each kind.
-CREATE UNIQUE INDEX ledger_taken_back_reference ON ledger_entries (workspace_id, kind, reference)
-  WHERE kind IN ('refund', 'refund_reversed', 'dispute', 'dispute_reinstated');
-
 -- One row for each workspace that has used top-up. Everything about a workspace's top-ups holds its lock, and takes it first.
 CREATE TABLE top_up_settings (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
-  -- Stripe's ids; NULL: none yet.
+  -- Stripe's ids. NULL: none yet.
   customer text COLLATE "C",
   payment_method text COLLATE "C",
   card_brand text,
@@ -78,7 +70,7 @@ CREATE TABLE top_up_refunds (
   top_up_id text COLLATE "C" NOT NULL REFERENCES top_ups,
   amount_nano bigint NOT NULL CHECK (amount_nano > 0),
   state text NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed')),
-  -- Stripe's id; NULL: its answer is not known yet.
+  -- Stripe's id. NULL: its answer is not known yet.
   refund text COLLATE "C" UNIQUE,
   made_by text NOT NULL,
   created_at timestamptz NOT NULL
@@ -86,7 +78,7 @@ CREATE TABLE top_up_refunds (
 CREATE INDEX top_up_refunds_by_top_up ON top_up_refunds (top_up_id);
 CREATE INDEX top_up_refunds_pending ON top_up_refunds (created_at) WHERE state = 'pending';
 
--- Events of Stripe's webhook that were applied, each in the transaction that applied it. Deleted when Stripe no longer repeats them.
+-- Events of Stripe's webhook, each written in the transaction that applied it, and deleted when Stripe no longer repeats it.
 CREATE TABLE stripe_events (
   id text COLLATE "C" PRIMARY KEY,
   at timestamptz NOT NULL
