@@ -59,10 +59,10 @@ interface SubprocessReading {
   read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
 }
 
-interface Definition<Fields extends TObject, View extends TSchema> {
+interface Definition<Path extends string, Fields extends TObject, View extends TSchema> {
   method: Method;
   /** Below /api/console; a parameter is written `:id`. */
-  path: string;
+  path: Path;
   /** A text is the name of a verb of which nothing more needs to be said; absent: the command line does not call it. */
   command?: string | Command;
   summary: string;
@@ -88,7 +88,7 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   handle(call: EndpointCall<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
-/** An endpoint as the routes, the documents and the OpenAPI description read it. */
+/** An endpoint as the routes, the documents and the OpenAPI description read it, whatever its fields and its answer are. */
 export interface Endpoint {
   method: Method;
   path: string;
@@ -109,7 +109,42 @@ export interface Endpoint {
   run(call: EndpointCall<Record<string, unknown>>): Promise<unknown>;
 }
 
-export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
+/** An endpoint as its definition types it, for calls within the process. */
+export interface TypedEndpoint<Path extends string, Fields extends TObject, View extends TSchema> extends Endpoint {
+  path: Path;
+  fields: Fields;
+  view: View;
+  run(call: EndpointCall<Record<string, unknown>>): Promise<Static<View> | Response>;
+}
+
+/** Text that a person typed or chose, or that stands in an address. It may stand for any field: the endpoint checks it there. */
+export type TypedText = string & { readonly [typed]: true };
+declare const typed: unique symbol;
+
+/** Says of a text that a person typed it, so that it may stand for any field. */
+export function asTyped(text: string): TypedText {
+  return text as TypedText;
+}
+
+/**
+ * What a call within the process gives: the fields of the endpoint and the `:id` of its path, in one object. The caller fills in the
+ * workspace of its page.
+ */
+export type Given<Path extends string, Fields extends TObject> = (Path extends `${string}/:id${string}`
+  ? { id: string }
+  : unknown) &
+  Partial<Typed<Pick<Static<Fields>, keyof Static<Fields> & "workspace">>> &
+  Typed<Omit<Static<Fields>, "workspace">>;
+
+/** What a call within the process gives an endpoint, such as `typeof keyEndpoints.edit`. */
+export type GivenTo<Called> = Called extends TypedEndpoint<infer Path, infer Fields, TSchema> ? Given<Path, Fields> : never;
+
+type Typed<Input> = { [Field in keyof Input]: Input[Field] | TypedText | TypedItems<Input[Field]> };
+type TypedItems<Value> = Value extends readonly (infer Item)[] ? readonly (Item | TypedText)[] : never;
+
+export function endpoint<const Path extends string, Fields extends TObject, View extends TSchema>(
+  definition: Definition<Path, Fields, View>,
+): TypedEndpoint<Path, Fields, View> {
   const { method, path, command = null, summary, fields, view } = definition;
   const {
     status = 200,

@@ -7,7 +7,7 @@ import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
 import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import { ecosystems } from "../../security/versions/ecosystem.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NoFields } from "../fields.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -72,8 +72,8 @@ const Counts = Type.Object({
 });
 export type Counts = Static<typeof Counts>;
 
-export const advisoryEndpoints: Endpoint[] = [
-  endpoint({
+export const advisoryEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/advisories",
     command: "advisories list",
@@ -84,7 +84,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(sql) };
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/advisories",
     command: { name: "advisories import", flags: { records: null } },
@@ -101,7 +101,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return outcome;
     },
   }),
-  endpoint({
+  count: endpoint({
     method: "GET",
     path: "/advisory-counts",
     command: "advisories count",
@@ -113,7 +113,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await selectAdvisoryCounts(sql) };
     },
   }),
-  endpoint({
+  startSync: endpoint({
     method: "POST",
     path: "/advisory-sync",
     command: "advisories start",
@@ -135,7 +135,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  showSync: endpoint({
     method: "GET",
     path: "/advisory-sync",
     command: "advisories state",
@@ -147,7 +147,7 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  noteSync: endpoint({
     method: "POST",
     path: "/advisories/syncs",
     command: { name: "advisories sync", isStep: true },
@@ -160,4 +160,4 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(parts.sql) };
     },
   }),
-];
+};

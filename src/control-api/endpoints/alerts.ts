@@ -16,7 +16,7 @@ import {
 } from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { alertTestMs } from "../limits.ts";
 
@@ -28,8 +28,8 @@ async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?
   return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
 }
 
-const ruleEndpoints: Endpoint[] = [
-  endpoint({
+export const alertRuleEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-rules",
     command: { name: "alert create", flags: { percents: "at", balance_usd: "below" } },
@@ -43,7 +43,7 @@ const ruleEndpoints: Endpoint[] = [
       return createRule({ actor, workspace: workspace.id, form }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-rules",
     command: "alert rules",
@@ -55,7 +55,7 @@ const ruleEndpoints: Endpoint[] = [
       return { data: await listRules({ actor, workspace: workspace.id }, parts.sql) };
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-rules/:id",
     command: "alert delete",
@@ -69,10 +69,10 @@ const ruleEndpoints: Endpoint[] = [
       return deleteRule({ actor, workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-const webhookEndpoints: Endpoint[] = [
-  endpoint({
+export const alertWebhookEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-webhooks",
     command: "alert-webhook create",
@@ -85,7 +85,7 @@ const webhookEndpoints: Endpoint[] = [
       return createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-webhooks",
     command: "alert-webhook list",
@@ -97,7 +97,7 @@ const webhookEndpoints: Endpoint[] = [
       return { data: await listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
     },
   }),
-  endpoint({
+  rotate: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/rotate",
     command: "alert-webhook rotate",
@@ -109,7 +109,7 @@ const webhookEndpoints: Endpoint[] = [
       return rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/test",
     command: "alert test",
@@ -122,7 +122,7 @@ const webhookEndpoints: Endpoint[] = [
       return testWebhook({ actor, workspace, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-webhooks/:id",
     command: { name: "alert-webhook delete", confirm: "A deleted webhook cannot be restored" },
@@ -134,10 +134,10 @@ const webhookEndpoints: Endpoint[] = [
       return deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-];
+};
 
-const listEndpoints: Endpoint[] = [
-  endpoint({
+export const alertEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/alerts",
     command: "alert list",
@@ -162,7 +162,7 @@ const listEndpoints: Endpoint[] = [
       return listAlerts({ actor, workspace: workspace.id, ...page }, parts.sql);
     },
   }),
-  endpoint({
+  replay: endpoint({
     method: "POST",
     path: "/alerts/:id/replay",
     command: "alert replay",
@@ -182,6 +182,4 @@ const listEndpoints: Endpoint[] = [
       return result;
     },
   }),
-];
-
-export const alertEndpoints: readonly Endpoint[] = [...ruleEndpoints, ...webhookEndpoints, ...listEndpoints];
+};

@@ -2,12 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf } from "../fields.ts";
 import { auditRowsMax } from "../limits.ts";
 
-export const auditEndpoints: Endpoint[] = [
-  endpoint({
+export const auditEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/audit",
     command: "audit list",
@@ -46,4 +46,4 @@ export const auditEndpoints: Endpoint[] = [
       return { data: await listAudit(filter, parts.reads) };
     },
   }),
-];
+};

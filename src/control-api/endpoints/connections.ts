@@ -22,7 +22,7 @@ import {
 } from "../../connectors/connections/schema.ts";
 import type { ConnectionRow } from "../../connectors/connections/store.ts";
 import { testConnection } from "../../connectors/connections/test.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -55,8 +55,8 @@ function connectorNamed(named: string, { connectors }: ControlParts): ConnectorR
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
-export const connectionEndpoints: Endpoint[] = [
-  endpoint({
+export const connectionEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/connections",
     command: "connection create",
@@ -71,7 +71,7 @@ export const connectionEndpoints: Endpoint[] = [
       throw unknownConnector(form.connector, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/connections",
     command: "connection list",
@@ -83,7 +83,7 @@ export const connectionEndpoints: Endpoint[] = [
       return { data: await listConnections(workspace?.id ?? null, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/connections/:id",
     command: "connection show",
@@ -95,7 +95,7 @@ export const connectionEndpoints: Endpoint[] = [
       return viewConnection(row);
     },
   }),
-  endpoint({
+  replaceCredentials: endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",
     command: "connection replace",
@@ -114,7 +114,7 @@ export const connectionEndpoints: Endpoint[] = [
       return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/connections/:id/test",
     command: "connection test",
@@ -127,7 +127,7 @@ export const connectionEndpoints: Endpoint[] = [
       return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/connections/:id",
     command: "connection delete",
@@ -140,4 +140,4 @@ export const connectionEndpoints: Endpoint[] = [
       return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-];
+};

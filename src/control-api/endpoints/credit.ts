@@ -8,13 +8,13 @@ import { RefundForm, TopUpForm, TopUpSettingsForm, TopUpSettingsView, TopUpView 
 import { setTopUpSettings, showTopUpSettings } from "../../gateway/top-ups/settings.ts";
 import { refundTopUp } from "../../gateway/top-ups/take-back.ts";
 import { createTopUp, authorizeToSee, findTopUp, listTopUps, noTopUp, showTopUp } from "../../gateway/top-ups/top-ups.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace, listOf, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { topUpCallMs } from "../limits.ts";
 import { describeCredit } from "./workspaces.ts";
 
-export const creditEndpoints: Endpoint[] = [
-  endpoint({
+export const creditEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/credit",
     command: "credit add",
@@ -28,7 +28,7 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit({ ...workspace, balance }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/credit",
     command: "credit show",
@@ -40,7 +40,7 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit(workspace, parts);
     },
   }),
-];
+};
 
 /** The workspace of the path's top-up and the actor there; one of another workspace than the named one counts as unknown. */
 async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
@@ -55,8 +55,8 @@ function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
 }
 
-export const topUpEndpoints: Endpoint[] = [
-  endpoint({
+export const topUpEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/top-ups",
     command: "top-up create",
@@ -72,7 +72,7 @@ export const topUpEndpoints: Endpoint[] = [
       return createTopUp({ actor, workspace: workspace.id, form }, offered(parts));
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/top-ups",
     command: "top-up list",
@@ -95,7 +95,7 @@ export const topUpEndpoints: Endpoint[] = [
       return { data: await listTopUps({ actor, workspace: workspace.id, before: input.before ?? null, limit }, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/top-ups/:id",
     command: "top-up show",
@@ -115,7 +115,7 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUp({ id: topUp.id, workspace: workspace.id }, sql);
     },
   }),
-  endpoint({
+  refund: endpoint({
     method: "POST",
     path: "/top-ups/:id/refund",
     command: {
@@ -133,7 +133,7 @@ export const topUpEndpoints: Endpoint[] = [
       return refundTopUp({ actor, workspace: workspace.id, id: call.id, form }, offered(call.parts));
     },
   }),
-  endpoint({
+  showSettings: endpoint({
     method: "GET",
     path: "/top-up-settings",
     command: "top-up settings",
@@ -146,7 +146,7 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, { ...parts, stripe });
     },
   }),
-  endpoint({
+  editSettings: endpoint({
     method: "PATCH",
     path: "/top-up-settings",
     command: { name: "top-up set", flags: { remove_card: { bare: true } } },
@@ -162,4 +162,4 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, topUps);
     },
   }),
-];
+};

@@ -23,7 +23,7 @@ import {
 } from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
@@ -53,8 +53,8 @@ const scopeFields = {
   ),
 };
 
-export const findingEndpoints: Endpoint[] = [
-  endpoint({
+export const findingEndpoints = {
+  search: endpoint({
     method: "GET",
     path: "/findings",
     command: "finding list",
@@ -111,7 +111,7 @@ export const findingEndpoints: Endpoint[] = [
       return searchFindings(request, sql);
     },
   }),
-  endpoint({
+  triage: endpoint({
     method: "PATCH",
     path: "/findings",
     command: { name: "finding set", flags: { findings: "id" } },
@@ -145,7 +145,7 @@ export const findingEndpoints: Endpoint[] = [
       return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
     },
   }),
-  endpoint({
+  listUrgent: endpoint({
     method: "GET",
     path: "/urgent-findings",
     command: "finding urgent",
@@ -162,7 +162,7 @@ export const findingEndpoints: Endpoint[] = [
       return urgentFindings({ scope, limit: parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax }) }, sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/findings/:id",
     command: "finding show",
@@ -174,7 +174,7 @@ export const findingEndpoints: Endpoint[] = [
       return showFinding({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  listEvents: endpoint({
     method: "GET",
     path: "/findings/:id/events",
     command: "finding events",
@@ -195,15 +195,15 @@ export const findingEndpoints: Endpoint[] = [
       return { data: events };
     },
   }),
-];
+};
 
 const OfProject = Type.Object({
   workspace: NamedWorkspace,
   project: line("the id or exact name of a project", { minLength: 1 }),
 });
 
-export const vexEndpoints: Endpoint[] = [
-  endpoint({
+export const vexEndpoints = {
+  export: endpoint({
     method: "GET",
     path: "/vex",
     command: "vex export",
@@ -218,7 +218,7 @@ export const vexEndpoints: Endpoint[] = [
       return exportVex(project, parts);
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/vex",
     command: "vex import",
@@ -235,4 +235,4 @@ export const vexEndpoints: Endpoint[] = [
       return importVex({ actor, workspace: workspace.id, project, bytes }, parts);
     },
   }),
-];
+};

@@ -7,7 +7,7 @@ import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
 import { emailOf } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { keyRowsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -45,8 +45,8 @@ const keyFlags = {
   rate_limit_rpm: { flag: "rpm", none: "default" },
 } as const;
 
-export const keyEndpoints: Endpoint[] = [
-  endpoint({
+export const keyEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/keys",
     command: {
@@ -61,12 +61,10 @@ export const keyEndpoints: Endpoint[] = [
     async handle({ input: { workspace: named, ...form }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
-      const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
-      parts.notify("records-changed");
-      return created;
+      return createKey({ actor: owner, workspace: workspace.id, form }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/keys",
     command: { name: "key list", flags: { revoked: { bare: true }, near_limit: { bare: true } } },
@@ -100,7 +98,7 @@ export const keyEndpoints: Endpoint[] = [
       return { data: await listKeys({ actor, ...filter }, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/keys/:id",
     command: "key show",
@@ -109,7 +107,7 @@ export const keyEndpoints: Endpoint[] = [
     view: KeyView,
     handle: async (call) => viewKey((await keyAndActor(call)).row),
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/keys/:id",
     command: { name: "key edit", flags: keyFlags },
@@ -119,12 +117,10 @@ export const keyEndpoints: Endpoint[] = [
     async handle(call) {
       const { actor } = await keyAndActor(call);
       const { workspace: _named, ...edit } = call.input;
-      const view = await editKey({ actor, id: call.id, edit }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return editKey({ actor, id: call.id, edit }, call.parts);
     },
   }),
-  endpoint({
+  revoke: endpoint({
     method: "POST",
     path: "/keys/:id/revoke",
     command: { name: "key revoke", confirm: "A revoked key cannot be restored" },
@@ -133,9 +129,7 @@ export const keyEndpoints: Endpoint[] = [
     view: KeyView,
     async handle(call) {
       const { actor } = await keyAndActor(call);
-      const view = await revokeKey({ actor, id: call.id }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return revokeKey({ actor, id: call.id }, call.parts);
     },
   }),
-];
+};

@@ -27,7 +27,7 @@ import {
 } from "../../gateway/prompts/prompts.ts";
 import { selectPromptWorkspace } from "../../gateway/prompts/store.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
 import { logRowsDefault, logRowsMax, promptDeletionMsMax } from "../limits.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
@@ -51,8 +51,8 @@ function readTime(field: "from" | "to", text: string | undefined): number | null
   throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${timeWords} is needed`, { field });
 }
 
-export const logEndpoints: Endpoint[] = [
-  endpoint({
+export const logEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/log",
     command: { name: "log list", example: "--workspace default --since 24h --status error --limit 20" },
@@ -104,7 +104,7 @@ export const logEndpoints: Endpoint[] = [
       return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),
-  endpoint({
+  retain: endpoint({
     method: "POST",
     path: "/log/retain",
     command: { name: "log retain", confirm: "Deleted rows cannot be restored" },
@@ -125,7 +125,7 @@ export const logEndpoints: Endpoint[] = [
       return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/log/:id",
     command: "log show",
@@ -144,7 +144,7 @@ export const logEndpoints: Endpoint[] = [
       return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
-];
+};
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
@@ -154,8 +154,8 @@ async function promptAndActor({ id, named, actors, parts }: Entering): ReturnTyp
   return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
 }
 
-export const promptEndpoints: Endpoint[] = [
-  endpoint({
+export const promptEndpoints = {
+  count: endpoint({
     method: "GET",
     path: "/prompts",
     command: "prompt count",
@@ -167,7 +167,7 @@ export const promptEndpoints: Endpoint[] = [
       return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/prompts/:id",
     command: "prompt show",
@@ -180,7 +180,7 @@ export const promptEndpoints: Endpoint[] = [
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "POST",
     path: "/prompts/delete",
     command: "prompt delete",
@@ -202,4 +202,4 @@ export const promptEndpoints: Endpoint[] = [
       throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
     },
   }),
-];
+};

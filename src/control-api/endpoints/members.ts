@@ -14,13 +14,13 @@ import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
 import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-export const memberEndpoints: Endpoint[] = [
-  endpoint({
+export const memberEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/members",
     command: { name: "member add", flags: { invite: { bare: true } } },
@@ -43,12 +43,10 @@ export const memberEndpoints: Endpoint[] = [
       // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
-      const view = await inviteMember({ actor, workspace, member, mails: invite }, parts);
-      parts.notify("records-changed");
-      return view;
+      return inviteMember({ actor, workspace, member, mails: invite }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/members",
     command: "member list",
@@ -70,7 +68,7 @@ export const memberEndpoints: Endpoint[] = [
       return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/members/:id",
     command: { name: "member set", flags: { id: "email", monthly_spend_limit_usd: "limit" } },
@@ -82,12 +80,10 @@ export const memberEndpoints: Endpoint[] = [
       const { actor, workspace } = await actors.inWorkspace(named);
       if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
     },
   }),
-  endpoint({
+  deactivate: endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
     command: { name: "member deactivate", flags: { id: "email" } },
@@ -97,12 +93,10 @@ export const memberEndpoints: Endpoint[] = [
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       // It is not counted: whoever uses up the changes of an hour must not be able to stay.
-      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
-      parts.notify("records-changed");
-      return view;
+      return deactivateMember({ actor, workspace: workspace.id, email }, parts);
     },
   }),
-  endpoint({
+  reactivate: endpoint({
     method: "POST",
     path: "/members/:id/reactivate",
     command: { name: "member reactivate", flags: { id: "email" } },
@@ -115,12 +109,10 @@ export const memberEndpoints: Endpoint[] = [
       const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
       if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
     },
   }),
-];
+};
 
 /** Changes of members, which concern other people, and mails to those who are invited. */
 

@@ -9,7 +9,7 @@ import { ModelDetails, modelDetails } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";
 import { checkModels, type WorkspaceRequirements } from "../../gateway/models/models.ts";
 import { requirementsOf } from "../../gateway/own-keys/requirements.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, withOptionalWorkspace, NamedWorkspace } from "../fields.ts";
 import { modelCheckMsMax, workbenchAnswerMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -34,8 +34,8 @@ function describe(chosen: Model[], { models, measure }: ControlParts, demands = 
   return { data: chosen.map((model) => modelDetails(model, { models, measure, demands })) };
 }
 
-export const modelEndpoints: Endpoint[] = [
-  endpoint({
+export const modelEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/models",
     command: "model list",
@@ -48,7 +48,7 @@ export const modelEndpoints: Endpoint[] = [
       return describe(choose(input.id, parts), parts, await requirementsOf(workspace, parts.sql));
     },
   }),
-  endpoint({
+  check: endpoint({
     method: "POST",
     path: "/models/check",
     command: "model check",
@@ -67,10 +67,10 @@ export const modelEndpoints: Endpoint[] = [
       return wantsProgress(request) ? streamProgress(check, parts.log) : check();
     },
   }),
-];
+};
 
-export const workbenchEndpoints: Endpoint[] = [
-  endpoint({
+export const workbenchEndpoints = {
+  complete: endpoint({
     method: "POST",
     path: "/workbench",
     summary: "Complete a chat as a member, without a key, on the workspace's credit",
@@ -86,7 +86,7 @@ export const workbenchEndpoints: Endpoint[] = [
       return parts.runInWorkbench({ request, server, caller });
     },
   }),
-];
+};
 
 /** @throws DomainError forbidden for auditors, and for the operator, who is no member */
 function memberOf(actor: Actor): MemberActor {

@@ -10,7 +10,7 @@ import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "..
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
 import { selectScanTotals } from "../../security/scans/comparison-store.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, inWorkspace } from "../fields.ts";
 import { controlRowsMax } from "../limits.ts";
 
@@ -23,8 +23,8 @@ const ScanTotals = Type.Object({
 });
 export type ScanTotals = Static<typeof ScanTotals>;
 
-export const projectEndpoints: Endpoint[] = [
-  endpoint({
+export const projectEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/projects",
     command: "project list",
@@ -50,7 +50,7 @@ export const projectEndpoints: Endpoint[] = [
       return { data: await viewProjects(rows, parts) };
     },
   }),
-  endpoint({
+  countScans: endpoint({
     method: "GET",
     path: "/scans",
     command: "project scans",
@@ -78,7 +78,7 @@ export const projectEndpoints: Endpoint[] = [
       return { scanned, not_comparable: notComparable };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/projects/:id",
     command: "project show",
@@ -91,7 +91,7 @@ export const projectEndpoints: Endpoint[] = [
       return showProject({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  move: endpoint({
     method: "PATCH",
     path: "/projects/:id",
     command: { name: "project set", flags: { id: "project" } },
@@ -110,10 +110,10 @@ export const projectEndpoints: Endpoint[] = [
       return viewProjectOf({ workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-export const productEndpoints: Endpoint[] = [
-  endpoint({
+export const productEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/products",
     command: "product create",
@@ -127,7 +127,7 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, parts.sql);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/products",
     command: "product list",
@@ -145,7 +145,7 @@ export const productEndpoints: Endpoint[] = [
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/products/:id",
     command: "product show",
@@ -158,4 +158,4 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, sql);
     },
   }),
-];
+};

@@ -4,12 +4,12 @@ import { FleetView } from "../../backing/fleet-state.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-export const serviceEndpoints: Endpoint[] = [
-  endpoint({
+export const serviceEndpoints = {
+  show: endpoint({
     method: "GET",
     path: "/service",
     command: "service show",
@@ -21,7 +21,7 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.serviceState();
     },
   }),
-  endpoint({
+  showFleet: endpoint({
     method: "GET",
     path: "/status",
     command: "status",
@@ -33,10 +33,10 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.fleetState();
     },
   }),
-];
+};
 
-export const secretEndpoints: Endpoint[] = [
-  endpoint({
+export const secretEndpoints = {
+  rotate: endpoint({
     method: "POST",
     path: "/secrets/rotate",
     command: "secrets rotate",
@@ -46,10 +46,10 @@ export const secretEndpoints: Endpoint[] = [
     handle: async ({ actors, parts }) =>
       rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
   }),
-];
+};
 
-export const ledgerEndpoints: Endpoint[] = [
-  endpoint({
+export const ledgerEndpoints = {
+  verify: endpoint({
     method: "GET",
     path: "/ledger/verify",
     command: "ledger verify",
@@ -64,4 +64,4 @@ export const ledgerEndpoints: Endpoint[] = [
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },
   }),
-];
+};

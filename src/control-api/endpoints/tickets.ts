@@ -4,11 +4,11 @@ import { listRowsMax } from "../../http/limits.ts";
 import { ticketRowsDefault } from "../../security/limits.ts";
 import { ticketStatuses, ticketTypes } from "../../security/tickets/schema.ts";
 import { listTickets, WorkspaceTicket } from "../../security/tickets/tickets.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 
-export const ticketEndpoints: Endpoint[] = [
-  endpoint({
+export const ticketEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/tickets",
     command: "ticket list",
@@ -27,4 +27,4 @@ export const ticketEndpoints: Endpoint[] = [
       return { data: await listTickets({ actor, workspace: workspace.id, type, status, limit: rows, before }, sql) };
     },
   }),
-];
+};

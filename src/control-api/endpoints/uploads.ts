@@ -16,7 +16,7 @@ import { ImportedRepository } from "../../security/repositories/read-repository.
 import { archiveFiles } from "../../security/repositories/repository-files.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
 import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -38,8 +38,8 @@ async function readDocument({ pieces, workspace }: SentDocument, { sboms }: Cont
   }
 }
 
-export const sbomEndpoints: Endpoint[] = [
-  endpoint({
+export const sbomEndpoints = {
+  upload: endpoint({
     method: "POST",
     path: "/sboms",
     command: { name: "sbom upload", flags: { filename: null } },
@@ -69,7 +69,7 @@ export const sbomEndpoints: Endpoint[] = [
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },
   }),
-];
+};
 
 const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
 const Project = Type.Optional(
@@ -79,8 +79,8 @@ const Project = Type.Optional(
   }),
 );
 
-export const repositoryEndpoints: Endpoint[] = [
-  endpoint({
+export const repositoryEndpoints = {
+  import: endpoint({
     method: "POST",
     path: "/repositories",
     command: { name: "repository import", flags: { url: null } },
@@ -99,7 +99,7 @@ export const repositoryEndpoints: Endpoint[] = [
       return importHosted({ actor, workspace: workspace.id, url, project }, parts);
     },
   }),
-  endpoint({
+  upload: endpoint({
     method: "POST",
     path: "/repositories/archive",
     command: { name: "repository import", isStep: true },
@@ -131,4 +131,4 @@ export const repositoryEndpoints: Endpoint[] = [
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },
   }),
-];
+};

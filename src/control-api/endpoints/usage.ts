@@ -8,11 +8,11 @@ import { UsageFields } from "../../gateway/usage/periods.ts";
 import { UsageView } from "../../gateway/usage/schema.ts";
 import { showUsage } from "../../gateway/usage/usage.ts";
 import { csvResponse } from "../../http/csv-response.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 
-export const usageEndpoints: Endpoint[] = [
-  endpoint({
+export const usageEndpoints = {
+  sum: endpoint({
     method: "GET",
     path: "/usage",
     command: {
@@ -45,10 +45,10 @@ export const usageEndpoints: Endpoint[] = [
       return showUsage(asked, { ...parts, sql: parts.reads });
     },
   }),
-];
+};
 
-export const statementEndpoints: Endpoint[] = [
-  endpoint({
+export const statementEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/statements",
     command: "statement list",
@@ -71,7 +71,7 @@ export const statementEndpoints: Endpoint[] = [
       return listStatements({ actor, workspace, before, limit: rows }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/statements/:id",
     command: { name: "statement show", flags: { id: "number", format: null } },
@@ -88,7 +88,7 @@ export const statementEndpoints: Endpoint[] = [
       return format === "csv" ? csvResponse(statementFile(statement)) : statement;
     },
   }),
-  endpoint({
+  close: endpoint({
     method: "POST",
     path: "/statements/close",
     command: "statement close",
@@ -101,4 +101,4 @@ export const statementEndpoints: Endpoint[] = [
       return closeNow(workspace?.id ?? null, parts);
     },
   }),
-];
+};

@@ -6,11 +6,11 @@ import { ecosystemNames, severities } from "../../security/findings/schema.ts";
 import { vulnerabilityRowsDefault } from "../../security/limits.ts";
 import { VulnerabilityRecord } from "../../security/vulnerabilities/schema.ts";
 import { showVulnerability } from "../../security/vulnerabilities/show.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 
-export const vulnerabilityEndpoints: Endpoint[] = [
-  endpoint({
+export const vulnerabilityEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/vulnerabilities",
     command: "vulnerability list",
@@ -38,7 +38,7 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return { data: rows, total };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/vulnerabilities/:id",
     command: "vulnerability show",
@@ -51,10 +51,10 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return record;
     },
   }),
-];
+};
 
-export const exploitEndpoints: Endpoint[] = [
-  endpoint({
+export const exploitEndpoints = {
+  import: endpoint({
     method: "POST",
     path: "/exploits",
     command: { name: "exploits import", flags: { date: null, epss: null, kev: null, last: null } },
@@ -66,4 +66,4 @@ export const exploitEndpoints: Endpoint[] = [
       return importExploits(input, parts.sql);
     },
   }),
-];
+};

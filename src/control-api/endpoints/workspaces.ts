@@ -5,7 +5,7 @@ import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../ac
 import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
 import { monthOf } from "../../kernel/clock.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
 import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -17,8 +17,8 @@ async function describeWorkspace(idOrName: string, parts: ControlParts): Promise
   return view;
 }
 
-export const workspaceEndpoints: Endpoint[] = [
-  endpoint({
+export const workspaceEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/workspaces",
     command: { name: "workspace create", flags: { credit_usd: "credit" } },
@@ -34,7 +34,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(id, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/workspaces",
     command: "workspace list",
@@ -47,7 +47,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await describeWorkspaces(rows, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/workspaces/:id",
     command: { name: "workspace show", flags: { id: "workspace" } },
@@ -59,7 +59,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/workspaces/:id",
     command: {
@@ -74,11 +74,10 @@ export const workspaceEndpoints: Endpoint[] = [
       // It deletes what is older.
       if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
-      parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  listStoppedModels: endpoint({
     method: "GET",
     path: "/workspaces/:id/retention",
     command: { name: "workspace retention", flags: { id: "workspace" } },
@@ -90,7 +89,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await listStoppedModels(workspace, parts) };
     },
   }),
-];
+};
 
 function allWorkspaces({ sql, clock }: ControlParts) {
   return selectWorkspaces({ workspace: null, now: clock.now() }, sql);

@@ -1,5 +1,5 @@
 /** Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper. */
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { formatUsd } from "../../kernel/money.ts";
@@ -185,7 +185,8 @@ async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts
   await updateTopUp({ ...topUp, ...done }, tx);
   await afterSuccess(intent, locked);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(intent.received), top_up: topUp.id } });
-  return { result: "credited" as Step, events: [{ event: "credit.added", workspace, target: reference, changes }] };
+  const event: AuditEvent = { event: "credit.added", workspace, target: reference, changes };
+  return { result: "credited" as Step, events: [event] };
 }
 
 /** A person's payment saves its card, with which a waiting automatic one is tried at once. */

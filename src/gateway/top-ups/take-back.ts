@@ -1,6 +1,6 @@
 /** Refunds: the credit is taken back first, then the card gets the money; if that fails, the credit returns. */
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
@@ -81,7 +81,8 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
   await insertRefund(refund, tx);
   await updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(amount), refund: refund.id } });
-  return { result: refund, events: [{ event: "top_up.refunded", workspace, target: id, changes }] };
+  const event: AuditEvent = { event: "top_up.refunded", workspace, target: id, changes };
+  return { result: refund, events: [event] };
 }
 
 /** From a refund's row to the card, and what Stripe says about it later. */
@@ -164,7 +165,8 @@ async function endRefund(
     await updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
     raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(row.amount), refund: row.id } });
-    return { result: true, events: [{ event: "top_up.refund_reversed", workspace, target: topUp.id, changes }] };
+    const event: AuditEvent = { event: "top_up.refund_reversed", workspace, target: topUp.id, changes };
+    return { result: true, events: [event] };
   });
   if (moved === true) await refreshed(workspace, parts);
 }
@@ -245,5 +247,6 @@ async function booked({ dispute, step }: { dispute: Dispute; step: DisputeStep }
   }
   const after = { usd: formatUsd(amount), dispute: dispute.id, disputed_usd: formatUsd(disputed) };
   const changes = changedFields({ before: { disputed_usd: formatUsd(topUp.disputed) }, after });
-  return { result: true, events: [{ event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes }] };
+  const event: AuditEvent = { event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes };
+  return { result: true, events: [event] };
 }

@@ -1,5 +1,10 @@
-/** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
+/**
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt. The computation runs from token counts to the
+ * amount in the ledger, with twelve decimals, and is left out where the catalog's present prices do not give it. The prompt is read on
+ * demand only.
+ */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import { pageFields, type PageName } from "../../../gateway/generation-fields.ts";
 import type { GenerationDetail, PriceLine } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
@@ -24,7 +29,7 @@ export const requestPage: Page = {
 };
 
 function requestOf(call: PageCall): Promise<GenerationDetail> {
-  return call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+  return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
 
 /** @param prompt null: it was not asked for */
@@ -168,11 +173,11 @@ function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCa
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
   const request = await requestOf(call);
-  const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
+  const prompt = await call.control(promptEndpoints.show, { id: request.generation_id });
   return { show: content(request, call, prompt) };
 }
 
-/** The computation of a charge, from token counts to the amount in the ledger. */
+// The computation of a charge, from token counts to the amount in the ledger.
 
 const parts: Record<PriceLine["part"], string> = {
   input: "Tokens in",
