@@ -1,4 +1,9 @@
-/** Sends a verb's fields to the control API of a running service. */
+/**
+ * Sends a verb's fields to the control API of a running service, and reads files that it uploads.
+ *
+ * Fields go into the path, then into the query of GET, DELETE and uploads, else into a JSON body. Every call ends in a bounded time. A refusal
+ * is the service's own message; where no Weir answers, the error says what listens there.
+ */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { RemoteVerb } from "./verb.ts";

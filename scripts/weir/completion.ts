@@ -1,4 +1,8 @@
-/** Scripts that let a shell complete nouns, verbs, flags and the values of flags that take one of a few words. */
+/**
+ * `weir completion`: a script that lets a shell complete nouns, verbs, flags, and the values of flags that take one of a few words.
+ *
+ * It holds the words of this version, so it is made anew after an upgrade. zsh runs bash's script.
+ */
 import { dirname } from "node:path";
 import { UsageError } from "./value.ts";
 import { nameOf, type LocalAnswer, type LocalVerb, type Verb } from "./verb.ts";

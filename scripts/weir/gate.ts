@@ -1,4 +1,9 @@
-/** Waits for the scan of a project, and says whether its findings let a build pass. */
+/**
+ * The gate of a build: waits for the scan of a project, and says whether its findings let the build pass.
+ *
+ * Exit code 3 means findings that --fail-on names. 4 means that nothing could be compared: a build that nothing judged must not look clean.
+ * The wait has an end, and asks less often the longer it lasts.
+ */
 import type { VulnerabilityCounts } from "../../src/security/findings/lists/list-rows.ts";
 import { severities } from "../../src/security/findings/schema.ts";
 import { blindness, gaps, withoutAdvisories } from "../../src/security/projects/coverage.ts";

@@ -1,4 +1,4 @@
-/** The texts of `--help`: the list of verbs, or the usage of one with its flags and an example. */
+/** The texts of `--help`: the list of verbs, or the usage of one verb with its flags and an example. */
 import { exampleOf, usageOf } from "./read-flags.ts";
 import { columns } from "./print.ts";
 import { nameOf, type Verb } from "./verb.ts";

@@ -1,4 +1,8 @@
-/** Formats answers as aligned text for people. */
+/**
+ * Formats answers as aligned text, and fits it to a terminal: bold heads, cut tables, wrapped sentences.
+ *
+ * What goes into a pipe or a file stays as it is.
+ */
 import type { RemoteVerb } from "./verb.ts";
 
 /** A list becomes a table; a single object, a line for each field. Both show the verb's columns, or all fields. */
@@ -27,8 +31,6 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
-
-/** Fits text to a terminal: colours, and lines that are no longer than it is wide. What goes into a pipe or a file stays as it is. */
 
 export interface Screen {
   /** Characters of a line. */

@@ -1,4 +1,9 @@
-/** Reads the flags and operands of one verb. Node's `parseArgs` splits them; the sentences about mistakes are Weir's own. */
+/**
+ * Reads the flags and the operand of one verb, and makes the example of its help.
+ *
+ * Node's `parseArgs` splits the words; the sentences about mistakes are Weir's own, and name the nearest flag. All that is missing is named at
+ * once, a wrong value alone.
+ */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/text.ts";
 import { UsageError } from "./value.ts";
@@ -93,9 +98,7 @@ function unknownFlag(rawName: string, known: string[]): UsageError {
   return new UsageError(`There is no flag "${rawName}": the nearest is "${nearest(rawName, names)}"`);
 }
 
-/** A command that works as an example of a verb: its own, or one with a value for each required flag. */
-
-/** By the flag's name. */
+/** Values for examples, by the flag's name. */
 const samples: Record<string, string> = {
   workspace: "default",
   email: "ada@example.com",
@@ -139,6 +142,7 @@ const idPrefixes: Record<string, string> = {
   finding: "fnd_",
 };
 
+/** A command that works as an example of a verb: its own, or one with a value for each required flag. */
 export function exampleOf(verb: Verb): string {
   const { noun, verb: name, operand, flags, confirm, example } = verb;
   const required = flags.filter((flag) => flag.required).map((flag) => `--${flag.name} ${sampleOf(flag, noun)}`);

@@ -1,4 +1,8 @@
-/** Writes a list of findings as CSV or SARIF, to a file or to standard output. */
+/**
+ * Writes a whole list of findings as CSV or SARIF, to a file or to standard output.
+ *
+ * It reads the list page by page, up to what the format's readers take, and says when more remain.
+ */
 import { writeFileSync } from "node:fs";
 import { csvText } from "../../src/http/csv-response.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
@@ -90,8 +94,6 @@ function csvOf(findings: readonly FindingRow[]): string {
 function cellOf(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;
 }
-
-/** Reads a list of findings to its end, page by page. */
 
 const pageRows = 200;
 

@@ -1,4 +1,10 @@
-/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
+/**
+ * Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing
+ * to judge by.
+ *
+ * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. Texts of others
+ * show marks that are invisible or turn the direction of writing as escapes.
+ */
 import { showInvisible } from "../../src/kernel/text.ts";
 import { ConfigError } from "../../src/process/environment/variables.ts";
 import { version } from "../../src/process/version.ts";
@@ -103,9 +109,7 @@ async function wholeBody(response: Response): Promise<Record<string, unknown>> {
   }
 }
 
-/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. */
-
-/** @throws CallError when the service fails, or its answer ends before the result */
+/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. @throws CallError when the service fails, or its answer ends before the result */
 async function readProgress(response: Response, show: (part: Record<string, unknown>) => void): Promise<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     const { checked, result, error } = JSON.parse(line);

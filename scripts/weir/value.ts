@@ -1,4 +1,9 @@
-/** The kinds of values that flags take: their placeholder in the help, and how they become a field of a request. */
+/**
+ * The kinds of values that flags take: their placeholder in the help, and how they become a field of a request.
+ *
+ * They check only what tells a typing error from a value: the service checks the rest. Secrets are read from files, because arguments are
+ * visible to other users of the machine and stay in the shell's history.
+ */
 import { readFileSync } from "node:fs";
 import { isJsonObject } from "../../src/http/json.ts";
 

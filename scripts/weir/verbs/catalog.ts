@@ -1,4 +1,8 @@
-/** The verbs of `weir catalog`, on the files of CATALOG_DIR: the check, the export, the search of the catalog's page and API, and the layout of files. */
+/**
+ * The verbs of `weir catalog` on the files of CATALOG_DIR: the check, the export, the layout, and the search of the catalog's page and API.
+ *
+ * They need no service, and judge the files by the same code as a start of the service does.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";

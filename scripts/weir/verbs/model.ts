@@ -1,4 +1,8 @@
-/** `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models. */
+/**
+ * `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models.
+ *
+ * It writes nothing that the check of the catalog would refuse. Prices and bounds are taken over; terms of providers stay as they are.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { catalogWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { judgeModels, type ModelJudgement, formatModelProblem } from "../../../src/gateway/models/catalog-check.ts";
