@@ -9,11 +9,11 @@ import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { ControlParts } from "./parts.ts";
 
 /** The verb of the command line that calls an endpoint. Its flags are the path's `:id` and the fields, its words the endpoint's. */
-export interface Command {
+export interface Command<Field extends string = string> {
   /** Noun and verb, such as `key create`. */
   name: string;
   /** What the schemas do not say of flags, by their fields or `id`; a text is a flag's name, and null leaves the field out. */
-  flags?: Readonly<Record<string, string | FlagWords | null>>;
+  flags?: Readonly<Partial<Record<Field | "id", string | FlagWords | null>>>;
   /** The warning of what cannot be undone: the verb requires `--yes`. */
   confirm?: string;
   /** The words after the verb in the example of its help; absent: the required flags with sample values. */
@@ -64,7 +64,7 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   /** Below /api/console; a parameter is written `:id`. */
   path: Path;
   /** A text is the name of a verb of which nothing more needs to be said; absent: the command line does not call it. */
-  command?: string | Command;
+  command?: string | Command<keyof Static<Fields> & string>;
   summary: string;
   /** The fields of the body; of the query for GET, DELETE and endpoints that take a file or a chat. */
   fields: Fields;
