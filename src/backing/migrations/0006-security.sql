@@ -115,7 +115,7 @@ CREATE INDEX affected_packages_by_package ON affected_packages (package_id);
 -- The packages whose records count for a package. Go tells modules apart by case, package URLs of Go in their canonical form do not. What records
 -- say of a module counts for it. For a module that no record spells so, what they say of those that differ by case alone counts: so both
 -- spellings find it, and of two modules that differ by case alone each finds its own.
-CREATE VIEW package_records (package_id, told_of) AS
+CREATE VIEW package_records (package_id, recorded_as) AS
   SELECT id, id FROM packages WHERE EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = packages.id)
   UNION ALL
   SELECT asked.id, other.id
