@@ -94,17 +94,11 @@ export interface Advice {
   version: string | null;
   /** The size of the upgrade; null: there is no version. */
   step: UpgradeStep | null;
-  /** The same in the words of earlier versions. */
-  distance: Distance | null;
   /** Whether only a prerelease fixes it so far. */
   prerelease: boolean;
   /** Why there is no version. */
   reason: string | null;
 }
-
-/** The names are the widest part of the installed version that stays: its `major.minor`, its major version, or nothing. */
-type Distance = "line" | "major" | "beyond";
-const distances: Record<UpgradeStep, Distance> = { patch: "line", minor: "major", major: "beyond" };
 
 const reasons: Record<NoUpgradeReason, string> = {
   version_unknown: "The installed version cannot be compared with other versions",
@@ -136,9 +130,9 @@ export function adviceForAll(installed: Installed, issues: readonly PackageIssue
 
 function adviceOf(installed: Installed, entries: readonly Affected[]): Advice {
   const upgrade: Upgrade = nearestUnaffected({ installed: installedVersion(installed), entries });
-  if (!upgrade.found) return { version: null, step: null, distance: null, prerelease: false, reason: reasons[upgrade.reason] };
+  if (!upgrade.found) return { version: null, step: null, prerelease: false, reason: reasons[upgrade.reason] };
   const { version, step, prerelease } = upgrade;
-  return { version, step, distance: distances[step], prerelease, reason: null };
+  return { version, step, prerelease, reason: null };
 }
 
 /** Fields of an upgrade in answers. */
@@ -150,9 +144,5 @@ export const upgradeStepFields = {
   step: wordOrNull(
     ["patch", "minor", "major"],
     "The size of the upgrade: patch (the same major.minor), minor (the same major version) or major (another major version)",
-  ),
-  distance: wordOrNull(
-    ["line", "major", "beyond"],
-    "Deprecated, use step: line for patch, major for minor, beyond for major. Until 2026-11-26 these were the values of step",
   ),
 };
