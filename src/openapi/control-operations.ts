@@ -17,7 +17,8 @@ import {
 } from "./operation.ts";
 
 /** The meaning of `:id` in a path, by the noun before it. */
-const idWords: Record<string, string> = {
+/** What `:id` is in paths, by their first word. */
+export const idWords: Record<string, string> = {
   workspaces: "Id or exact name of a workspace",
   members: "E-mail address of a member",
   accounts: "E-mail address of a person",
@@ -130,9 +131,10 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
     ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
   };
+  const parts = progress ? "; as `application/x-ndjson` with each part as soon as it ends" : "";
   return {
     operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
-    summary,
+    summary: `${summary}${parts}`,
     tags: [controlTagOf(path)],
     security: [{ operatorToken: [] }],
     parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],

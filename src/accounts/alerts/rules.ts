@@ -3,7 +3,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Actor } from "../audit/actor.ts";
-import { change, type Sources, changedFields } from "../audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { alertRulesMax } from "../limits.ts";
@@ -140,7 +140,7 @@ export async function deleteRule(
     if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
     const before = auditedRule(rule);
     const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
-    const event = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
+    const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
     return { result: { id, deleted: true }, event };
   });
 }

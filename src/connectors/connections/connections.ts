@@ -1,5 +1,5 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
@@ -100,7 +100,12 @@ export async function createConnection(
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
-    const event = { event: "connection.created", workspace, target: id, changes: changedFields({ before: {}, after }) };
+    const event: AuditEvent = {
+      event: "connection.created",
+      workspace,
+      target: id,
+      changes: changedFields({ before: {}, after }),
+    };
     return { result: viewConnection(await findConnection(id, tx)), event };
   });
 }

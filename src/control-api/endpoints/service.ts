@@ -4,14 +4,15 @@ import { FleetView } from "../../backing/fleet-state.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-export const serviceEndpoints: Endpoint[] = [
-  endpoint({
+export const serviceEndpoints = {
+  show: endpoint({
     method: "GET",
     path: "/service",
+    command: "service show",
     summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
     fields: NoFields,
     view: ServiceView,
@@ -20,9 +21,10 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.serviceState();
     },
   }),
-  endpoint({
+  showFleet: endpoint({
     method: "GET",
     path: "/status",
+    command: "status",
     summary: "Show what runs: the processes with their versions, the database's schema, and what waits for the ledger",
     fields: NoFields,
     view: FleetView,
@@ -31,25 +33,27 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.fleetState();
     },
   }),
-];
+};
 
-export const secretEndpoints: Endpoint[] = [
-  endpoint({
+export const secretEndpoints = {
+  rotate: endpoint({
     method: "POST",
     path: "/secrets/rotate",
+    command: "secrets rotate",
     summary: "Seal every workspace's data key and every second factor under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
     handle: async ({ actors, parts }) =>
       rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
   }),
-];
+};
 
-export const ledgerEndpoints: Endpoint[] = [
-  endpoint({
+export const ledgerEndpoints = {
+  verify: endpoint({
     method: "GET",
     path: "/ledger/verify",
-    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it is checked",
+    command: "ledger verify",
+    summary: "Check all stored amounts in one snapshot",
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
@@ -60,4 +64,4 @@ export const ledgerEndpoints: Endpoint[] = [
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },
   }),
-];
+};

@@ -1,5 +1,5 @@
 /** The SBOMs that were a project's current one before: the newest are kept, the others removed in short steps. */
-import { change } from "../../accounts/audit/change.ts";
+import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
@@ -20,7 +20,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   for (const project of await selectProjectsOverLimit({ kept, limit: formerSbomsMarkedMax }, sql)) {
     marked += await change({ kind: "service" }, { sql, clock }, async (tx) => {
       const sboms = await markFormerSboms({ project, kept, limit: formerSbomsMarkedMax }, tx);
-      const event = sboms.map(({ id, workspace }) => ({
+      const event = sboms.map(({ id, workspace }): AuditEvent => ({
         event: "project.sbom.removed",
         workspace,
         target: project,

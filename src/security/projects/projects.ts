@@ -125,7 +125,7 @@ export async function setProduct({ actor, workspace, project, product }: Project
   });
 }
 
-function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }) {
+function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }): AuditEvent {
   const changes = { product_id: { from: row.product, to: target } };
   return { event: "project.updated", workspace, target: row.id, changes };
 }

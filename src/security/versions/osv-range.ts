@@ -21,10 +21,10 @@ export interface OsvEvent {
   limit?: string | undefined;
 }
 
-type EventKind = keyof OsvEvent;
+type AuditKind = keyof OsvEvent;
 
 interface RangeEvent {
-  kind: EventKind;
+  kind: AuditKind;
   text: string;
   /** `introduced: "0"` is before every version, a limit of `*` after every version. */
   at: KnownVersion | "before all" | "after all";
@@ -44,7 +44,7 @@ export interface Affected {
   ranges: AffectedRange[];
 }
 
-const kinds: readonly EventKind[] = ["introduced", "fixed", "last_affected", "limit"];
+const kinds: readonly AuditKind[] = ["introduced", "fixed", "last_affected", "limit"];
 
 export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry: OsvAffected }): Affected {
   const listed = new Map((entry.versions ?? []).map((text) => [text, text]));
