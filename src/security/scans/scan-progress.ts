@@ -1,6 +1,9 @@
-/** The progress of a scan as the database stores it: the next scanner of the project resumes after it. */
+/**
+ * The progress of a scan as the database stores it: the next scanner of the project resumes after the last finished step. Database ids
+ * are strings, because JSON has no bigint.
+ */
 
-/** The last finished step. Database ids are strings. */
+/** The last finished step. */
 export type ScanCursor = MatchCursor | ResolveCursor;
 
 /** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */
@@ -32,7 +35,7 @@ export interface ScanProgress {
   resolved: number;
   unknown: number;
   unknownLeftOut: number;
-  /** Findings that are new and neither ignored nor false positives; absent in progress that an earlier version stored. */
+  /** Findings that are new and neither ignored nor false positives; absent: none yet. */
   fresh?: FreshFindings;
 }
 
