@@ -1,15 +1,15 @@
-/** Limits of a process, and the defaults of variables. */
+/** The limits of a process, and the defaults of variables. */
 
 // From the specification
-/** An answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
+/** Time for an answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
 export const streamDurationMsDefault = 900_000;
 
 // Bodies
-/** Any body; beyond it the server itself answers 413 without a body. */
+/** Size of any body; beyond it the server itself answers 413 without a body. */
 export const serverBodyBytesMax = 64 * 1024 * 1024;
 /** Shortest token that `OPERATOR_TOKEN` and the file `operator-token` may hold. */
 export const operatorTokenCharactersMin = 32;
-/** Of a file that `<variable>_FILE` names. */
+/** Size of a file that `<variable>_FILE` names. */
 export const secretFileBytesMax = 64 * 1024;
 
 /** Free on the disk of a data folder where a first start creates a database. */
@@ -58,5 +58,5 @@ export const sbomsKeptDefault = 20;
 export const sbomsKeptMax = 10_000;
 
 // OpenID Connect
-/** Of `OIDC_NAME`, the words on a button. */
+/** Length of `OIDC_NAME`, the words on a button. */
 export const oidcNameCharactersMax = 40;
