@@ -1,4 +1,10 @@
-/** Compares what is settled with the rules of alerts, away from requests. Several processes may do so: each threshold is told once. */
+/**
+ * Compares what is settled with the rules of alerts, away from requests.
+ *
+ * A round begins every half minute; no request waits for it. A workspace is compared if its ledger has grown, and otherwise every ten
+ * minutes, since a limit may have changed. Several processes may do so: a lock lets one compare a workspace, and each threshold is
+ * reported once in its period (UTC). A balance is reported once, and again only after it was well above its amount.
+ */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -84,7 +90,7 @@ async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: 
   return recorded;
 }
 
-/** Of this period, and of the one that ended a short while ago. */
+/** Limits reached in this period and in the one that ended a short while ago. */
 async function reachedLimits(
   { rule, kind, nowMs }: { rule: AlertRule; kind: LimitKind; nowMs: number },
   tx: Transaction,
@@ -101,7 +107,11 @@ async function reachedLimits(
   return alerts;
 }
 
-/** Told once; then only after the balance was well above the amount, so that it does not tell with every request around it. */
+function toldBy({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
+  return { rule: id, kind, mail, webhooks };
+}
+
+/** Reported once; then only after the balance was well above the amount, so that requests around it do not raise it again and again. */
 async function lowBalance(
   { rule, amount, balance }: { rule: AlertRule; amount: bigint | null; balance: bigint },
   tx: Transaction,
@@ -115,8 +125,4 @@ async function lowBalance(
   await updateArmed({ id: rule.id, armed: false }, tx);
   const words = balanceAlert({ balance, amount });
   return [{ ...words, ...toldBy(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
-}
-
-function toldBy({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
-  return { rule: id, kind, mail, webhooks };
 }

@@ -1,4 +1,10 @@
-/** Makes a change and its audit row in one transaction, so that neither exists without the other. */
+/**
+ * Makes a change and its audit row in one transaction, so that neither exists without the other.
+ *
+ * A verb does its work in `change` and returns the event, with only the fields that changed; a change that changes nothing returns
+ * none. Verbs nest: a transaction in place of the database makes a verb part of another one. It checks no rights: verbs call
+ * `authorize` first.
+ */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -45,8 +51,6 @@ export async function change<T>(
   const { result } = await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
   return result;
 }
-
-/** The changes in an audit row: the changed fields only, with their values before and after. */
 
 /** Fields of `after` whose value differs from `before`; a field that `before` lacks was null. */
 export function changedFields({ before, after }: { before: Fields; after: Fields }): Changes {

@@ -1,4 +1,7 @@
-/** Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. */
+/**
+ * Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. Spaces, hyphens and capitals
+ * of a typed code do not matter.
+ */
 import { randomBytes } from "node:crypto";
 import type { Transaction } from "../../backing/backing.ts";
 import { hashKey } from "../../kernel/ids.ts";

@@ -1,4 +1,7 @@
-/** The data key of a workspace. It seals the secrets of the workspace, and the keyring seals the data key. */
+/**
+ * The data key of a workspace. It seals the secrets of the workspace, and the keyring seals the data key. So a rotation of SECRETS_KEY
+ * seals small keys anew and never the data. A key is created when it is first needed; concurrent callers get the same one.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError, SealKey } from "../../kernel/seal-key.ts";
@@ -41,10 +44,6 @@ export async function dataKeyOf(workspace: WorkspaceId, sources: DataKeySources)
   return made;
 }
 
-function newDataKey(): DataKey {
-  return new DataKey(SealKey.random().reveal(), { bindsConnections: true });
-}
-
 export function wrap(workspace: WorkspaceId, key: DataKey, keyring: Keyring): WrappedKey {
   return { workspace, wrapped: keyring.first.seal(key.reveal(), about(workspace, key.bindsConnections)) };
 }
@@ -57,6 +56,10 @@ export function unwrap({ workspace, wrapped }: WrappedKey, keyring: Keyring): Da
     if (!(error instanceof SealError)) throw error;
     return new DataKey(keyring.open(wrapped, about(workspace, false)), { bindsConnections: false });
   }
+}
+
+function newDataKey(): DataKey {
+  return new DataKey(SealKey.random().reveal(), { bindsConnections: true });
 }
 
 function about(workspace: WorkspaceId, bindsConnections: boolean): string {
