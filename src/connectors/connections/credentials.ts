@@ -1,4 +1,8 @@
-/** Checks the values of a connector's form against its fields; the error names the field of the first problem. */
+/**
+ * Checks the values of a connector's form, and seals them. An error names the field of the first problem and never its value. Each
+ * field is sealed separately, and bound to its workspace, connection, connector and key, so that a value copied elsewhere in the
+ * database does not open.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { DataKey } from "../../accounts/secrets/data-key.ts";
 import { isJsonObject } from "../../http/json.ts";
@@ -41,69 +45,10 @@ export function checkCredentials({ set, credentials }: Filled, { credential_sets
   return new Map(filled);
 }
 
-function checkValue({ key, kind }: Field, value: unknown): string {
-  const refuse = (needed: string) => invalid(key, `Cannot take the value of "${key}": ${needed}`);
-  if (typeof value !== "string") throw refuse("a text is needed");
-  const longest = kind === "multiline" || kind === "json" ? credentialTextCharactersMax : credentialCharactersMax;
-  if (value.length > longest) throw refuse(`at most ${longest} characters are possible`);
-  const text = value.trim();
-  const problem = problemOf(kind, text);
-  if (problem !== null) throw refuse(problem);
-  return text;
-}
-
-function problemOf(kind: Field["kind"], text: string): string | null {
-  switch (kind) {
-    case "multiline":
-      return /\p{Cc}/u.test(text.replaceAll(/[\r\n\t]/g, "")) ? "a text without control characters is needed" : null;
-    case "json":
-      return holdsJsonObject(text) ? null : "a JSON object is needed";
-    case "url":
-      return urlProblem(text);
-    case "email":
-      return /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text) ? null : "an e-mail address is needed";
-    case "text":
-    case "region":
-      return /\p{Cc}/u.test(text) ? "one line of text is needed" : null;
-  }
-}
-
-function urlProblem(text: string): string | null {
-  try {
-    parseBaseUrl(text);
-    return null;
-  } catch (error) {
-    if (error instanceof BaseUrlError) return error.message;
-    throw error;
-  }
-}
-
-function holdsJsonObject(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
-
-function unknownField(key: string, fields: Field[]): DomainError {
-  const near = nearest(
-    key,
-    fields.map((field) => field.key),
-  );
-  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
-  return invalid(key, `There is no field "${key}" in the form: ${hint}`);
-}
-
-function invalid(field: string, message: string): DomainError {
-  return new DomainError("invalid_field", message, { field });
-}
-
-/** Stored credentials: each field is sealed separately, and bound to its workspace, connection, connector and field key. */
-
+/** What a stored field is bound to, with the field's key. */
 export interface Owner {
   workspace: WorkspaceId;
-  /** Of the connection. */
+  /** The connection's id. */
   id: string;
   connector: string;
 }
@@ -133,6 +78,64 @@ export function openField({ field, sealed }: SealedField, owner: Owner, key: Dat
   } catch (error) {
     if (key.bindsConnections || !(error instanceof SealError)) throw error;
     return Buffer.from(key.open(sealed, aboutConnector(owner, field))).toString();
+  }
+}
+
+function invalid(field: string, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
+}
+
+function unknownField(key: string, fields: Field[]): DomainError {
+  const near = nearest(
+    key,
+    fields.map((field) => field.key),
+  );
+  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
+  return invalid(key, `There is no field "${key}" in the form: ${hint}`);
+}
+
+function checkValue({ key, kind }: Field, value: unknown): string {
+  const refuse = (needed: string) => invalid(key, `Cannot take the value of "${key}": ${needed}`);
+  if (typeof value !== "string") throw refuse("a text is needed");
+  const longest = kind === "multiline" || kind === "json" ? credentialTextCharactersMax : credentialCharactersMax;
+  if (value.length > longest) throw refuse(`at most ${longest} characters are possible`);
+  const text = value.trim();
+  const problem = problemOf(kind, text);
+  if (problem !== null) throw refuse(problem);
+  return text;
+}
+
+function problemOf(kind: Field["kind"], text: string): string | null {
+  switch (kind) {
+    case "multiline":
+      return /\p{Cc}/u.test(text.replaceAll(/[\r\n\t]/g, "")) ? "a text without control characters is needed" : null;
+    case "json":
+      return holdsJsonObject(text) ? null : "a JSON object is needed";
+    case "url":
+      return urlProblem(text);
+    case "email":
+      return /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text) ? null : "an e-mail address is needed";
+    case "text":
+    case "region":
+      return /\p{Cc}/u.test(text) ? "one line of text is needed" : null;
+  }
+}
+
+function holdsJsonObject(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+function urlProblem(text: string): string | null {
+  try {
+    parseBaseUrl(text);
+    return null;
+  } catch (error) {
+    if (error instanceof BaseUrlError) return error.message;
+    throw error;
   }
 }
 
