@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode } from "../../src/kernel/errors.ts";
-import type { ReportedUsage, WireFormatName } from "../../src/gateway/models/model.ts";
+import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { wireFormats } from "../../src/gateway/providers/registry.ts";
 import { json, rawStream, text, type StubAnswer } from "../support/providers/stub-answers.ts";
 
@@ -45,8 +45,6 @@ export interface ErrorCase {
   answer: StubAnswer;
   code: ErrorCode;
   hint: string | null;
-  /** Calls until the client hears of it: thoughts that are refused are taken out once. */
-  calls: 1 | 2;
 }
 
 export interface Upstream {
@@ -98,10 +96,7 @@ function streamOf(format: string, name: string): StubAnswer {
 
 function errorCases(format: string): ErrorCase[] {
   const cases = fixture<{ name: string; status: number; body: string; code: ErrorCode; hint?: string }[]>(format, "errors.json");
-  return cases.map(({ name, status, body, code, hint = null }) => {
-    const calls = wireFormats[format as WireFormatName].format.classify(status, body).isOfThoughts ? 2 : 1;
-    return { name, answer: text(body, { status }), code, hint, calls };
-  });
+  return cases.map(({ name, status, body, code, hint = null }) => ({ name, answer: text(body, { status }), code, hint }));
 }
 
 /** The recordings belong to this repository and have the caller's shape. */
