@@ -1,7 +1,4 @@
-/**
- * Finds the endpoint of a path and runs it within its deadline, for HTTP and for the Console's pages in the same process. The work of a
- * call that took too long continues; only its caller no longer waits.
- */
+/** Finds the endpoint of a path and runs it, for HTTP and for the Console's pages in the same process. */
 import { DomainError } from "../accounts/errors.ts";
 import type { Principal } from "../accounts/members/principal.ts";
 import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
