@@ -48,7 +48,7 @@ export function watchHealth(health: Health): () => Promise<HealthState> {
   };
 }
 
-/** The state as everybody may see it. */
+/** The state as anyone may see it. */
 export function publicReadiness({ ready, states }: HealthState): Static<typeof Readiness> {
   return { ready, dependencies: withoutCauses(states) };
 }

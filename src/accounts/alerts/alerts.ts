@@ -203,8 +203,8 @@ export async function recordAlerts(
   const news = drafts.filter(({ id }) => inserted.has(id));
   const mails = new Map<string, NewAlert[]>();
   for (const { alert, to } of news) for (const email of to) mails.set(email, [...(mails.get(email) ?? []), alert]);
-  for (const [recipient, told] of mails) {
-    for (const mail of mailsOf(told, workspace)) await insertMail({ ticket: null, recipient, ...mail, at }, tx);
+  for (const [recipient, news] of mails) {
+    for (const mail of mailsOf(news, workspace)) await insertMail({ ticket: null, recipient, ...mail, at }, tx);
   }
   const sent = news.filter(({ alert }) => alert.webhooks).map(({ id }) => id);
   await insertDeliveries({ workspace: workspace.id, alerts: sent, webhook: null, at }, tx);

@@ -86,9 +86,9 @@ async function send(due: DueDelivery, parts: SendDeliveriesParts): Promise<void>
   const outcome = await deliver(due, parts);
   await recordOutcome({ alert, webhook, attempts, ...outcome }, parts.sql);
   const { state, status, failure } = outcome;
-  const told = { alert, webhook, attempts, status, failure };
-  if (state === "delivered") parts.log.info({ event: "alert.delivered", ...told });
-  else parts.log.warn({ event: state === "waiting" ? "alert.put_off" : "alert.given_up", ...told });
+  const facts = { alert, webhook, attempts, status, failure };
+  if (state === "delivered") parts.log.info({ event: "alert.delivered", ...facts });
+  else parts.log.warn({ event: state === "waiting" ? "alert.put_off" : "alert.given_up", ...facts });
 }
 
 /**

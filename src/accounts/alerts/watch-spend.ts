@@ -58,18 +58,18 @@ export function startWatchingSpend(parts: WatchParts & { log: Logger }): AsyncDi
 export async function watchSpend(parts: WatchParts, signal?: AbortSignal): Promise<number> {
   const { sql, bus, clock } = parts;
   const now = clock.now();
-  let told = 0;
+  let added = 0;
   let changed: ChangedWorkspace[];
   do {
     changed = await selectChanged({ before: new Date(now - alertWatchAgeMs), limit: alertWorkspacesMax }, sql);
     for (const workspace of changed) {
-      if (signal?.aborted) return told;
-      told += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
+      if (signal?.aborted) return added;
+      added += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
     }
   } while (changed.length === alertWorkspacesMax);
-  if (told > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
+  if (added > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
   await deleteAlertsBefore({ ms: now - alertKeptMs, limit: alertsForgottenAtOnceMax }, sql);
-  return told;
+  return added;
 }
 
 async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: Transaction; nowMs: number }): Promise<number> {
@@ -101,13 +101,13 @@ async function reachedLimits(
   for (const of of new Set([period(Math.min(since, nowMs)), period(nowMs)])) {
     for (const spending of await selectReached({ rule, kind, period: of, limit: alertsOfRuleMax }, tx)) {
       const { subject, percent, owner } = spending;
-      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...toldBy(rule), subject, percent, owner, period: of });
+      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...factsOf(rule), subject, percent, owner, period: of });
     }
   }
   return alerts;
 }
 
-function toldBy({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
+function factsOf({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
   return { rule: id, kind, mail, webhooks };
 }
 
@@ -124,5 +124,5 @@ async function lowBalance(
   if (balance >= amount) return [];
   await updateArmed({ id: rule.id, armed: false }, tx);
   const words = balanceAlert({ balance, amount });
-  return [{ ...words, ...toldBy(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
+  return [{ ...words, ...factsOf(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
 }

@@ -62,7 +62,7 @@ interface Start {
   provedAt?: number;
 }
 
-/** Starts a session of somebody who has proved who they are. @returns the cookie's value, which is stored nowhere */
+/** Starts a session of a person who has proved who they are. @returns the cookie's value, which is stored nowhere */
 export async function startSession(
   { email, way, agent, bothFactors, provedAt }: Start,
   { sql, clock }: { sql: Queries; clock: Clock },

@@ -140,7 +140,7 @@ export async function countLinks(
   return row?.count ?? 0;
 }
 
-/** @returns false if somebody else was first */
+/** @returns false if another use was first */
 export async function deleteLink(tokenHash: Uint8Array, tx: Transaction): Promise<boolean> {
   const deleted = await tx`DELETE FROM sign_in_links WHERE token_hash = ${tokenHash}`;
   return deleted.count === 1;

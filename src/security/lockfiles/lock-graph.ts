@@ -104,7 +104,7 @@ export class LockGraphBuilder {
       const reached = scopes.get(draft.purl);
       const isDirect = direct?.has(draft.purl) ?? false;
       const relation = isDirect ? "direct" : indirect || reached !== undefined ? "transitive" : "unknown";
-      return { ...draft, scope: draft.scope ?? (this.#tellsScopes() ? (reached ?? null) : null), relation };
+      return { ...draft, scope: draft.scope ?? (this.#marksScopes() ? (reached ?? null) : null), relation };
     });
     const needs = [...this.#needs].flatMap(([from, targets]) => [...targets.keys()].map((to) => ({ from, to })));
     return {
@@ -115,7 +115,7 @@ export class LockGraphBuilder {
   }
 
   /** If all dependencies of the project are `required`, the format may not mark development dependencies, so no scope is set. */
-  #tellsScopes(): boolean {
+  #marksScopes(): boolean {
     return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
   }
 

@@ -126,11 +126,11 @@ export class Lease {
     return result;
   }
 
-  /** @param tell runs in the same transaction */
-  async complete(progress: ScanProgress, tell: (tx: Transaction) => Promise<void>): Promise<void> {
+  /** @param also runs in the same transaction */
+  async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
       await updateToCompleted({ ...this.#key, progress, at: now }, tx);
-      await tell(tx);
+      await also(tx);
     });
   }
 

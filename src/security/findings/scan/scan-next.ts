@@ -84,7 +84,7 @@ async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSign
     await lease.endSlice();
     return null;
   }
-  await lease.complete(scan.progress, (tx) => tellFresh(scan, tx));
+  await lease.complete(scan.progress, (tx) => alertFresh(scan, tx));
   return scan.progress;
 }
 
@@ -104,7 +104,7 @@ async function deleteOldUnknowns({ lease, at, signal }: Scan): Promise<boolean> 
 }
 
 /** One alert for a scan, in the transaction that completes it. */
-async function tellFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
+async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
   const { fresh, asked } = progress;
   if (fresh === undefined || freshTotal(fresh) === 0) return;
   const { project } = lease;
