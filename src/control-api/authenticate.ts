@@ -1,7 +1,7 @@
 /**
  * Which principal a request has: by the operator's token, with `X-Act-As` by a member, or by a session's cookie.
  *
- * Wrong tokens are counted by address. The right one always opens: a made one has 256 random bits and a chosen one at least 32
+ * Wrong tokens are counted by address. The right one always opens: a generated one has 256 random bits and a chosen one at least 32
  * characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond the bound,
  * wrong ones must wait. All digests have one length, so comparing them reveals nothing. A session's changes must come from this
  * service's own pages and be JSON, which a form of another site cannot send without asking first. Why a credential is refused is not

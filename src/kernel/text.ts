@@ -9,7 +9,7 @@ const lettersMax = 100;
 
 /**
  * The candidate with the fewest edits from `word`, as in "did you mean".
- * @param editsMax a candidate with more edits is none; with a small number most candidates cost no work
+ * @param editsMax a candidate with more edits does not count; with a small number most candidates cost no work
  * @returns undefined: there are no candidates
  */
 export function nearest(word: string, candidates: readonly string[], editsMax = Infinity): string | undefined {

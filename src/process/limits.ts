@@ -26,7 +26,7 @@ export const acceptQueueMsMax = 400;
 // The lock of a data folder
 /** How often an owner shows that it lives, to processes that cannot see it: those of other containers. */
 export const lockBeatMs = 2_000;
-/** After so long without a sign an owner of another container counts as dead. */
+/** An owner of another container that shows no sign for this long counts as dead. */
 export const lockSilenceMsMax = 15_000;
 /** A claim takes milliseconds. After this time one of another container belongs to a dead process. */
 export const lockClaimMsMax = 5_000;
@@ -44,7 +44,7 @@ export const telemetrySpansBatch = 512;
 export const telemetrySpansPauseMs = 1_000;
 /** How long a sending may take, with its repetitions. */
 export const telemetrySendMs = 10_000;
-/** How long a process that ends sends what waits. */
+/** How long a process that ends goes on sending waiting spans. */
 export const telemetryFlushMs = 2_000;
 
 // Tools API

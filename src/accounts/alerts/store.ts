@@ -104,7 +104,7 @@ export async function selectAlerts(
     ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** Deletes the oldest alerts from before a time, with their deliveries. */
+/** Deletes the oldest alerts that are older than a time, with their deliveries. */
 export async function deleteAlertsBefore({ ms, limit }: { ms: number; limit: number }, sql: Queries): Promise<void> {
   await sql`
     DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE id < ${firstAlertId(ms)} ORDER BY id LIMIT ${limit})`;

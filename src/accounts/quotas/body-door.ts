@@ -93,7 +93,7 @@ export class BodyDoor {
     }
   }
 
-  /** While there is no place, ends a slow body now and then; the place that it leaves goes round as all do. */
+  /** While there is no place, ends a slow body now and then. Its place is given away in turn, like every other. */
   async #place(lane: Lane): Promise<Turn> {
     let isWaiting = true;
     let cancel = (): void => {};

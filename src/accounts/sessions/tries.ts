@@ -114,7 +114,7 @@ function digest(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();
 }
 
-/** Before an address is counted: a network that has no tries left fills no table with the addresses that it thinks of. */
+/** Runs before an address is counted, so that a network without tries left fills no table with invented addresses. */
 async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
   const nowMs = clock.now();
   const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);

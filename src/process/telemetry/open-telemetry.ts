@@ -39,7 +39,7 @@ export interface TelemetryParts {
   log: Logger;
 }
 
-/** @returns what to dispose when the process ends: it sends what waits, within two seconds */
+/** @returns what to dispose when the process ends: waiting spans are sent, within two seconds */
 export function openTelemetry({ config, role, clock, log }: TelemetryParts): AsyncDisposable {
   const resource = resourceFromAttributes({
     "service.name": config.service,

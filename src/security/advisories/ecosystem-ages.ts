@@ -75,7 +75,7 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
 
 /**
  * How current the advisories of an ecosystem are: as its last synchronization or, without one, as the newest of its records, which is not
- * believed to be newer than its import. null: there are none, or a part of what its first synchronization sends.
+ * believed to be newer than its import. null: there are none, or only a part of the first synchronization.
  */
 export function advisoriesUpdatedAt({
   known,

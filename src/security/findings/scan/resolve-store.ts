@@ -8,7 +8,7 @@ import type { Unknown } from "./match.ts";
 import type { FindingKey, PackageVersion } from "./scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
 
-/** @param at the begin of the scan */
+/** @param at when the scan began */
 export async function upsertUnknowns(
   { project, unknowns, at }: { project: string; unknowns: readonly Unknown[]; at: Date },
   tx: Transaction,

@@ -198,7 +198,7 @@ export interface FreshFinding {
   fixVersion: string | null;
 }
 
-/** The most severe live findings that were first seen at the begin of this scan. */
+/** The most severe live findings that this scan saw first. */
 export async function selectFresh(
   { project, at, limit }: { project: string; at: Date; limit: number },
   sql: Queries,
