@@ -1,4 +1,9 @@
-/** Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once. */
+/**
+ * Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once, the missing ones in one
+ * transaction. Processes take a lock one after the other, so any number may start at once. An applied migration that was changed, or one
+ * that this version does not know, is an error: the two do not fit, and a person has to decide.
+ * Other processes of a fleet wait for the first schema and need not be started in order.
+ */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -98,9 +103,10 @@ export async function readSchemaState(sql: Database): Promise<SchemaView> {
   };
 }
 
-/** Notices the empty database of a fleet's first start, which a gateway or `weir migrate` fills in one transaction. */
-
-/** @returns false also when the database does not answer */
+/**
+ * Whether the database is empty, as at a fleet's first start; a gateway or `weir migrate` fills it. @returns false also when it does not
+ * answer
+ */
 export async function isWithoutSchema(sql: Database, clock: Clock): Promise<boolean> {
   const look = sql<{ empty: boolean }[]>`SELECT to_regclass('migrations') IS NULL AS empty`;
   try {

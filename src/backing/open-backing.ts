@@ -1,4 +1,9 @@
-/** Opens the handles that the configuration names. */
+/**
+ * Opens the handles that the configuration names. Only the chosen mode loads its libraries: a process on its own needs no NATS, Redis or
+ * PostgreSQL, and takes no memory for their clients. Servers of a fleet may start later than its processes.
+ * Admission and metering get counters of the fleet. Work that may wait gets a database connection of its own, so that its statements keep
+ * no other one waiting.
+ */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -39,13 +44,7 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   return { sql, reads, bus, ...ownerOf(stack) };
 }
 
-function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
-  const kept = stack.move();
-  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
 /** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */
-
 export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
   const { backends } = config;
   if (backends.mode !== "distributed") throw new Error("Cannot open counters of a fleet: this process has its own");
@@ -53,9 +52,11 @@ export async function openCounters({ config, clock, log }: { config: Config; clo
   return openDistributedCounters({ url: backends.redisUrl, clock, log });
 }
 
-/** Separate connections to the database of a fleet: their statements keep no other statement waiting for a connection. */
-
-/** Connects on first use, with as many connections as are used at once. @param role shown by the server */
+/**
+ * Separate connections to the database of a fleet: their statements keep no other statement waiting. Connects on first use, with as many
+ * connections as are used at once.
+ * @param role shown by the server
+ */
 export async function openOwnDatabase({
   config,
   clock,
@@ -69,4 +70,9 @@ export async function openOwnDatabase({
   if (backends.mode !== "distributed") throw new Error("Cannot open a database of a fleet: this process has its own");
   const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres({ url: backends.databaseUrl, applicationName: `weir ${role}`, clock });
+}
+
+function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
+  const kept = stack.move();
+  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

@@ -6,7 +6,6 @@ import { help } from "../../scripts/weir/help.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { errorStatuses } from "../../src/accounts/errors.ts";
 import { endpoints } from "../../src/control-api/endpoints.ts";
-import { invariants } from "../../src/gateway/metering/verify-store.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { isJson, jsonOf, resolve, type Json } from "../support/described.ts";
 
@@ -60,11 +59,6 @@ describe("docs/reference", () => {
   test("the help of each verb has its flags, which no page repeats", () => {
     const lacking = verbs.flatMap((verb) => verb.flags.filter(({ name }) => !help([verb]).includes(`\n--${name} `)));
     expect(lacking).toEqual([]);
-  });
-
-  test("docs/internals/ledger.md lists every invariant", () => {
-    const listed = [...pageOf("internals/ledger.md").matchAll(/^\| `([a-z_]+)` *\|[^|]*\|$/gm)].map(([, name]) => name);
-    expect(listed).toEqual(Object.keys(invariants));
   });
 
   test("the page names every event of the audit log", () => {

@@ -1,4 +1,9 @@
-/** A JetStream stream, created again where it is missing: NATS may have lost its data. It has a subject for each partition. */
+/**
+ * A JetStream stream and its partitions, each a subject with one durable consumer. Stream and consumers are created again where they are
+ * missing: NATS may have lost its data, and what it lost is published again from the spools.
+ * Events are kept after they are acknowledged, up to a bound, since a database that goes back in time needs them again. A full stream
+ * refuses new events, where the default deletes the oldest, consumed or not: gateways then keep their spools.
+ */
 import {
   DiscardPolicy,
   jetstream,
@@ -146,7 +151,7 @@ export class EventStream {
   }
 
   /**
-   * Limits retention, for a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
+   * Limits retention, because a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
    * the oldest, consumed or not. Server 2.9 supports all of it.
    */
   #config(): Partial<StreamConfig> & { name: string } {
@@ -169,14 +174,6 @@ export class EventStream {
   }
 }
 
-/** No stream has the subject: the event was certainly not stored. */
-function isNoResponder(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof errors.RequestError && cause.isNoResponders();
-}
-
-/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
-
 const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
 const unansweredAttemptsMax = 3;
@@ -184,13 +181,6 @@ const unansweredAttemptsMax = 3;
 /** Processes that know nothing of partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
   return partition === 0 ? firstConsumer : `${firstConsumer}-${partition}`;
-}
-
-/** null: it is no consumer of ours. */
-function partitionOfConsumer(name: string): number | null {
-  if (name === firstConsumer) return 0;
-  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
-  return number === undefined ? null : Number(number);
 }
 
 interface EventPartitionParts {
@@ -201,6 +191,7 @@ interface EventPartitionParts {
   log: Logger;
 }
 
+/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
 export class EventPartition {
   readonly #parts: EventPartitionParts;
   readonly #name: string;
@@ -286,4 +277,17 @@ export async function orWhenMissing<T>(found: Promise<T>, make: () => Promise<T>
     if (error instanceof JetStreamApiError && error.apiError().code === 404) return await make();
     throw error;
   }
+}
+
+/** No stream has the subject: the event was certainly not stored. */
+function isNoResponder(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof errors.RequestError && cause.isNoResponders();
+}
+
+/** null: it is no consumer of ours. */
+function partitionOfConsumer(name: string): number | null {
+  if (name === firstConsumer) return 0;
+  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
+  return number === undefined ? null : Number(number);
 }

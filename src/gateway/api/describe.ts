@@ -1,4 +1,9 @@
-/** GET /key: the calling key, with the credit and spend that it has left. */
+/**
+ * What a key may read of itself: GET /key, its credit and limits; GET /usage, what it used; GET /generation, what one of its requests came
+ * to. The last two are additions to the format: for clients that lost an answer or its usage, and for keys that want to watch their spend.
+ * A key sees its own requests alone. GET /key succeeds without its last three fields while billing does not answer, because a client asks
+ * it to learn whether the key works. The other two have nothing to say then, and fail.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
@@ -38,7 +43,7 @@ export const KeyBody = Type.Object({
   data: Type.Object(KeyDescription.properties, { description: "The calling key" }),
 });
 
-/** Leaves the last three fields out when billing does not answer; the request still succeeds. */
+/** GET /key. Leaves the last three fields out when billing does not answer; the request still succeeds. */
 export async function describeKey(request: Request, gateway: Gateway): Promise<Response> {
   const { record } = await authenticate(request, gateway);
   const position = await gateway.admission.position(record.workspace, record.id);
@@ -64,9 +69,10 @@ function shortUsd(nano: bigint): string {
   return formatUsd(nano).slice(0, -7);
 }
 
-/** GET /usage: what the calling key used. An addition to the format. */
-
-/** @throws GatewayError invalid_request, and billing_unavailable while the sums cannot be read */
+/**
+ * GET /usage: what the calling key used.
+ * @throws GatewayError invalid_request, and billing_unavailable while the sums cannot be read
+ */
 export async function describeUsage(request: Request, gateway: Gateway): Promise<Response> {
   const { record } = await authenticate(request, gateway);
   const fields = readUsageFields(requestTarget(request).query);
@@ -97,7 +103,7 @@ function readUsageFields(query: URLSearchParams): UsageFields {
   return Object.fromEntries(fields);
 }
 
-/** GET /generation: what one request of the calling key came to. An addition to the format, for who lost an answer or its usage. */
+// GET /generation
 
 const tokens = (description: string) => Type.Integer({ minimum: 0, description });
 const msOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
@@ -131,7 +137,10 @@ export const GenerationBody = Type.Object({
   data: Type.Object(GenerationDescription.properties, { description: "The ended generation" }),
 });
 
-/** @throws GatewayError invalid_request, and billing_unavailable while the log cannot be read */
+/**
+ * GET /generation: what one request of the calling key came to.
+ * @throws GatewayError invalid_request, and billing_unavailable while the log cannot be read
+ */
 export async function describeGeneration(request: Request, gateway: Gateway): Promise<Response> {
   const { record } = await authenticate(request, gateway);
   const generation = readId(requestTarget(request).query);

@@ -1,3 +1,8 @@
+/**
+ * One generation with how its charge came about, line by line. Prices are not kept with charges, so the lines are computed with the
+ * catalog's present prices, and shown only if they give the amount that was charged: otherwise there is no computation rather than a wrong
+ * one.
+ */
 import type { Caller } from "../../accounts/keys/store.ts";
 import type { Queries } from "../../backing/backing.ts";
 import {
@@ -39,7 +44,7 @@ export async function showGeneration({ row, caller, promptStored, catalog }: Des
   };
 }
 
-/** The computation of a charge, line by line. Prices are not kept with charges, so that the catalog's must give the same amount. */
+// The computation of a charge
 
 type Counted = Pick<
   GenerationRow,

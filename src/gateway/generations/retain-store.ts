@@ -1,4 +1,7 @@
-/** All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. */
+/**
+ * All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. Writers of
+ * the month wait from its lock on, so that no row comes between its sums and its end.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { monthBounds, type Month } from "../../kernel/clock.ts";

@@ -1,3 +1,7 @@
+/**
+ * Views of the request log: what a client of the control API sees of a generation, in a list and with all its details. Amounts are decimal
+ * texts in USD; the descriptions of the fields are those of the OpenAPI description.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Caller } from "../../accounts/keys/store.ts";
 import { isoTime } from "../../kernel/clock.ts";

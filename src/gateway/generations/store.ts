@@ -1,6 +1,7 @@
 /**
- * Reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the hash
- * finds the rows, the id is what is meant.
+ * All SQL that reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the
+ * hash finds the rows, the id is what is meant. A page is found by ranges of ids, whose times are the gateway's, and bounded by times of
+ * admission, which are the counters'. metering/store.ts writes them.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { monthBounds, monthOf, previousMonth, type Month } from "../../kernel/clock.ts";

@@ -1,6 +1,8 @@
 /**
- * All SQL of settlement. The accounts are locked first, in the order of their ids, so that no other transaction changes their
- * workspaces' rows. Statements that do not need each other's results are sent together.
+ * All SQL of settlement, in one transaction. The accounts are locked first, in the order of their ids, so that no other transaction changes
+ * their workspaces' rows and none waits in a circle. Statements that do not need each other's results are sent together, and a statement
+ * carries the rows of all charges.
+ * What the rows are is computed in booking.ts. Months of `generations` are partitions, made ahead by the clock and otherwise on demand.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
@@ -229,7 +231,7 @@ async function addToKeyMonths(tx: Transaction, sums: KeyMonthSum[]): Promise<Omi
   return rows.map((row) => ({ workspace: workspaces.get(row.key) ?? "", ...row }));
 }
 
-/** The monthly partitions of generations, by the times that ids begin with. */
+// The monthly partitions of generations, by the times that ids begin with
 
 /** With the SQLSTATE of an invalid value: this settlement can never be booked. */
 class GenerationTimeError extends Error {

@@ -1,11 +1,16 @@
 /**
- * Invariants of the stored money, one SQL statement each. A statement reads whole tables, counts the rows that it checked, and names the
- * first row that breaks the invariant (in the order of its text, so that the same state always names the same row).
+ * Invariants of the stored money, one SQL statement each; `invariants` has their names, which operators read in `ledger verify`. A
+ * statement reads whole tables, counts the rows that it checked, and names the first row that breaks the invariant, in the order of its
+ * text, so that the same state always names the same row.
+ * The statements read what was stored and not the code that stored it: each sum is taken from the charges again. Where retention has
+ * deleted rows, the sums that it keeps stand for them.
+ * Statements are checked by hash, by their chain and against their entries, here as well, since `ledger verify` is one answer about all
+ * money.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 /**
- * To its end, no month is deleted. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
+ * No month is deleted before the transaction ends. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
  * drops rows whose sums the snapshot lacks.
  */
 export async function keepMonths(tx: Transaction): Promise<void> {
@@ -183,7 +188,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** Of each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
+/** In each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
@@ -291,8 +296,6 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   statement_matches_ledger: statementsMatch,
   budget_totals: budgetsAgree,
 };
-
-/** The invariant of stored statements, one SQL statement. */
 
 /**
  * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of

@@ -1,4 +1,7 @@
-/** Forms and views of own provider keys. No view has the key. */
+/**
+ * Forms and views of own provider keys. No view has the key: it has at most its last four characters, and these only for those who manage
+ * keys. A key becomes a header's value, so its characters are bounded.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";

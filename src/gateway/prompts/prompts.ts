@@ -1,3 +1,8 @@
+/**
+ * Stored prompts: show, delete, count. To see one is recorded in the audit log like a change, since a prompt is the most private thing that
+ * a workspace has here. A prompt of another workspace is not found. Deletion is permanent, and goes in bounded batches, each with its audit
+ * row, so that no other statement waits long; after an interruption the same call deletes the rest.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type Change, changedFields } from "../../accounts/audit/change.ts";
@@ -74,17 +79,6 @@ export async function showPrompt(
   });
 }
 
-async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
-  try {
-    const key = await findDataKey(sealed.workspace, sources);
-    if (key) return openPrompt(sealed, key);
-    throw new SealError("The data key of its workspace is missing");
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
-  }
-}
-
 export function promptNotFound(generation: GenerationId): DomainError {
   return new DomainError("not_found", `There is no stored prompt of a generation with the id "${generation}"`, { field: "id" });
 }
@@ -130,9 +124,9 @@ export async function deletePromptsOf(
 }
 
 /**
- * Deletes the oldest prompts of before a time, as many as one statement deletes at once.
+ * Deletes the oldest prompts from before a time, as many as one statement deletes at once.
  * @param limit how many at most
- * @param keptDays the setting that lets Weir delete them; absent: somebody asked for it
+ * @param keptDays the setting that lets Weir delete them; absent: a person asked for it
  * @returns how many; 0: there are no more
  */
 export async function deleteBatch(
@@ -160,4 +154,15 @@ export async function countStoredPrompts(
     more: count > promptsCountedMax,
     oldest_at: oldestAt && isoTime(oldestAt.getTime()),
   };
+}
+
+async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
+  try {
+    const key = await findDataKey(sealed.workspace, sources);
+    if (key) return openPrompt(sealed, key);
+    throw new SealError("The data key of its workspace is missing");
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
+  }
 }

@@ -1,4 +1,7 @@
-/** Forms and views of card top-up. */
+/**
+ * Forms and views of card top-up, and its amounts: whole cents within bounds. Stripe keeps the card, and its page takes it: Weir never has
+ * its number.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { usd, parseAmount } from "../../accounts/workspaces/fields.ts";
@@ -8,7 +11,6 @@ import { topUpCentsMax, topUpCentsMin } from "./limits.ts";
 const text = (description: string) => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Stripe keeps the card, and its page takes it: Weir never has its number. */
 export const TopUpForm = Type.Object({ usd: usd("The amount, from 5 to 2,500 USD in whole cents") });
 export type TopUpForm = Static<typeof TopUpForm>;
 
@@ -119,7 +121,7 @@ export const TopUpSettingsView = Type.Object({
 });
 export type TopUpSettingsView = Static<typeof TopUpSettingsView>;
 
-/** Amounts of top-ups: whole cents within bounds. */
+// Amounts
 
 const nanoPerCent = 10_000_000n;
 

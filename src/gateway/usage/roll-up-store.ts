@@ -1,4 +1,8 @@
-/** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
+/**
+ * All SQL of rolling usage up. One transaction does so at a time. A bound is set first, from which on writers note what they write below
+ * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema
+ * explains the bounds.
+ */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";

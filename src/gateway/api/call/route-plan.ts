@@ -1,4 +1,10 @@
-/** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
+/**
+ * Which candidates may serve a request, in which order. A routed request is planned before admission, which prices the candidates by their
+ * numbers in the list, and called after it: admission says which of them the reservation covers. Other requests have no plan, and the
+ * routes of their one model serve.
+ * Own provider keys come first, then the client's rules: a rule cannot spend credit that the workspace does not let a model spend. The plan
+ * is cut to what fits into the message to admission.
+ */
 import type { Caller, RequestFacts, CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
 import { costOf, type Candidate, reservedCandidates, servedRoutes } from "../../models/candidate.ts";
@@ -49,34 +55,6 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   const first = known[0];
   const providers = (first?.routes ?? []).slice(0, routingCandidatesMax).map(({ provider }) => provider.id);
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
-}
-
-/** The models that have a permitted route, or no route at all, with their permitted routes. */
-function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
-  return models.flatMap(({ id }) => {
-    const model = find(id);
-    if (model === null) return [];
-    const routes = model.routes.filter((route) => isPermitted(route, rules));
-    return routes.length === 0 && model.routes.length > 0 ? [] : { model, routes };
-  });
-}
-
-/** As many candidates as the message to admission has room for, and their names. The candidates are ordered by model. */
-function fitting(ordered: readonly Candidate[]): RoutePlan {
-  const list: [string, ...string[]][] = [];
-  const candidates: Candidate[] = [];
-  for (const candidate of ordered) {
-    const { model, route } = candidate;
-    const last = list.at(-1);
-    if (last?.[0] === model.id) last.push(route.provider.id);
-    else list.push([model.id, route.provider.id]);
-    if (candidates.length > 0 && JSON.stringify(list).length > routingCandidatesBytesMax) {
-      list.at(-1)?.pop();
-      break;
-    }
-    candidates.push(candidate);
-  }
-  return { candidates, list: list.filter(({ length }) => length > 1) };
 }
 
 /** What admission needs of a request. */
@@ -135,4 +113,32 @@ export function candidateRequest(
     chat: chat.routing.bodies.get(candidate.model.id) ?? chat.body,
     maxOutputTokens: Math.min(maxOutputTokens, costOf(candidate, chat).maxOutputTokens),
   };
+}
+
+/** The models that have a permitted route, or no route at all, with their permitted routes. */
+function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
+  return models.flatMap(({ id }) => {
+    const model = find(id);
+    if (model === null) return [];
+    const routes = model.routes.filter((route) => isPermitted(route, rules));
+    return routes.length === 0 && model.routes.length > 0 ? [] : { model, routes };
+  });
+}
+
+/** As many candidates as the message to admission has room for, and their names. The candidates are ordered by model. */
+function fitting(ordered: readonly Candidate[]): RoutePlan {
+  const list: [string, ...string[]][] = [];
+  const candidates: Candidate[] = [];
+  for (const candidate of ordered) {
+    const { model, route } = candidate;
+    const last = list.at(-1);
+    if (last?.[0] === model.id) last.push(route.provider.id);
+    else list.push([model.id, route.provider.id]);
+    if (candidates.length > 0 && JSON.stringify(list).length > routingCandidatesBytesMax) {
+      list.at(-1)?.pop();
+      break;
+    }
+    candidates.push(candidate);
+  }
+  return { candidates, list: list.filter(({ length }) => length > 1) };
 }
