@@ -29,7 +29,7 @@ const lockNumber = 0x77656972;
 /**
  * Applies the missing migrations in one transaction: all of them or none.
  * @returns the names of those that were applied
- * @throws MigrationError when an applied migration was changed, or is unknown because the database is newer
+ * @throws MigrationError when an applied migration was changed, or is unknown to this version
  */
 export async function migrate(sql: Database, migrations?: Migration[]): Promise<string[]> {
   const known = migrations ?? (await readMigrations());
@@ -59,7 +59,7 @@ async function findMissing(tx: Transaction, known: Migration[]): Promise<Migrati
   for (const { name } of rows) {
     if (names.has(name)) continue;
     throw new MigrationError(
-      `The database is newer than this version of Weir: it has migration "${name}"; start the newer version`,
+      `The database has migration "${name}", which this version of Weir does not know: start the version that applied it`,
     );
   }
   for (const migration of known) {

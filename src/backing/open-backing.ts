@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import { notifying } from "./after-commit.ts";
 import type { Backing, Database } from "./backing.ts";
 import type { Counters } from "./counters.ts";
 
@@ -33,7 +34,8 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
     const { EmbeddedBus } = await import("./embedded/bus.ts");
     const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(config.dataDir, "postgres"), clock, log }));
     const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
-    return { sql, reads: sql, bus, ...ownerOf(stack) };
+    const announced = notifying(sql, (topic) => bus.broadcast(topic));
+    return { sql: announced, reads: announced, bus, ...ownerOf(stack) };
   }
   const { openPostgresPair } = await import("./postgres/postgres.ts");
   const { DistributedBus } = await import("./nats/bus.ts");
@@ -41,7 +43,7 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   const { databaseUrl: url, databaseReadUrl: readUrl, natsUrl, natsReplicas: replicas } = backends;
   const { sql, reads } = stack.use(openPostgresPair({ url, readUrl, applicationName, clock, log }));
   const bus = stack.use(new DistributedBus({ url: natsUrl, replicas, name: applicationName, clock, log }));
-  return { sql, reads, bus, ...ownerOf(stack) };
+  return { sql: notifying(sql, (topic) => bus.broadcast(topic)), reads, bus, ...ownerOf(stack) };
 }
 
 /** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */

@@ -168,22 +168,6 @@ export const adoptionFlushMs = 30_000;
 /** How often what is confirmed is forgotten. */
 export const pruneMs = 15_000;
 
-// The move of generations from the tables of the version before
-/** Charges in one transaction. Each looks through the ledger once. */
-export const moveBatchMax = 250_000;
-/** The embedded database does nothing else meanwhile. */
-export const embeddedMoveBatchMax = 20_000;
-/** Ms between two such transactions. */
-export const movePauseMs = 100;
-/** Pause after one that failed. */
-export const moveRetryMs = 1_000;
-/** Time of a statement of the move. */
-export const moveStatementMsMax = 600_000;
-/** How long `migrate rows --finish` waits for the older tables before it tries again. */
-export const moveLockMs = 2_000;
-/** How often it tries. */
-export const moveFinishAttemptsMax = 10;
-
 // The log
 /** How far the time in an id may be from the admission, which another clock gives, so that filters by time find the row. */
 export const logSkewMs = 600_000;

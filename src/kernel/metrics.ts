@@ -205,7 +205,6 @@ export const gauges = {
   weir_credit_usd: { help: "Credit of all workspaces that have some, for graphs only: the ledger is exact" },
   weir_dependency_up: { help: "Whether a part that this gateway needs works: 1 or 0", label: "dependency" },
   weir_generations_open: { help: "Answers under way" },
-  weir_generations_to_move: { help: "Generations of the version before that are not in the new table yet" },
   weir_generations_unsettled: { help: "Open holds: generations of this gateway that the ledger has not confirmed" },
   weir_metering_lag_seconds: { help: "Since when settlements wait without one being booked" },
   weir_prompts_waiting: { help: "Prompts that wait to be stored" },

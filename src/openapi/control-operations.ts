@@ -19,6 +19,30 @@ import {
   type Exchange,
 } from "./operation.ts";
 
+/** The meaning of `:id` in a path, by the noun before it. */
+/** What `:id` is in paths, by their first word. */
+export const idWords: Record<string, string> = {
+  workspaces: "Id or exact name of a workspace",
+  members: "E-mail address of a member",
+  accounts: "E-mail address of a person",
+  invitations: "Id or exact name of a workspace",
+  keys: "Id of a key",
+  log: "Id of a generation",
+  statements: "The month of a statement, such as 2026-10",
+  prompts: "Id of a generation",
+  sessions: "Id of a session",
+  connections: "Id of a connection",
+  "provider-keys": "Id of an own provider key",
+  "alert-rules": "Id of a rule of alerts",
+  "alert-webhooks": "Id of a webhook of alerts",
+  alerts: "Id of an alert",
+  "top-ups": "Id of a card top-up",
+  projects: "Id or exact name of a project",
+  products: "Id or exact name of a product",
+  findings: "Id of a finding",
+  vulnerabilities: "Any id of a vulnerability, such as CVE-2021-44228",
+};
+
 export const actAs: Parameter = {
   name: "X-Act-As",
   in: "header",
@@ -86,9 +110,10 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
     ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
   };
+  const parts = progress ? "; as `application/x-ndjson` with each part as soon as it ends" : "";
   return {
     operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
-    summary,
+    summary: `${summary}${parts}`,
     tags: [controlTagOf(path)],
     security: [{ operatorToken: [] }],
     parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
@@ -154,29 +179,6 @@ function controlTagOf(path: string): string {
   const found = Object.entries(controlTags).find(([, words]) => (words as readonly string[]).includes(word));
   return found?.[0] ?? "control-security";
 }
-
-/** The meaning of `:id` in a path, by the noun before it. */
-const idWords: Record<string, string> = {
-  workspaces: "Id or exact name of a workspace",
-  members: "E-mail address of a member",
-  accounts: "E-mail address of a person",
-  invitations: "Id or exact name of a workspace",
-  keys: "Id of a key",
-  log: "Id of a generation",
-  statements: "The month of a statement, such as 2026-10",
-  prompts: "Id of a generation",
-  sessions: "Id of a session",
-  connections: "Id of a connection",
-  "provider-keys": "Id of an own provider key",
-  "alert-rules": "Id of a rule of alerts",
-  "alert-webhooks": "Id of a webhook of alerts",
-  alerts: "Id of an alert",
-  "top-ups": "Id of a card top-up",
-  projects: "Id or exact name of a project",
-  products: "Id or exact name of a product",
-  findings: "Id of a finding",
-  vulnerabilities: "Any id of a vulnerability, such as CVE-2021-44228",
-};
 
 function idParameters(path: string): Parameter[] {
   const [, noun = ""] = path.split("/");

@@ -10,7 +10,7 @@ import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { timeOfId, type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import type { Actor } from "../audit/actor.ts";
-import { type Sources, change } from "../audit/change.ts";
+import { type Sources, change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { alertTestsPerHourMax, alertMailLinesMax, alertMailRecipientsMax } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
@@ -131,7 +131,7 @@ export async function replayAlert(
         field: "id",
       });
     }
-    const event = { event: "alert.replayed", workspace, target: id, changes: {} };
+    const event: AuditEvent = { event: "alert.replayed", workspace, target: id, changes: {} };
     return { result: viewAlert(await findAlert(id, tx)), event };
   });
 }

@@ -8,7 +8,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Actor } from "../audit/actor.ts";
-import { change, type Sources, changedFields } from "../audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { alertRulesMax } from "../limits.ts";
@@ -38,6 +38,33 @@ export function noRule(id: string): DomainError {
   return new DomainError("not_found", `There is no rule of alerts with the id "${id}"`, { field: "id" });
 }
 
+function viewRule(rule: AlertRule): AlertRuleView {
+  return {
+    id: rule.id,
+    workspace_id: rule.workspace,
+    kind: rule.kind,
+    percents: rule.percents,
+    balance_usd: rule.amount === null ? null : formatUsd(rule.amount),
+    armed: rule.armed,
+    mail: rule.mail,
+    webhooks: rule.webhooks,
+    created_at: isoTime(rule.createdAt.getTime()),
+  };
+}
+
+/** As the audit log has it. */
+function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule, "armed" | "armings">): Fields {
+  return {
+    kind,
+    percents: percents.length === 0 ? null : percents.map(String),
+    balance_usd: amount === null ? null : formatUsd(amount),
+    mail,
+    webhooks,
+  };
+}
+
+const usualPercents = [50, 80, 100];
+
 /**
  * Adds a rule. What is past a threshold already is reported in the next round.
  * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind, and for balances of the
@@ -64,42 +91,7 @@ export async function createRule(
   });
 }
 
-/**
- * Deletes a rule; its alerts stay in the list.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
- */
-export async function deleteRule(
-  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
-  sources: Sources,
-): Promise<AlertRuleDeleted> {
-  authorize(actor, { roles: managers, action: "delete the rule of an alert" });
-  return change(actor, sources, async (tx) => {
-    const rule = await findRule(id, tx);
-    if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
-    const before = auditedRule(rule);
-    const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
-    const event = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
-    return { result: { id, deleted: true }, event };
-  });
-}
-
-function viewRule(rule: AlertRule): AlertRuleView {
-  return {
-    id: rule.id,
-    workspace_id: rule.workspace,
-    kind: rule.kind,
-    percents: rule.percents,
-    balance_usd: rule.amount === null ? null : formatUsd(rule.amount),
-    armed: rule.armed,
-    mail: rule.mail,
-    webhooks: rule.webhooks,
-    created_at: isoTime(rule.createdAt.getTime()),
-  };
-}
-
 type ParsedRule = Pick<AlertRule, "kind" | "percents" | "amount" | "mail" | "webhooks">;
-
-const usualPercents = [50, 80, 100];
 
 function parseForm({ kind, percents, balance_usd: balance, mail = true, webhooks = true }: AlertRuleForm): ParsedRule {
   const { tells } = alertKinds[kind];
@@ -117,14 +109,14 @@ function parseForm({ kind, percents, balance_usd: balance, mail = true, webhooks
   };
 }
 
-function refused(field: string, cause: string): DomainError {
-  return new DomainError("invalid_field", `Cannot set this alert: ${cause}`, { field });
-}
-
 function parsePercents(percents: number[]): number[] {
   const outside = percents.find((percent) => percent < 1 || percent > 100);
   if (outside === undefined) return [...new Set(percents)].toSorted((a, b) => a - b);
   throw refused("percents", `${outside} % of a limit is never ${outside < 1 ? "a threshold" : "spent"}: 1 to 100 are possible`);
+}
+
+function refused(field: string, cause: string): DomainError {
+  return new DomainError("invalid_field", `Cannot set this alert: ${cause}`, { field });
 }
 
 /** @throws DomainError conflict */
@@ -139,13 +131,21 @@ function requirePlace(present: AlertRule[], { kind, amount }: ParsedRule): void 
   throw new DomainError("conflict", `Cannot set this alert: the workspace has ${alertRulesMax} rules; delete one`);
 }
 
-/** As the audit log has it. */
-function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule, "armed" | "armings">): Fields {
-  return {
-    kind,
-    percents: percents.length === 0 ? null : percents.map(String),
-    balance_usd: amount === null ? null : formatUsd(amount),
-    mail,
-    webhooks,
-  };
+/**
+ * Deletes a rule; its alerts stay in the list.
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ */
+export async function deleteRule(
+  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
+  sources: Sources,
+): Promise<AlertRuleDeleted> {
+  authorize(actor, { roles: managers, action: "delete the rule of an alert" });
+  return change(actor, sources, async (tx) => {
+    const rule = await findRule(id, tx);
+    if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
+    const before = auditedRule(rule);
+    const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
+    const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
+    return { result: { id, deleted: true }, event };
+  });
 }

@@ -34,7 +34,10 @@ import {
 
 const text = (description: string) => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-export const AlertWebhookForm = Type.Object({ url: line("an https address", { maxLength: alertWebhookUrlCharactersMax }) });
+
+export const AlertWebhookForm = Type.Object({
+  url: line("an https address", { title: "Its https address", maxLength: alertWebhookUrlCharactersMax }),
+});
 export type AlertWebhookForm = Static<typeof AlertWebhookForm>;
 
 const webhook = {

@@ -31,7 +31,7 @@ export async function deactivateMember(
     const keys = await revokeKeysOf({ workspace, owner: before.email, at: new Date(now) }, tx);
     const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });
     const revoked = keys.map((target): AuditEvent => ({ event: "auth.api.key.revoked", workspace, target, changes }));
-    const deactivated = { event: "workspace.member.deactivated", workspace, target: before.email, changes: {} };
+    const deactivated: AuditEvent = { event: "workspace.member.deactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event: [deactivated, ...revoked] };
   });
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
+import type { AuditKind } from "../audit/events.ts";
 import type { Changes } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteSessionsOf } from "../sessions/store.ts";
@@ -19,7 +20,7 @@ import type { Person } from "./principal.ts";
 interface Transition {
   from: readonly AccountState[];
   to: AccountState;
-  event: string;
+  event: AuditKind;
 }
 
 /** The transitions of an account. A deleted one stays deleted. */
@@ -71,7 +72,7 @@ export function accountEvents(
 
 /** Records what a person did to their own account, in each workspace that they have joined, under the role there. Part of the change's transaction. */
 export async function recordOwnChange(
-  { person: { email, carriedBy }, event, changes }: { person: Person; event: string; changes: Changes },
+  { person: { email, carriedBy }, event, changes }: { person: Person; event: AuditKind; changes: Changes },
   { tx, clock }: { tx: Transaction; clock: Clock },
 ): Promise<void> {
   for (const { workspace, role } of await selectMemberships(email, tx)) {

@@ -11,7 +11,7 @@ import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Actor, Role } from "../audit/actor.ts";
-import { change, type Sources, changedFields } from "../audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteInvitationLinks } from "../sessions/store.ts";
@@ -91,7 +91,7 @@ export async function addMember(
       await offerAgain(asked, tx);
     }
     const changes = changedFields({ before: {}, after: { role } });
-    const event = { event: "workspace.member.added", workspace, target: email, changes };
+    const event: AuditEvent = { event: "workspace.member.added", workspace, target: email, changes };
     return { result: viewMember(requireMember(email, await lockMember({ workspace, email }, tx))), event };
   });
 }
@@ -119,7 +119,7 @@ export async function answerInvitation(
     const { role } = row;
     await updateMember(workspace, { ...row, active: accepts, consent: accepts ? "given" : "declined" }, tx);
     await deleteInvitationLinks({ email, workspace }, tx);
-    const event = `workspace.member.${accepts ? "accepted" : "declined"}`;
+    const event = accepts ? "workspace.member.accepted" : "workspace.member.declined";
     await change({ kind: "member", email, role, carriedBy: person.carriedBy }, { sql: tx, clock }, async () => ({
       result: undefined,
       event: { event, workspace, target: email, changes: {} },
@@ -182,7 +182,7 @@ export async function reactivateMember(
     }
     const after: MemberRow = { ...before, active: true, consent: "given" };
     await updateMember(workspace, after, tx);
-    const event = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
+    const event: AuditEvent = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event };
   });
 }

@@ -13,7 +13,7 @@ import { DomainError } from "../errors.ts";
 import { invitationLinkMsMax, passwordLinkMsMax, signInLinkMsMax } from "../limits.ts";
 import { accountEvents } from "../members/accounts.ts";
 import { lockAccount, selectMemberships } from "../members/store.ts";
-import { canonicalEmail, Email } from "../workspaces/fields.ts";
+import { canonicalEmail, emailOf } from "../workspaces/fields.ts";
 import { hashToken, isToken, newToken } from "./session.ts";
 import { deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./store.ts";
 
@@ -79,7 +79,7 @@ export async function takeSignInLink(
   return (await deleteLink(hashToken(token), sql)) ? link : null;
 }
 
-export const LinkForm = Type.Object({ email: Email });
+export const LinkForm = Type.Object({ email: emailOf("The person's address") });
 
 export const LinkView = Type.Object({
   url: Type.String({ description: "Signs the person in, once" }),

@@ -9,7 +9,7 @@
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { MemberActor } from "../audit/actor.ts";
-import { change } from "../audit/change.ts";
+import { change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import {
   passwordsHashedAtOnceMax,
@@ -87,7 +87,7 @@ export async function setPassword(
     await updatePasswordHash({ email, hash }, tx);
     await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
     for (const { workspace, role } of await selectMemberships(email, tx)) {
-      const event = { event: "account.password.set", workspace, target: email, changes: {} };
+      const event: AuditEvent = { event: "account.password.set", workspace, target: email, changes: {} };
       await change({ kind: "member", email, role, carriedBy }, { sql: tx, clock }, async () => ({ result: undefined, event }));
     }
   });

@@ -27,6 +27,11 @@ export const Email = Type.String({
   description: "an e-mail address",
 });
 
+/** An address, with what it is for. */
+export function emailOf(title: string): TString {
+  return Type.String({ ...Email, title });
+}
+
 /** The two letters beyond ASCII whose small letter is in it: the Kelvin sign and the dotted I. */
 const becomesAscii = /([\u212a\u0130])/u;
 

@@ -2,7 +2,7 @@
 import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";
-import { Email, line, usd } from "./fields.ts";
+import { emailOf, line, usd } from "./fields.ts";
 
 /** The descriptions of settings in forms and views. */
 const about = {
@@ -20,7 +20,7 @@ const about = {
 };
 
 export const WorkspaceForm = Type.Object({
-  name: line("a name", { minLength: 1 }),
+  name: line("a name", { minLength: 1, title: "Its name, which must be unique" }),
   credit_usd: Type.Optional(usd("Its first credit")),
 });
 export type WorkspaceForm = Static<typeof WorkspaceForm>;
@@ -82,7 +82,7 @@ export const WorkspaceView = Type.Object({
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
-export const MemberForm = Type.Object({ email: Email, role: Role });
+export const MemberForm = Type.Object({ email: emailOf("The person's address"), role: Role });
 export type MemberForm = Static<typeof MemberForm>;
 
 export const MemberView = Type.Object({

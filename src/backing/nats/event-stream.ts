@@ -58,18 +58,15 @@ export class EventStream {
     this.#parts = parts;
   }
 
-  /** Creates it where it is missing, and gives it the subjects of partitions where an earlier version created it without. */
+  /** Creates it where it is missing. */
   async ensure(): Promise<void> {
     const manager = await this.#manager();
     const { stream, clock } = this.#parts;
-    const { config } = await orWhenMissing(manager.streams.info(stream), async () => {
+    await orWhenMissing(manager.streams.info(stream), async () => {
       // Server 2.9 reports a stream as deleted before its folder is: data written there at once can never be read.
       await sleep(clock, eventStreamPauseMs);
       return await manager.streams.add(this.#config());
     });
-    const subjects = eventSubjects(stream);
-    if (subjects.every((subject) => config.subjects.includes(subject))) return;
-    await manager.streams.update(stream, { subjects });
   }
 
   /**
@@ -206,8 +203,6 @@ export class EventPartition {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();
     const found = await this.info();
-    // An earlier version created it without a filter: it would deliver the events of all partitions.
-    if (found.config.filter_subject !== this.#config().filter_subject) return await this.restart(found);
     const isAhead = async (): Promise<boolean> => {
       const { delivered } = await this.info();
       return delivered.stream_seq > (await manager.streams.info(stream)).state.last_seq;

@@ -25,7 +25,7 @@ export function topicSubject(topic: Topic): string {
   return `weir.topic.${topic}`;
 }
 
-/** Processes that know nothing of partitions publish to partition 0. */
+/** The first partition has the subject of the stream itself. */
 export function eventSubject(stream: Stream, partition: number): string {
   return partition === 0 ? `weir.event.${stream}` : `weir.event.${stream}.${partition}`;
 }

@@ -6,18 +6,17 @@
  * service's own calls of a vendor take a token out, through `findToken`.
  */
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { dataKeyOf, findDataKey, type DataKey } from "../../accounts/secrets/data-key.ts";
+import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
-import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
-import { SealError } from "../../kernel/seal-key.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
-import { checkCredentials, sealCredentials, openCredentials, openField, sealField } from "./credentials.ts";
+import { checkCredentials, sealCredentials, openCredentials } from "./credentials.ts";
 import { probeFor } from "./probes.ts";
 import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted } from "./schema.ts";
 import {
@@ -32,9 +31,6 @@ import {
   deleteRow,
   selectFields,
   selectNewestWithField,
-  lockFields,
-  updateFields,
-  type OwnedField,
 } from "./store.ts";
 
 /** Finds a connection in any workspace. @throws DomainError not_found */
@@ -103,7 +99,12 @@ export async function createConnection(
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
-    const event = { event: "connection.created", workspace, target: id, changes: changedFields({ before: {}, after }) };
+    const event: AuditEvent = {
+      event: "connection.created",
+      workspace,
+      target: id,
+      changes: changedFields({ before: {}, after }),
+    };
     return { result: viewConnection(await findConnection(id, tx)), event };
   });
 }
@@ -173,16 +174,6 @@ export async function findToken(
   return credentials.get(field) ?? null;
 }
 
-/** Seals every field of the workspace's connections again, bound to its connection. Fields that cannot be opened stay. */
-export async function bindConnections(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void> {
-  const fields = await lockFields(workspace, tx);
-  const bound = fields.map((field) => rebound(field, key));
-  await updateFields(
-    bound.filter((field) => field !== null),
-    tx,
-  );
-}
-
 function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
   if (testedAt === null || outcome === null) return null;
   return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
@@ -202,13 +193,4 @@ function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string
 function tooMany(): DomainError {
   const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
   return new DomainError("conflict", message);
-}
-
-function rebound(owned: OwnedField, key: DataKey): OwnedField | null {
-  try {
-    return { ...owned, sealed: sealField(openField(owned, owned, key), { owner: owned, field: owned.field, key }) };
-  } catch (error) {
-    if (error instanceof SealError) return null;
-    throw error;
-  }
 }

@@ -4,12 +4,11 @@
  * database does not open.
  */
 import { DomainError } from "../../accounts/errors.ts";
-import type { DataKey } from "../../accounts/secrets/data-key.ts";
 import { isJsonObject } from "../../http/json.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
-import { SealError } from "../../kernel/seal-key.ts";
+import type { SealKey } from "../../kernel/seal-key.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
@@ -58,27 +57,22 @@ export interface SealedField {
   sealed: Uint8Array;
 }
 
-export function sealCredentials(credentials: Credentials, owner: Owner, key: DataKey): SealedField[] {
+export function sealCredentials(credentials: Credentials, owner: Owner, key: SealKey): SealedField[] {
   return [...credentials].map(([field, value]) => ({ field, sealed: sealField(value, { owner, field, key }) }));
 }
 
-export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: DataKey }): Uint8Array {
+export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: SealKey }): Uint8Array {
   return key.seal(Buffer.from(value), about(owner, field));
 }
 
 /** @throws SealError for a field that was sealed with another key, changed, or copied from elsewhere */
-export function openCredentials(fields: SealedField[], owner: Owner, key: DataKey): Credentials {
+export function openCredentials(fields: SealedField[], owner: Owner, key: SealKey): Credentials {
   return new Map(fields.map((sealed) => [sealed.field, openField(sealed, owner, key)]));
 }
 
 /** @throws SealError */
-export function openField({ field, sealed }: SealedField, owner: Owner, key: DataKey): string {
-  try {
-    return Buffer.from(key.open(sealed, about(owner, field))).toString();
-  } catch (error) {
-    if (key.bindsConnections || !(error instanceof SealError)) throw error;
-    return Buffer.from(key.open(sealed, aboutConnector(owner, field))).toString();
-  }
+export function openField({ field, sealed }: SealedField, owner: Owner, key: SealKey): string {
+  return Buffer.from(key.open(sealed, about(owner, field))).toString();
 }
 
 function invalid(field: string, message: string): DomainError {
@@ -141,9 +135,4 @@ function urlProblem(text: string): string | null {
 
 function about({ workspace, id, connector }: Owner, field: string): string {
   return JSON.stringify([workspace, connector, field, id]);
-}
-
-/** The binding of earlier versions, under which two connections of one connector could exchange fields. */
-function aboutConnector({ workspace, connector }: Owner, field: string): string {
-  return JSON.stringify([workspace, connector, field]);
 }

@@ -3,11 +3,16 @@ import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+  writeOnly: true,
   description: "an object with a value for each key of the form",
 });
 
 const CredentialSetNumber = Type.Optional(
-  Type.Integer({ minimum: 0, description: "the number of one of the form's alternatives, from 0," }),
+  Type.Integer({
+    minimum: 0,
+    title: "Which alternative of the form the credentials fill in, from 0",
+    description: "the number of one of the form's alternatives, from 0,",
+  }),
 );
 
 export const ConnectionForm = Type.Object({

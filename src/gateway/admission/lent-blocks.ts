@@ -136,7 +136,7 @@ export class LentBlocks implements BlockBook {
     return [...asked, ...known.map((block) => block.asUse())];
   }
 
-  /** Keys or workspaces changed, or the counters: decides with no block of before. */
+  /** Keys or workspaces changed, or the counters: decides with none of the present blocks. */
   endAll(): void {
     this.#endThose(() => true);
   }

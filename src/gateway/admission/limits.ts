@@ -10,7 +10,7 @@ export const blockReturnPauseMs = 500;
 export const blockRecallPauseMs = 50;
 /** A report to a rebuild has a block for so long after its last return: Redis may have lost that with a master, and rebuilds 2.5 to 10 s later. */
 export const blockReportedMs = 15_000;
-/** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
+/** A gateway that has not heard a worker, or not run, for so long decides with none of its blocks: a rebuild may go on without it. */
 export const blockSilenceMsMax = 500;
 /** How often a worker asks the counters whether they answer, while it has lent a block. */
 export const countersWatchMs = 200;

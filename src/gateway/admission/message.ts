@@ -78,7 +78,7 @@ export interface AdmitGeneration {
   maxTokens: number | null;
   /** Whether tools are sent, which makes the hidden prompt larger. */
   tools: boolean;
-  /** What may serve a routed request, in its order. Absent: every usable route of `model`. A worker of before prices `model` alone. */
+  /** What may serve a routed request, in its order. Absent: every usable route of `model`. */
   candidates?: CandidateList;
   /** Ids of the workspace's own provider keys that the gateway has; absent: none. */
   ownKeys?: string[];
@@ -88,7 +88,7 @@ export interface AdmitGeneration {
   fingerprint: string;
 }
 
-/** A gateway wants to decide a key's next requests by itself. A worker of before answers with another kind: nothing is lent. */
+/** A gateway wants to decide a key's next requests by itself. */
 export interface LendBlock {
   kind: "lend";
   /** An id like a generation's. */
@@ -138,8 +138,7 @@ export interface RecordOnBus {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
-  /** Absent: a worker of an older version wrote the record, and it is off. */
-  costInAnswers?: boolean;
+  costInAnswers: boolean;
   /** Absent: none. */
   ownKeys?: readonly OwnKey[];
   ownKeyFallback?: boolean;
@@ -160,7 +159,7 @@ export type AdmissionReply =
       amount: string;
       /** The priced output bound, which must be sent to the provider. */
       maxOutputTokens: number;
-      /** The numbers of the candidates that the amount covers. Absent: the request had none, or the worker does not know them. */
+      /** The numbers of the candidates that the amount covers. Absent: the request had none. */
       priced?: number[];
       window: WindowOnBus;
     }

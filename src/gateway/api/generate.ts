@@ -199,7 +199,7 @@ async function answerWhole(
 }
 
 function showsCost({ chat, caller }: StartedRequest): boolean {
-  return chat.includeCost || caller.record.costInAnswers === true;
+  return chat.includeCost || caller.record.costInAnswers;
 }
 
 function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate: Candidate): UsageBounds {

@@ -14,10 +14,11 @@ import {
   type NanoUsd,
   type PicoUsdPerToken,
 } from "../../kernel/money.ts";
+import type { GenerationRow } from "../generation-fields.ts";
 import type { Catalog, Prices, TieredPrices } from "../models/model.ts";
 import { generationNotFound } from "./generations.ts";
 import { type GenerationDetail, viewGeneration, type PriceLine } from "./schema.ts";
-import { selectBookedCost, type GenerationRow } from "./store.ts";
+import { selectBookedCost } from "./store.ts";
 
 interface Described {
   row: GenerationRow;

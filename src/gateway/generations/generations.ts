@@ -12,6 +12,7 @@ import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
+import type { GenerationRow } from "../generation-fields.ts";
 import {
   logSearchReadRowsMax,
   logSearchReadsMax,
@@ -30,7 +31,6 @@ import {
   selectLog,
   selectLogOfKeys,
   selectWholeLog,
-  type GenerationRow,
   type LogPage,
   type Reading,
   selectGeneration,

@@ -31,7 +31,7 @@ const Report = Type.Object({
     }),
   ),
   windows: Type.Array(Type.Object({ key: Type.String(), times: Type.Array(Type.Number()) })),
-  /** Absent: a gateway of before, which is lent nothing. */
+  /** Absent: none. */
   blocks: Type.Optional(
     Type.Array(Type.Object({ key: Type.String(), block: Type.String(), keep: Type.String(), times: Type.Array(Type.Number()) })),
   ),

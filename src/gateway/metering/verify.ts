@@ -8,7 +8,6 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { type Database, allowStatements } from "../../backing/backing.ts";
 import { ledgerStatementMsMax } from "../limits.ts";
-import { requireMoved } from "./move.ts";
 import { invariants, keepMonths } from "./verify-store.ts";
 
 const invariant = Type.String({ description: "Its name, such as `running_balance`" });
@@ -26,7 +25,7 @@ export type Verification = Static<typeof Verification>;
 
 /**
  * @param onChecked called with each invariant after its check
- * @throws DomainError conflict while older rows are being moved; errors of the database. A broken invariant is a result, not an error
+ * @throws errors of the database. A broken invariant is a result, not an error
  */
 export async function verifyLedger({
   sql,
@@ -35,7 +34,6 @@ export async function verifyLedger({
   sql: Database;
   onChecked?: (checked: Checked) => void;
 }): Promise<Verification> {
-  await requireMoved(sql);
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await keepMonths(tx);
     await allowStatements(ledgerStatementMsMax, tx);

@@ -9,7 +9,7 @@
  * account alone.
  */
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
@@ -66,7 +66,7 @@ export async function createOwnKey(
     await insertOwnKey({ ...owner, name, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at }, tx);
     const row = await findOwnKey(owner.id, tx);
     const changes = changedFields({ before: {}, after: audited(row) });
-    const event = { event: "provider.key.created", workspace: workspace.id, target: owner.id, changes };
+    const event: AuditEvent = { event: "provider.key.created", workspace: workspace.id, target: owner.id, changes };
     return { result: viewOwnKey(row, actor), event };
   });
 }
@@ -106,7 +106,7 @@ export async function replaceOwnKey(
     await updateSealed({ id, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at: sources.clock.now() }, tx);
     const after = await findOwnKey(id, tx);
     const changes = changedFields({ before: audited(row), after: audited(after) });
-    const event = { event: "provider.key.replaced", workspace: workspace.id, target: id, changes };
+    const event: AuditEvent = { event: "provider.key.replaced", workspace: workspace.id, target: id, changes };
     return { result: viewOwnKey(after, actor), event };
   });
 }
@@ -144,7 +144,7 @@ export async function deleteOwnKey(
   return change(actor, sources, async (tx) => {
     requireOwnKey({ id, workspace, row: await lockOwnKey(id, tx) });
     await deleteOwnKeyRow(id, tx);
-    const event = { event: "provider.key.deleted", workspace, target: id, changes: {} };
+    const event: AuditEvent = { event: "provider.key.deleted", workspace, target: id, changes: {} };
     return { result: { id, deleted: true as const }, event };
   });
 }

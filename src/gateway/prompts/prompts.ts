@@ -32,10 +32,13 @@ export type PromptView = Static<typeof PromptView>;
 
 /** Deletes the prompt of one generation, or a workspace's prompts before a time. */
 export const PromptDeletion = Type.Object({
-  id: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
+  id: Type.Optional(
+    Type.String({ pattern: "^gen-[a-z2-7]{26}$", title: "The prompt of this generation", description: "the id of a generation" }),
+  ),
   before: Type.Optional(
     Type.String({
       pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
+      title: "The prompts of a workspace's requests before this time",
       description: "a time such as 2026-11-20T00:00:00Z",
     }),
   ),

@@ -24,7 +24,6 @@ import {
   statementClosePollMs,
   statementCloseWaitMs,
 } from "../limits.ts";
-import { requireMoved } from "../metering/move.ts";
 import { keepMonths } from "../metering/verify-store.ts";
 import { composeStatement, ContradictionError } from "./compose.ts";
 import { hashedDocument, type ClosingView } from "./schema.ts";
@@ -65,13 +64,12 @@ function lastDueMonth(nowMs: number): Month {
   return previousMonth(monthOf(nowMs - statementWaitMs));
 }
 
-/** Whether metering lags. @throws DomainError conflict while older rows are being moved */
-async function mustWait({ sql, bus }: ClosingParts): Promise<boolean> {
-  await requireMoved(sql);
+/** Whether metering lags. */
+async function mustWait({ bus }: ClosingParts): Promise<boolean> {
   return (await bus.backlog("settlements")).messages > statementBacklogMax;
 }
 
-/** One round. @returns how many workspaces have to wait @throws DomainError conflict while older rows are being moved */
+/** One round. @returns how many workspaces have to wait */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
   const month = lastDueMonth(clock.now());

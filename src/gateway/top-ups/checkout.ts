@@ -5,7 +5,7 @@
  * the next one has another key, since an error of Stripe's servers stays the answer to its key for a day, and the address of the page that
  * the first call may have opened is lost.
  */
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { changeTopUp, type TopUpParts, type Locked } from "./change-top-up.ts";
@@ -147,10 +147,8 @@ export async function declinePayment(intent: PaymentIntent, locked: Locked, part
   await updateTopUpSettings({ ...settings, paused: true }, tx);
   const changes = changedFields({ before: { paused: settings.paused }, after: { paused: true } });
   const { workspace, id } = topUp;
-  return {
-    result: "authenticate" as const,
-    events: [{ event: "top_up.authentication_required", workspace, target: id, changes }],
-  };
+  const event: AuditEvent = { event: "top_up.authentication_required", workspace, target: id, changes };
+  return { result: "authenticate" as const, events: [event] };
 }
 
 /**
@@ -174,7 +172,8 @@ export async function endTry(
   const { workspace, id } = topUp;
   const before = { declines: settings.failures, enabled: settings.enabled };
   const changes = changedFields({ before, after: { declines: failures, enabled, failure } });
-  return { result: "nothing" as const, events: [{ event: "top_up.failed", workspace, target: id, changes }] };
+  const event: AuditEvent = { event: "top_up.failed", workspace, target: id, changes };
+  return { result: "nothing" as const, events: [event] };
 }
 
 /** The bank wants the person to authenticate the payment. */

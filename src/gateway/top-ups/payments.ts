@@ -6,7 +6,7 @@
  * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
  * A payment that was taken and cannot be credited stays `paid`, with an alarm: a person must look.
  */
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { formatUsd } from "../../kernel/money.ts";
@@ -188,7 +188,8 @@ async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts
   await updateTopUp({ ...topUp, ...done }, tx);
   await afterSuccess(intent, locked);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(intent.received), top_up: topUp.id } });
-  return { result: "credited" as Step, events: [{ event: "credit.added", workspace, target: reference, changes }] };
+  const event: AuditEvent = { event: "credit.added", workspace, target: reference, changes };
+  return { result: "credited" as Step, events: [event] };
 }
 
 /** A person's payment saves its card, with which a waiting automatic one is tried at once. */

@@ -90,7 +90,10 @@ export const TopUpSettingsForm = Type.Object({
   amount_usd: limitUsd("What is charged each time, from 5 to 2,500 USD in whole cents"),
   monthly_cap_usd: limitUsd("The most that automatic top-ups charge in a month (UTC), at least one amount"),
   remove_card: Type.Optional(
-    Type.Boolean({ title: "true: forget the saved card, which switches automatic top-up off", description: "true or false" }),
+    Type.Boolean({
+      title: "Whether the saved card is forgotten, which switches automatic top-up off",
+      description: "true or false",
+    }),
   ),
 });
 export type TopUpSettingsForm = Static<typeof TopUpSettingsForm>;

@@ -7,7 +7,7 @@
  * explains a balance below zero by these entries.
  */
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
@@ -88,7 +88,8 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
   await insertRefund(refund, tx);
   await updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(amount), refund: refund.id } });
-  return { result: refund, events: [{ event: "top_up.refunded", workspace, target: id, changes }] };
+  const event: AuditEvent = { event: "top_up.refunded", workspace, target: id, changes };
+  return { result: refund, events: [event] };
 }
 
 // From a refund's row to the card
@@ -173,7 +174,8 @@ async function endRefund(
     await updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
     raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(row.amount), refund: row.id } });
-    return { result: true, events: [{ event: "top_up.refund_reversed", workspace, target: topUp.id, changes }] };
+    const event: AuditEvent = { event: "top_up.refund_reversed", workspace, target: topUp.id, changes };
+    return { result: true, events: [event] };
   });
   if (moved === true) await refreshed(workspace, parts);
 }
@@ -252,5 +254,6 @@ async function booked({ dispute, step }: { dispute: Dispute; step: DisputeStep }
   }
   const after = { usd: formatUsd(amount), dispute: dispute.id, disputed_usd: formatUsd(disputed) };
   const changes = changedFields({ before: { disputed_usd: formatUsd(topUp.disputed) }, after });
-  return { result: true, events: [{ event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes }] };
+  const event: AuditEvent = { event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes };
+  return { result: true, events: [event] };
 }

@@ -21,7 +21,13 @@ export const UsageFields = Type.Object({
       description: `some of ${[...usagePeriods, ...usageDimensions].join(", ")}, with commas between`,
     }),
   ),
-  tz: Type.Optional(Type.String({ maxLength: 64, description: "an IANA time zone such as Europe/Berlin" })),
+  tz: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      title: "Time zone of dates and periods, such as Europe/Berlin; default UTC",
+      description: "an IANA time zone such as Europe/Berlin",
+    }),
+  ),
 });
 export type UsageFields = Static<typeof UsageFields>;
 

@@ -3,7 +3,7 @@
  * serves others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions
  * outlive it.
  */
-import { change } from "../../accounts/audit/change.ts";
+import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
@@ -24,7 +24,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   for (const project of await selectProjectsOverLimit({ kept, limit: formerSbomsMarkedMax }, sql)) {
     marked += await change({ kind: "service" }, { sql, clock }, async (tx) => {
       const sboms = await markFormerSboms({ project, kept, limit: formerSbomsMarkedMax }, tx);
-      const event = sboms.map(({ id, workspace }) => ({
+      const event = sboms.map(({ id, workspace }): AuditEvent => ({
         event: "project.sbom.removed",
         workspace,
         target: project,

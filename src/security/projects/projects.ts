@@ -178,7 +178,7 @@ function sentence(project: ProjectDetailsView): string {
   return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
 }
 
-function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }) {
+function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }): AuditEvent {
   const changes = { product_id: { from: row.product, to: target } };
   return { event: "project.updated", workspace, target: row.id, changes };
 }

@@ -35,8 +35,8 @@ export interface ScanProgress {
   resolved: number;
   unknown: number;
   unknownLeftOut: number;
-  /** Findings that are new and neither ignored nor false positives; absent: none yet. */
-  fresh?: FreshFindings;
+  /** Findings that are new and neither ignored nor false positives. */
+  fresh: FreshFindings;
 }
 
 export interface FreshFindings {
@@ -49,5 +49,6 @@ export interface FreshFindings {
 
 export function newScanProgress({ sbom, asked }: { sbom: string | null; asked: bigint }): ScanProgress {
   const none = { findings: 0, findingsLeftOut: 0, resolved: 0, unknown: 0, unknownLeftOut: 0 };
-  return { sbom, asked: String(asked), cursor: null, ...none };
+  const fresh = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 };
+  return { sbom, asked: String(asked), cursor: null, ...none, fresh };
 }

@@ -57,11 +57,9 @@ export interface ScanStateRow {
   progress: ScanProgress | null;
 }
 
-/** Older versions of this service did not store the begin of a scan: then the newest `last_seen` of the findings replaces it. */
 export async function selectScanState({ project, until }: LeaseKey, sql: Queries): Promise<ScanStateRow | undefined> {
   const [row] = await sql<ScanStateRow[]>`
-    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress,
-      coalesce(scan_began_at, (SELECT max(last_seen) FROM findings WHERE project_id = projects.id)) AS "beganAt"
+    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress, scan_began_at AS "beganAt"
     FROM projects
     WHERE id = ${project} AND scan_due_at = ${until}`;
   return row;

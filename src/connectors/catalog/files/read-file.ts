@@ -35,7 +35,7 @@ export interface ConnectorFiles {
   categories: CatalogFile;
   grantNotes: CatalogFile;
   oauthApps: CatalogFile;
-  /** null if there is none. */
+  /** null: the folder has none, and connectors are found by their names alone. */
   searchWords: CatalogFile | null;
   /** Sorted by name. */
   connectors: CatalogFile[];

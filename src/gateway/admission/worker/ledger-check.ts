@@ -115,7 +115,7 @@ export class LedgerCheck {
     }
   }
 
-  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block of before. */
+  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block that they have. */
   #forgetChecks(): void {
     this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
@@ -193,7 +193,7 @@ async function compare(
   });
 }
 
-/** Its epoch ended, on this worker or another one, and the counters are of before; or they may have been used in between. */
+/** Its epoch ended, on this worker or another one, and the counters are older; or they may have been used in between. */
 function isStale({ counted: { version }, ledger }: Compared): boolean {
   if (ledger.comparedOn !== "this server" || version === null) return false;
   return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;

@@ -7,7 +7,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
-import type { Endpoint } from "../../journal/settlement.ts";
+import type { Endpoint } from "../../field-parts.ts";
 import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";
 import {
   completionText,

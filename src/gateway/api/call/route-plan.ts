@@ -70,7 +70,7 @@ interface AdmittedRequest {
   chat: CheckedChat;
   caller: Pick<Caller, "record">;
   plan: RoutePlan | null;
-  /** The numbers of the candidates that the reservation covers; null: every route of the request's model. */
+  /** The numbers of the plan's candidates that the reservation covers; null: there is no plan, and it covers every route of the model. */
   priced: readonly number[] | null;
   /** What was reserved. */
   amount: NanoUsd;
@@ -81,7 +81,7 @@ export function admittedCandidates(
   { chat, caller, plan, priced, amount }: AdmittedRequest,
   { models, coolDown }: { models: Pick<Models, "find" | "usableRoutes">; coolDown: RouteCoolDown },
 ): Candidates | null {
-  const covered = plan === null ? candidatesOf(chat.model) : coveredBy(plan);
+  const covered = plan?.candidates.filter((_, number) => priced?.includes(number)) ?? candidatesOf(chat.model);
   const [first, ...others] = coolDown.preferred(
     caller.record.ownKeys ? reservedCandidates(covered, { ...chat, amount }) : covered,
   );
@@ -90,12 +90,6 @@ export function admittedCandidates(
   function candidatesOf(id: string): Candidate[] {
     const model = models.find(id);
     return model === null ? [] : models.usableRoutes(model, caller.record).routes.map((route) => ({ model, route }));
-  }
-
-  /** A worker of before has priced the request's model alone. */
-  function coveredBy({ candidates }: RoutePlan): Candidate[] {
-    if (priced === null) return candidates.filter(({ model }) => model.id === chat.model);
-    return candidates.filter((_, number) => priced.includes(number));
   }
 }
 

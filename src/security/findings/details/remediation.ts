@@ -78,16 +78,11 @@ export interface Advice {
   version: string | null;
   /** The size of the upgrade; null: there is no version. */
   step: UpgradeStep | null;
-  /** The same in the words of earlier versions. */
-  distance: Distance | null;
   /** Whether only a prerelease fixes it so far. */
   prerelease: boolean;
   /** Why there is no version. */
   reason: string | null;
 }
-
-/** The names are the widest part of the installed version that stays: its `major.minor`, its major version, or nothing. */
-type Distance = "line" | "major" | "beyond";
 
 interface Installed {
   ecosystem: Ecosystem;
@@ -110,10 +105,6 @@ export const upgradeStepFields = {
   step: wordOrNull(
     ["patch", "minor", "major"],
     "The size of the upgrade: patch (the same major.minor), minor (the same major version) or major (another major version)",
-  ),
-  distance: wordOrNull(
-    ["line", "major", "beyond"],
-    "Deprecated, use step: line for patch, major for minor, beyond for major. Until 2026-11-26 these were the values of step",
   ),
 };
 
@@ -153,11 +144,9 @@ const reasons: Record<NoUpgradeReason, string> = {
   no_version_clears_all: "Each version with a fix is affected by another issue, or cannot be compared with it",
 };
 
-const distances: Record<UpgradeStep, Distance> = { patch: "line", minor: "major", major: "beyond" };
-
 function adviceOf(installed: Installed, entries: readonly Affected[]): Advice {
   const upgrade: Upgrade = nearestUnaffected({ installed: installedVersion(installed), entries });
-  if (!upgrade.found) return { version: null, step: null, distance: null, prerelease: false, reason: reasons[upgrade.reason] };
+  if (!upgrade.found) return { version: null, step: null, prerelease: false, reason: reasons[upgrade.reason] };
   const { version, step, prerelease } = upgrade;
-  return { version, step, distance: distances[step], prerelease, reason: null };
+  return { version, step, prerelease, reason: null };
 }

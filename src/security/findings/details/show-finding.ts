@@ -75,4 +75,4 @@ export async function showFinding(
   };
 }
 
-const noAdvice: Advice = { version: null, step: null, distance: null, prerelease: false, reason: null };
+const noAdvice: Advice = { version: null, step: null, prerelease: false, reason: null };

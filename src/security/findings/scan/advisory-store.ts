@@ -43,7 +43,7 @@ async function selectEntries(packages: readonly bigint[], sql: Queries): Promise
       CASE WHEN packages.ecosystem = 'Go' THEN
         advisories.record #> ARRAY['affected', affected_packages.position::text, 'ecosystem_specific', 'custom_ranges'] END AS "customRanges"
     FROM package_records AS asked
-    JOIN affected_packages ON affected_packages.package_id = asked.told_of
+    JOIN affected_packages ON affected_packages.package_id = asked.recorded_as
     JOIN packages ON packages.id = affected_packages.package_id
     JOIN advisories ON advisories.id = affected_packages.advisory_id
     WHERE asked.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]) AND NOT advisories.withdrawn

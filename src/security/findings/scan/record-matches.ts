@@ -170,10 +170,8 @@ async function reopenSeen(
   await insertEvents(events, { actor, at }, tx);
 }
 
-const none: FreshFindings = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 };
-
 /** Counts those of `added` that wait for a decision. */
-function withFresh(before: FreshFindings = none, added: readonly StoredFinding[]): FreshFindings {
+function withFresh(before: FreshFindings, added: readonly StoredFinding[]): FreshFindings {
   const counts = { ...before };
   for (const { rank, status, falsePositive } of added) {
     if (!falsePositive && (status === "open" || status === "in_progress")) counts[severityOf(rank) ?? "unknown"]++;

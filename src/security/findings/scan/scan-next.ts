@@ -106,7 +106,7 @@ async function deleteOldUnknowns({ lease, at, signal }: Scan): Promise<boolean> 
 /** One alert for a scan, in the transaction that completes it. */
 async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
   const { fresh, asked } = progress;
-  if (fresh === undefined || freshTotal(fresh) === 0) return;
+  if (freshTotal(fresh) === 0) return;
   const { project } = lease;
   const sources = { sql: tx, clock };
   if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
