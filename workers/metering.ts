@@ -1,6 +1,6 @@
 /**
- * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several share out the
- * workspaces, and take over those of one that dies.
+ * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several divide the workspaces
+ * among them, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import { type Lock, tryAdvisoryLock } from "../src/backing/advisory-lock.ts";

@@ -1,3 +1,8 @@
+/**
+ * One definition of an endpoint is its check, its route and its description. The fields are checked before the handler runs, so a
+ * handler gets values of their types, and an error names the first wrong field and what is needed. An endpoint states how long it may
+ * take and what its body may be; what it may do is decided by the verb that it calls.
+ */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
 import { checkedFields, findFieldProblem, type FieldProblem } from "../http/field-problem.ts";
@@ -175,9 +180,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
   };
 }
 
-/** Checks what a request sent against the fields of its endpoint. */
-
-/** @throws DomainError invalid_field for the first problem */
+/** Checks what a request sent against the fields of its endpoint. @throws DomainError invalid_field for the first problem */
 export function checkFields<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {
   const problem = findFieldProblem(fields, given);
   if (problem === null) return checkedFields(fields, given);

@@ -1,4 +1,7 @@
-/** Fields and answers that several endpoints share. */
+/**
+ * Fields and answers that several endpoints share: the workspace, limits of rows, times. A limit above the maximum is refused, not
+ * lowered, so that no list ends without a word.
+ */
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
 import { line } from "../accounts/workspaces/fields.ts";
@@ -15,7 +18,7 @@ export function inWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: NamedWorkspace }), form]);
 }
 
-/** For resources found by id, whose workspace is known; a named one must match. */
+/** The fields of a resource that is found by its id. Its workspace is known; a named one must match. */
 export function withOptionalWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: Type.Optional(NamedWorkspace) }), form]);
 }

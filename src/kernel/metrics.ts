@@ -1,6 +1,9 @@
 /**
- * Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and docs/reference/metrics.md
- * explains each.
+ * Every metric and alarm, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and
+ * docs/reference/metrics.md explains each. An alarm is an error line in the log and a count, under the same name.
+ *
+ * No label names a workspace, a key or a person. Their number has no bound, each would cost every process and Prometheus memory for
+ * ever, and whoever reads metrics would learn who the customers are.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
@@ -230,8 +233,6 @@ export function observe(name: keyof typeof gauges, read: () => Reading | Promise
     },
   });
 }
-
-/** Raises an alarm: an error line and a count under the same name. */
 
 /** @param facts ids, names and amounts; never a prompt, a key or a provider's text */
 export function raiseAlarm(log: Logger, alarm: Alarm, facts: Record<string, string | number>, message: string): void {

@@ -1,6 +1,12 @@
 /**
- * Makes a change and its audit row in one transaction, so that neither exists without the other. After the commit the copies of key
- * records are dropped everywhere if the event says that it changed some: a verb names its event, and has nothing else to remember.
+ * Makes a change and its audit row in one transaction, so that neither exists without the other.
+ *
+ * A verb does its work in `change` and returns the event, with only the fields that changed; a change that changes nothing returns
+ * none. Verbs nest: a transaction in place of the database makes a verb part of another one. It checks no rights: verbs call
+ * `authorize` first.
+ *
+ * After the commit the copies of key records are dropped everywhere if the event says that it changed some: a verb names its event, and
+ * has nothing else to remember.
  */
 import { notifyAfterCommit } from "../../backing/after-commit.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";

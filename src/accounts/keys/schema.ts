@@ -1,3 +1,4 @@
+/** Forms and views of keys. A view is masked; only the answer to the creation has the full key. */
 import { Type, type Static } from "@sinclair/typebox";
 import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../limits.ts";
 import { emailOf, line, usd } from "../workspaces/fields.ts";

@@ -1,3 +1,7 @@
+/**
+ * The account of a person across workspaces: suspended, locked, reactivated or deleted by the operator. A deleted one stays deleted.
+ * What is done to it stands in the audit log of each workspace that the person has joined, and without one in the operator's.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -57,11 +61,7 @@ export async function setAccount(
   });
 }
 
-function refusal(code: "not_found" | "conflict", message: string): DomainError {
-  return new DomainError(code, message, { field: "email" });
-}
-
-/** What was done to a person's account, for the audit log of each workspace that the person has joined; without one, for the operator's alone. */
+/** The audit events of what was done to a person's account: one for each joined workspace, or one without a workspace. */
 export function accountEvents(
   memberships: readonly { workspace: WorkspaceId }[],
   event: Omit<AuditEvent, "workspace">,
@@ -79,4 +79,8 @@ export async function recordOwnChange(
     const actor = { kind: "member", email, role, carriedBy } as const;
     await change(actor, { sql: tx, clock }, async () => ({ result: null, event: { event, workspace, target: email, changes } }));
   }
+}
+
+function refusal(code: "not_found" | "conflict", message: string): DomainError {
+  return new DomainError(code, message, { field: "email" });
 }

@@ -1,3 +1,7 @@
+/**
+ * Seals every data key and second factor under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The data that they
+ * seal stays as it is. A key that is missing stops the rotation, so that nothing becomes unreadable by it.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
@@ -59,12 +63,6 @@ async function rewrap(keys: WrappedKey[], keyring: Keyring, tx: Transaction): Pr
   return renewed.length;
 }
 
-/** @throws DomainError conflict */
-function refuseMissingKey(error: unknown): never {
-  if (!(error instanceof SealError)) throw error;
-  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
-}
-
 function opened(key: WrappedKey, keyring: Keyring): SealKey {
   try {
     return unwrap(key, keyring);
@@ -73,4 +71,10 @@ function opened(key: WrappedKey, keyring: Keyring): SealKey {
     const message = `Cannot open the data key of the workspace "${key.workspace}": ${error.message}`;
     throw new DomainError("conflict", message);
   }
+}
+
+/** @throws DomainError conflict */
+function refuseMissingKey(error: unknown): never {
+  if (!(error instanceof SealError)) throw error;
+  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
 }

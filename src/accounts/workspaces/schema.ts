@@ -1,9 +1,10 @@
+/** Forms and views of workspaces, their settings, and their members. */
 import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";
 import { emailOf, line, usd } from "./fields.ts";
 
-/** Descriptions of the settings, for forms and views. */
+/** The descriptions of settings in forms and views. */
 const about = {
   enabled: "Whether the platform is on: the workspace's keys are served and new ones can be created",
   spend_limit_usd: "The most that all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
@@ -17,10 +18,6 @@ const about = {
   own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",
   early_access: "Early-access features that are switched on",
 };
-
-function onOrOff(title: string) {
-  return Type.Optional(Type.Boolean({ title, description: "true or false" }));
-}
 
 export const WorkspaceForm = Type.Object({
   name: line("a name", { minLength: 1, title: "Its name, which must be unique" }),
@@ -138,3 +135,7 @@ export const AccountView = Type.Object({
   state: text("`active`, `suspended`, `locked` or `deleted`"),
 });
 export type AccountView = Static<typeof AccountView>;
+
+function onOrOff(title: string) {
+  return Type.Optional(Type.Boolean({ title, description: "true or false" }));
+}

@@ -1,3 +1,10 @@
+/**
+ * The connections of a workspace to vendors: listed, created, given new credentials, and deleted.
+ *
+ * Credentials are sealed before they reach the database, and no answer, log or audit row holds a value; rows name the fields. New
+ * credentials replace all old ones. A connection of another workspace is not found, so that existing ones stay hidden. Only the
+ * service's own calls of a vendor take a token out, through `findToken`.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -70,14 +77,6 @@ export function viewConnection(row: ConnectionRow): ConnectionView {
   };
 }
 
-function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
-  if (testedAt === null || outcome === null) return null;
-  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
-}
-
-/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
-const storable = ["api_token", "record_only"];
-
 /**
  * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
  * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict above the number of
@@ -110,22 +109,9 @@ export async function createConnection(
   });
 }
 
-function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string {
-  const possible = methods.filter((one) => storable.includes(one));
-  const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
-  if (chosen !== undefined) return chosen;
-  const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
-  throw new DomainError("invalid_field", message, { field: "method" });
-}
-
-function tooMany(): DomainError {
-  const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
-  return new DomainError("conflict", message);
-}
-
 /**
  * Replaces all credentials by new ones.
- * @param connector of the connection
+ * @param connector the connection's
  * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(
@@ -164,8 +150,6 @@ export async function deleteConnection(
   });
 }
 
-/** Finds the token of a workspace's connection, for the service's own calls of a vendor. */
-
 interface Wanted {
   workspace: WorkspaceId;
   /** Id of the connector. */
@@ -175,7 +159,7 @@ interface Wanted {
 }
 
 /**
- * Takes the connection with the newest credentials.
+ * Finds the token of a workspace's connection, the one with the newest credentials.
  * @returns null if the workspace has no connection with the field
  * @throws SealError if the key that sealed it is not among those of SECRETS_KEY
  */
@@ -188,4 +172,25 @@ export async function findToken(
   if (id === undefined || !key) return null;
   const credentials = openCredentials(await selectFields(id, sources.sql), { workspace, id, connector }, key);
   return credentials.get(field) ?? null;
+}
+
+function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
+  if (testedAt === null || outcome === null) return null;
+  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
+}
+
+/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
+const storable = ["api_token", "record_only"];
+
+function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string {
+  const possible = methods.filter((one) => storable.includes(one));
+  const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
+  if (chosen !== undefined) return chosen;
+  const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
+  throw new DomainError("invalid_field", message, { field: "method" });
+}
+
+function tooMany(): DomainError {
+  const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
+  return new DomainError("conflict", message);
 }

@@ -1,4 +1,4 @@
-/** Forms and answers of connections. The connector's row defines the fields of a form. */
+/** Forms and answers of connections. The connector's row defines the fields of a form; no answer contains a value of it. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 
@@ -42,7 +42,7 @@ const testFields = {
   tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
 };
 
-/** Contains no value of the form. */
+/** A connection without its credentials. */
 export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
   workspace_id: Type.String({ description: "The workspace of the connection" }),

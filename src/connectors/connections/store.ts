@@ -1,3 +1,4 @@
+/** The SQL of connections and their sealed fields. The result of a test is not stored when the credentials were replaced meanwhile. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -19,7 +20,7 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   fields: string[];
   createdAt: Date;
   updatedAt: Date;
-  /** Of the present credentials; the next three fields are set with it. */
+  /** When the present credentials were tested; the next three fields are set with it. */
   testedAt: Date | null;
   testOutcome: Outcome | null;
   testStatus: number | null;

@@ -1,3 +1,7 @@
+/**
+ * Endpoints for accounts, sessions and invitations of persons. Only the person answers an invitation, by a session of their own:
+ * members that the operator token adds never have to.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { setAccount, type AccountVerb } from "../../accounts/members/accounts.ts";
 import { answerInvitation, noInvitation } from "../../accounts/members/members.ts";

@@ -1,3 +1,8 @@
+/**
+ * Endpoints for importing advisories, for the state and the start of synchronizations, and for how much is known of each ecosystem. A
+ * batch is stored with all that follows for issues, findings and scans; large bodies are read in a subprocess. Two imports at once take
+ * turns, batch by batch.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";

@@ -1,3 +1,4 @@
+/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of another workspace than the named one counts as unknown. */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";

@@ -1,3 +1,4 @@
+/** The endpoint for the audit log of a workspace, or of all for the operator. */
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";

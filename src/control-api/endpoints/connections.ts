@@ -1,3 +1,7 @@
+/**
+ * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; an unknown name gets the one that
+ * was probably meant.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";

@@ -1,3 +1,4 @@
+/** Endpoints for credit: added by the operator, and bought by card where the operator has set a key of Stripe. */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { addCredit, CreditForm, CreditView } from "../../gateway/credit/credit.ts";

@@ -1,3 +1,7 @@
+/**
+ * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. An id of another workspace is not
+ * found.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";

@@ -1,3 +1,4 @@
+/** Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";

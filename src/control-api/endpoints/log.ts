@@ -1,3 +1,7 @@
+/**
+ * Endpoints for the log of requests, and for the prompts that were kept of them. No index has the outcome of requests, nor the model of
+ * a key's: with such a filter a bounded number of the newest is searched, and the answer says how many and where to go on.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/keys.ts";

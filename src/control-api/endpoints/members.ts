@@ -1,3 +1,8 @@
+/**
+ * Endpoints for members of a workspace. Inviting and new roles take a recent sign-in, so that whoever finds an open browser cannot stay
+ * in the workspace by an address of their own, and count against the workspace's changes of an hour, since each invitation is a mail. A
+ * mailed link signs its person in and takes their answer; whoever invites never sees it.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { LimitReachedError } from "../../accounts/errors.ts";
@@ -114,8 +119,7 @@ export const memberEndpoints = {
   }),
 };
 
-/** Changes of members, which concern other people, and mails to those who are invited. */
-
+/** What a change of members needs. */
 interface Sources {
   sql: Transaction;
   clock: Clock;
@@ -144,8 +148,8 @@ interface Invitation {
 }
 
 /**
- * Makes a person a member, or asks them to become one. A mail has a link that signs them in, and where they are asked, takes their answer.
- * Only the mail has the link: whoever invites an address that has an account elsewhere must not be able to sign in as its person.
+ * Makes a person a member, or asks them to become one. Only the mail has the link: whoever invites an address that has an account
+ * elsewhere must not be able to sign in as its person.
  * @throws DomainError as `addMember` does; LimitReachedError for a person who was asked within the last hour
  */
 function inviteMember({ actor, workspace, member, mails }: Invitation, parts: ControlParts): Promise<MemberView> {
@@ -162,7 +166,7 @@ async function requireNotAskedLately(
   { sql, clock }: Sources,
 ): Promise<void> {
   const email = canonicalEmail(typed);
-  // Of many at once for a new address only the first finds no row.
+  // If many ask a new address at once, only the first finds no row.
   await lockQuota({ workspace, counted: "invitations" }, sql);
   const row = await lockMember({ workspace, email }, sql);
   if (row === undefined || row.consent === "given" || row.askedAt === null) return;

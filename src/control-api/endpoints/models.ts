@@ -1,3 +1,8 @@
+/**
+ * Endpoints for models, their launch checks, and chats of the Workbench. A check calls each route that only its launch check keeps from
+ * serving; until it ends its former outcome stands. In the Workbench a member spends the workspace's credit: what holds for a key holds
+ * for the member, except the limits of a key.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -27,7 +32,7 @@ function choose(id: string | undefined, { models }: ControlParts): Model[] {
   throw new DomainError("not_found", `There is no model with the id "${id}"${hint}`, { field: "id" });
 }
 
-/** Those of a workspace without requirements, for a list that belongs to none. */
+/** The requirements of a list that belongs to no workspace: none. */
 const noDemands: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
 
 function describe(chosen: Model[], { models, measure }: ControlParts, demands = noDemands): { data: ModelDetails[] } {

@@ -1,3 +1,4 @@
+/** Endpoints for projects and products of the security platform. Without a limit, a list is whole, up to its bound. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { projectMoveMs } from "../../security/limits.ts";

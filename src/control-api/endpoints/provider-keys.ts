@@ -1,3 +1,4 @@
+/** Endpoints for a workspace's own keys of providers. After each change every gateway and worker reads its records again. */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";

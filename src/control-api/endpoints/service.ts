@@ -1,3 +1,7 @@
+/**
+ * Endpoints for what the operator asks of the whole service: its state, the rotation of secrets, the ledger's check, and maintenance of
+ * its database.
+ */
 import { resealSecondFactors } from "../../accounts/second-factor/second-factor.ts";
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";

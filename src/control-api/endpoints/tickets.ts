@@ -1,3 +1,4 @@
+/** The endpoint for the tickets of a workspace: members see their own, everyone else all of them. */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { listRowsMax } from "../../http/limits.ts";

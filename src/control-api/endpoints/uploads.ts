@@ -1,3 +1,7 @@
+/**
+ * Endpoints for what a project is made of: uploaded SBOMs, and repositories from a platform or an archive. Documents are read within
+ * the bounds of `SbomReader`, so that uploads do not take the event loop.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";

@@ -1,3 +1,4 @@
+/** Endpoints for sums of usage by day, model, key and member, and for monthly statements. */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { usageRowsDefault, usageRowsMax, usageSeriesMax, statementRowsDefault, statementRowsMax } from "../../gateway/limits.ts";

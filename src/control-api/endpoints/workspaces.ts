@@ -1,3 +1,7 @@
+/**
+ * Endpoints for workspaces and their settings, with credit as the counters have it. Counters that were not used lately are loaded
+ * first, which takes time, so a bounded number is read at once, and after a deadline the rest of a list goes without them.
+ */
 import { Type } from "@sinclair/typebox";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import { selectWorkspaces, type WorkspaceRow } from "../../accounts/workspaces/store.ts";

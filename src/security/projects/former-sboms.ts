@@ -1,4 +1,8 @@
-/** The SBOMs that were a project's current one before: the newest are kept, the others removed in short steps. */
+/**
+ * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database
+ * serves others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions
+ * outlive it.
+ */
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -11,7 +15,7 @@ interface Parts {
 }
 
 /**
- * Marks SBOMs for removal. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one.
+ * Marks SBOMs for removal.
  * @param kept how many SBOMs each project keeps, including its current one
  * @returns how many were marked; 0 when no project has more than `kept`
  */

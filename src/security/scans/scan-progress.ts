@@ -1,6 +1,9 @@
-/** The progress of a scan as the database stores it: the next scanner of the project resumes after it. */
+/**
+ * The progress of a scan as the database stores it: the next scanner of the project resumes after the last finished step. Database ids
+ * are strings, because JSON has no bigint.
+ */
 
-/** The last finished step. Database ids are strings. */
+/** The last finished step. */
 export type ScanCursor = MatchCursor | ResolveCursor;
 
 /** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */

@@ -1,4 +1,7 @@
-/** Parses one catalog file into a value of its schema, or returns its problems. */
+/**
+ * Reads the files of the connector catalog, and parses each into a value of its schema. A problem names the file, the field, and what
+ * to write instead.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -21,49 +24,7 @@ export function readerOf<Schema extends TSchema>(schema: Schema): Reader<Schema>
   };
 }
 
-/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
-function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
-  return check.Check(value);
-}
-
-function parse(text: string): { value: unknown } | { broken: string } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { broken: `is not JSON: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}
-
-/** For "an object or null", reports the errors within the object, because they name the wrong field. */
-function innermost(error: ValueError): ValueError[] {
-  if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
-  const [ofObject] = error.errors;
-  return ofObject ? [...ofObject].flatMap(innermost) : [error];
-}
-
-const neverThere = new Map([["default", "a form fills nothing in, and a secret least of all"]]);
-
-function problemOf(file: string, { type, path, value, schema }: ValueError): Problem {
-  const field = path
-    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replace(/^\./, "");
-  if (type === ValueErrorType.ObjectAdditionalProperties) {
-    const why = neverThere.get(field.slice(field.lastIndexOf(".") + 1)) ?? "no such field is known";
-    return { file, field, message: `remove it: ${why}` };
-  }
-  const needed = schema.description ?? "a value of its type";
-  if (value === undefined) return { file, field, message: `is missing: write ${needed}` };
-  return { file, field, message: `is ${JSON.stringify(value).slice(0, 200)}: write ${needed}` };
-}
-
-/** The compiler reports a missing field twice: as missing and as having the wrong type. */
-function firstOfEach(problems: Problem[]): Problem[] {
-  return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
-}
-
-/** Reads the files of the connector catalog, before any check. */
-
+/** A file before any check. */
 export interface CatalogFile {
   /** Relative to the catalog's folder, such as `connectors/okta.json`. */
   name: string;
@@ -93,11 +54,6 @@ export async function readConnectorFiles(folder: string): Promise<ConnectorFiles
   };
 }
 
-function nullIfAbsent(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-  throw error;
-}
-
 /** A problem in a catalog file that must be fixed. */
 export interface Problem {
   file: string;
@@ -109,4 +65,50 @@ export interface Problem {
 
 export function formatProblem({ file, field, message }: Problem): string {
   return field === "" ? `${file}: ${message}` : `${file}: ${field}: ${message}`;
+}
+
+function parse(text: string): { value: unknown } | { broken: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { broken: `is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
+function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
+  return check.Check(value);
+}
+
+/** Replaces the error of "an object or null" by those within the object, because they name the wrong field. */
+function innermost(error: ValueError): ValueError[] {
+  if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
+  const [ofObject] = error.errors;
+  return ofObject ? [...ofObject].flatMap(innermost) : [error];
+}
+
+const neverThere = new Map([["default", "a form fills nothing in, and a secret least of all"]]);
+
+function problemOf(file: string, { type, path, value, schema }: ValueError): Problem {
+  const field = path
+    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replace(/^\./, "");
+  if (type === ValueErrorType.ObjectAdditionalProperties) {
+    const why = neverThere.get(field.slice(field.lastIndexOf(".") + 1)) ?? "no such field is known";
+    return { file, field, message: `remove it: ${why}` };
+  }
+  const needed = schema.description ?? "a value of its type";
+  if (value === undefined) return { file, field, message: `is missing: write ${needed}` };
+  return { file, field, message: `is ${JSON.stringify(value).slice(0, 200)}: write ${needed}` };
+}
+
+/** The compiler reports a missing field twice: as missing and as having the wrong type. */
+function firstOfEach(problems: Problem[]): Problem[] {
+  return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
+}
+
+function nullIfAbsent(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  throw error;
 }

@@ -1,3 +1,7 @@
+/**
+ * Reads what a scan compares with: all issues of a group of packages, each with the entries of its records. Withdrawn records are not
+ * read. A record that names several issues is evidence of each.
+ */
 import type { Queries } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -20,18 +24,6 @@ export async function loadIssues(
     await yielder.yieldIfDue();
   }
   return new Map([...issues].map(([id, byVulnerability]) => [id, [...byVulnerability.values()]]));
-}
-
-function issueOf(
-  issues: Map<bigint, Map<bigint, PackageIssue>>,
-  id: bigint,
-  { vulnerability, rank }: RecordIssueRow,
-): PackageIssue {
-  const known = issues.get(id) ?? new Map<bigint, PackageIssue>();
-  issues.set(id, known);
-  const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };
-  known.set(vulnerability, issue);
-  return issue;
 }
 
 interface EntryRow {
@@ -72,4 +64,16 @@ async function selectRecordIssues(sources: readonly string[], sql: Queries): Pro
     JOIN vulnerabilities ON vulnerabilities.id = vulnerability_names.vulnerability_id
     WHERE vulnerability_names.name = ANY (${arrayText(sources, (id) => id)}::text[]) AND NOT vulnerabilities.ended
     ORDER BY vulnerabilities.id`;
+}
+
+function issueOf(
+  issues: Map<bigint, Map<bigint, PackageIssue>>,
+  id: bigint,
+  { vulnerability, rank }: RecordIssueRow,
+): PackageIssue {
+  const known = issues.get(id) ?? new Map<bigint, PackageIssue>();
+  issues.set(id, known);
+  const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };
+  known.set(vulnerability, issue);
+  return issue;
 }
