@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connectionsPerWorkspaceMax } from "../../../src/connectors/limits.ts";
 import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Weir } from "../../support/weir.ts";
 import { publishVendors } from "./vendors.ts";
@@ -12,7 +12,7 @@ import { publishVendors } from "./vendors.ts";
 const secret = "canary-2f81c0de-token";
 const okta = { okta_domain: "acme.okta.com", api_token: secret };
 
-describe.each(databases)("connections on $name", ({ open }) => {
+describe.each(oneDatabase)("connections on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {
