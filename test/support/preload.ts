@@ -8,4 +8,5 @@ import { runAtEnd } from "./processes/at-end.ts";
  */
 setDefaultTimeout(30_000);
 
-afterAll(runAtEnd);
+/** All processes that the tests started end here. */
+afterAll(runAtEnd, 60_000);
