@@ -31,7 +31,7 @@ function refused(fields: readonly ChatField[]): string {
 
 function fieldsOfChat(): string {
   const names = completionFields.filter((field) => chatFields.includes(field)).map(({ name }) => code(name));
-  return `As in a chat completion are ${listed(names)}.\n`;
+  return `These fields are as in a chat completion: ${listed(names)}.\n`;
 }
 
 function supportList(): string {
