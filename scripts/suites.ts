@@ -65,14 +65,14 @@ export async function runInLanes(all: readonly Suite[], lanes: number, run: (sui
   }
 }
 
-/** The checks run these before. */
-const checkedBefore = new Set(["architecture.test.ts"]);
+/** The checks run these. */
+const checked = new Set(["architecture.test.ts"]);
 
 /** The files of each suite, as `./test/…`. Each test file is in exactly one suite, or in the checks. */
 export function filesOf(suite: Suite, testFolder: string): string[] {
   const files = readdirSync(testFolder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
   return files
-    .filter((path) => !checkedBefore.has(path) && suiteOf(path) === suite)
+    .filter((path) => !checked.has(path) && suiteOf(path) === suite)
     .toSorted()
     .map((path) => `./${join("test", path)}`);
 }
