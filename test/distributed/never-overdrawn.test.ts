@@ -1,6 +1,7 @@
 /** A provider that answers at once makes charges and admissions race: open holds plus charges never exceed the credit. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import postgres from "postgres";
+import type { ServiceUrls } from "../../scripts/services.ts";
 import type { Fleet } from "../support/servers/fleet.ts";
 import { chat as ask, outcomeOf, tally } from "../support/gateway/requests.ts";
 import { testServices } from "../support/servers/services.ts";
@@ -20,8 +21,9 @@ describe.skipIf(services === null)(
   "with credit for 100 requests that reserve twice their cost, over 2 gateways and 3 workers",
   () => {
     let fleet: Fleet;
+    let urls: ServiceUrls;
 
-    beforeAll(async () => void ({ fleet } = await sharedFleet()), 60_000);
+    beforeAll(async () => void ({ fleet, urls } = await sharedFleet()), 60_000);
 
     test("open holds plus charges do not exceed the credit at any ledger sequence", async () => {
       const { workspace, keys } = await fleet.operator().customer({ credit: "1", keys: 8 });
@@ -45,7 +47,7 @@ describe.skipIf(services === null)(
     }, 60_000);
 
     async function ledgerSteps(workspace: string): Promise<Step[]> {
-      const sql = postgres(services?.urls.DATABASE_URL ?? "", { max: 1 });
+      const sql = postgres(urls.DATABASE_URL, { max: 1 });
       try {
         return await sql<Step[]>`
         SELECT entry.sequence::text, entry.balance_after_nano::text, coalesce(open.nano, 0)::text AS open_nano
