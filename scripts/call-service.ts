@@ -1,4 +1,8 @@
-/** Calls the tools API of a running service. It uploads the file that a call names before the call. */
+/**
+ * Calls the tools API of a running service for the MCP server, and uploads the file that a call names before it.
+ *
+ * An agent names files, so only those below one folder are sent, and none that its user would not send.
+ */
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, relative, resolve, sep } from "node:path";

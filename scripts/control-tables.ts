@@ -1,35 +1,25 @@
 /**
- * Generates the lists of docs/reference/control-api.md and docs/reference/command-line.md from the code:
- * `node_modules/.bin/bun scripts/control-tables.ts`. A test compares the pages with them.
+ * Writes what is derived from the endpoints of the control API: the verbs of the command line (`scripts/weir/verbs.jsonl`), and the lists of
+ * docs/reference/control-api.md and docs/reference/command-line.md: `node_modules/.bin/bun scripts/control-tables.ts`. Tests compare the
+ * files with the endpoints, so a changed endpoint fails them until this ran.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endpoints } from "../src/control-api/endpoints.ts";
-import { isRemote, isSending, type Verb } from "./weir/verb.ts";
-import { verbs } from "./weir/verbs.ts";
+import { derivedVerbs } from "./weir/derive-verbs.ts";
+import { rowsFile, type Verb } from "./weir/verb.ts";
 
-const nameOf = ({ noun, verb }: Verb): string => `${noun} ${verb}`.trim();
-
-/** The endpoints that a verb calls, such as `POST /keys`. Empty: it needs only files or the database. */
-export function callsOf(verb: Verb): string[] {
-  if (isRemote(verb)) return [`${verb.method} ${verb.path}`];
-  if (!isSending(verb)) return [];
-  const posts = [verb.sends, verb.uploads, verb.notes].flatMap((path) => (path === undefined ? [] : [`POST ${path}`]));
-  return verb.reads === undefined ? posts : [...posts, `GET ${verb.reads}`];
-}
-
-/** A line for each endpoint, with the verbs that call it. */
+/** A line for each endpoint, with the verb that calls it. */
 function endpointList(): string {
   const width = Math.max(...endpoints.map(({ path }) => path.length));
-  const lines = endpoints.map(({ method, path }) => {
-    const callers = verbs.filter((verb) => callsOf(verb).includes(`${method} ${path}`)).map(nameOf);
-    return `${method.padEnd(6)} ${path.padEnd(width)}  ${callers.join(", ")}`.trimEnd();
-  });
+  const lines = endpoints.map(({ method, path, command }) =>
+    `${method.padEnd(6)} ${path.padEnd(width)}  ${command?.name ?? ""}`.trimEnd(),
+  );
   return lines.join("\n");
 }
 
 /** A line for each noun, with its verbs. */
-function verbList(): string {
+function verbList(verbs: readonly Verb[]): string {
   const nouns = [...new Set(verbs.map(({ noun }) => noun))];
   const width = Math.max(...nouns.map((noun) => noun.length));
   const lines = nouns.map((noun) => {
@@ -39,18 +29,18 @@ function verbList(): string {
   return lines.join("\n");
 }
 
-const lists: Record<string, () => string> = {
+const lists: Record<string, (verbs: readonly Verb[]) => string> = {
   "src/control-api/endpoints.ts": endpointList,
   "scripts/weir/verbs.ts": verbList,
 };
 
 /** Replaces each block of the page that follows a comment "Made by scripts/control-tables.ts from <file>". */
-export function withLists(page: string): string {
+export function withLists(page: string, verbs: readonly Verb[]): string {
   return page.replace(
     /(<!-- Made by scripts\/control-tables\.ts from (\S+) -->\n\n```[^\n]*\n)[^`]*(```)/g,
     (whole, start: string, source: string, end: string) => {
       const list = lists[source];
-      return list === undefined ? whole : `${start}${list()}\n${end}`;
+      return list === undefined ? whole : `${start}${list(verbs)}\n${end}`;
     },
   );
 }
@@ -60,4 +50,16 @@ export const controlPages = ["control-api.md", "command-line.md"].map((name) =>
   join(import.meta.dirname, "../docs/reference", name),
 );
 
-if (import.meta.main) for (const file of controlPages) writeFileSync(file, withLists(readFileSync(file, "utf8")));
+/** What verbs.jsonl has: a verb of an endpoint in each line. */
+export function verbLines(): string {
+  return derivedVerbs()
+    .map((row) => `${JSON.stringify(row)}\n`)
+    .join("");
+}
+
+if (import.meta.main) {
+  writeFileSync(rowsFile, verbLines());
+  // The command line reads that file as it is loaded.
+  const { verbs } = await import("./weir/verbs.ts");
+  for (const file of controlPages) writeFileSync(file, withLists(readFileSync(file, "utf8"), verbs));
+}

@@ -1,63 +1,54 @@
-/** Part of `npm run ok`: every regular expression of this repository takes linear time for any text, or has an exception that says why its input is bounded. */
+/**
+ * Part of `npm run ok`: every regular expression of this repository takes linear time for any text, or has an exception that says why its
+ * input is bounded. It comes to the same result in every run, and writes nothing.
+ *
+ * `expressions/safe.jsonl` has those that were found safe, because to judge all takes two minutes: only the others are judged.
+ * `node_modules/.bin/bun scripts/expressions.ts --accept` writes that file, and with `--again` it judges all of them first.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { collectFrom, evaluated, type Expression, keyOf, type MadeExpression } from "./expressions/collect.ts";
+import { collectFrom, keyOf } from "./expressions/collect.ts";
 import { type Exception, exceptions } from "./expressions/exceptions.ts";
-import { judge, keepSafe, readSafe } from "./expressions/judge.ts";
+import { bounds, problemOf } from "./expressions/judge.ts";
 
-const root = dirname(import.meta.dir);
-const folders = ["src", "workers", "scripts"];
-/** What was found safe, committed, because to judge all of it takes a minute. */
-const kept = join(root, "scripts/expressions/safe.jsonl");
-/** Some of those are judged again in every run, at random and for so long, so that a line written by hand does not last. */
-const judgedAgainMs = 2_000;
-/** An expression that takes n² steps. The check has to find it each time. */
-const known: Expression = { source: "\\/+$", flags: "", at: "the check itself" };
+const root = dirname(import.meta.dirname);
+const safeFile = join(root, "scripts/expressions/safe.jsonl");
+const isAccepting = process.argv.includes("--accept");
+/** It takes n² steps. The check has to find it each time. */
+const slow = { source: "\\/+$", flags: "" };
 
 const { version } = createRequire(import.meta.url)("recheck/package.json") as { version: string };
-const used = new Set<Exception>();
-const problems: string[] = [];
+/** The first line of the file. Judgements of another version, or within other limits, do not count. */
+const heading = JSON.stringify({ judgedBy: `recheck ${version}`, ...bounds });
+const [first, ...accepted] = readFileSync(safeFile, "utf8").trimEnd().split("\n");
+const isAccepted = new Set(first === heading && !process.argv.includes("--again") ? accepted : []);
 
-function isExcepted({ path, text }: { path: string; text: string }): boolean {
-  const exception = exceptions.find((one) => one.path === path && text.startsWith(one.text));
+const used = new Set<Exception>();
+function isExcepted(at: string, text: string): boolean {
+  const exception = exceptions.find(({ path, text: beginning }) => at.startsWith(`${path}:`) && text.startsWith(beginning));
   if (exception !== undefined) used.add(exception);
   return exception !== undefined;
 }
 
-async function expressionsOf(made: MadeExpression): Promise<Expression[]> {
-  if (isExcepted(made)) return [];
-  const found = await evaluated(root, made);
-  if (found.length === 0)
-    problems.push(`${made.path}:${made.line} is built only at run time and cannot be checked: ${made.text}`);
-  return found;
-}
-
-const { expressions, made } = collectFrom(root, folders);
-for (const one of made) expressions.push(...(await expressionsOf(one)));
-
-const before = readSafe(kept, version);
-const judgements = judge([known, ...expressions.filter((one) => !before.has(keyOf(one)))]);
-const judgedAgain = expressions.filter((one) => before.has(keyOf(one))).toSorted(() => Math.random() - 0.5);
-const endsAt = performance.now() + judgedAgainMs;
-for (const one of judgedAgain) {
-  if (performance.now() > endsAt) break;
-  for (const [key, judgement] of judge([one])) judgements.set(key, judgement);
-}
-if (judgements.get(keyOf(known))?.safe !== false)
-  problems.push(`the check does not report ${keyOf(known)}, which is slow: it does not work`);
+const { expressions, built } = collectFrom(root, ["src", "workers", "scripts"]);
+const problems = built
+  .filter(({ at, text }) => !isExcepted(at, text))
+  .map(({ at, text }) => `${at} is built of more than constants and cannot be checked: ${text}`);
+if (problemOf(slow) === null) problems.push(`the check does not report ${keyOf(slow)}, which is slow: it does not work`);
 const safe = new Set<string>();
-for (const expression of expressions) {
-  const key = keyOf(expression);
-  const judgement = judgements.get(key);
-  if (judgement?.safe ?? before.has(key)) safe.add(key);
-  else if (!isExcepted({ path: expression.at.split(":")[0] ?? "", text: key }))
-    problems.push(`${expression.at} ${key} ${judgement?.problem}`);
+for (const [key, [expression]] of Map.groupBy(expressions, keyOf)) {
+  const line = JSON.stringify(key);
+  const problem = expression === undefined || isAccepted.has(line) ? null : problemOf(expression);
+  if (problem === null) safe.add(line);
+  else if (!isExcepted(expression?.at ?? "", key)) problems.push(`${expression?.at} ${key} ${problem}`);
 }
 for (const exception of exceptions)
   if (!used.has(exception)) problems.push(`${exception.path}: the exception for ${exception.text} is not needed`);
 
-const present = new Set(expressions.map(keyOf));
-if (safe.size !== before.size || [...safe].some((key) => !before.has(key))) keepSafe(kept, version, safe);
-console.log(`${present.size} expressions, ${exceptions.length} exceptions, ${problems.length} problems`);
+if (isAccepting) writeFileSync(safeFile, `${[heading, ...[...safe].toSorted()].join("\n")}\n`);
+const isNew = safe.size - [...safe].filter((line) => isAccepted.has(line)).length;
+console.log(`${safe.size} safe expressions, ${exceptions.length} exceptions, ${problems.length} problems`);
+if (isNew > 0 && !isAccepting) console.log(`${isNew} of them are not in safe.jsonl; --accept adds them`);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -1,4 +1,7 @@
-/** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
+/**
+ * Reads the environment into a Config, once at start; only this file does. An error names the variable and the values that it accepts,
+ * never a secret. Variables of a subject (servers, mail, Stripe, telemetry) are read in process/environment; here they come together.
+ */
 import type { LogFormat } from "./kernel/log.ts";
 import type { Secret } from "./kernel/secret.ts";
 import {
@@ -56,7 +59,7 @@ export interface Config {
   metricsHost: string;
   dataDir: string;
   backends: Backends;
-  /** Their `X-Forwarded-For` is believed. */
+  /** The proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: TrustedProxies;
   /** Where people reach the service, such as https://weir.example.com; without a slash at its end. */
   publicUrl: string;
@@ -82,7 +85,7 @@ export interface Config {
   hostUrls: { github: string; gitlab: string };
   /** The address below which are `<ecosystem>/all.zip`, and whether the operator named it. */
   advisories: { url: string; isNamed: boolean };
-  /** Variables of proxies and certificates, for a process that downloads. */
+  /** Variables of proxies and certificates, which a process that downloads needs. */
   outbound: Readonly<Record<string, string>>;
   clocks: Clocks;
   /** How long a stopping gateway continues to serve while balancers and clients learn of it. */
@@ -115,7 +118,7 @@ export function readConfig(environment: Environment = process.env): Config {
   );
 }
 
-/** Like `readConfig`, for a process that neither seals nor opens stored values. */
+/** The configuration of a process that neither seals nor opens stored values. */
 export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
@@ -262,7 +265,7 @@ export function readClientConfig(environment: Environment = process.env): Client
 }
 
 /**
- * The database of a fleet, for the command that migrates it.
+ * The database of a fleet, which the migration command needs.
  * @throws ConfigError if it is missing or no safe address
  */
 export function readMigrationConfig(environment: Environment = process.env): { databaseUrl: Secret } {

@@ -1,4 +1,8 @@
-/** The gateway's process: `bun src/main.ts`. By its environment it is the whole service, or a front of a fleet. */
+/**
+ * The gateway's process: `bun src/main.ts`. By its environment it is the whole service, or a front of a fleet, and it loads only the
+ * libraries of that mode. The port is checked before anything is opened, so that a refused start leaves no trace and is one line on the
+ * output.
+ */
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

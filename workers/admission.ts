@@ -1,4 +1,7 @@
-/** The worker that decides admissions for all gateways. Any number of workers may run. */
+/**
+ * The worker that decides admissions for all gateways. Any number of workers may run: the counters are shared, and a worker keeps no
+ * state that a successor could not load again.
+ */
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";

@@ -1,3 +1,7 @@
+/**
+ * What the process of a worker has, whatever its kind. Each kind exports `start`, which opens its parts in a process of its own, and
+ * `start<Kind>`, which takes them in the one process of embedded mode.
+ */
 import type { Backing } from "../src/backing/backing.ts";
 import type { Config } from "../src/config.ts";
 import { openModels, type Models } from "../src/gateway/models/models.ts";

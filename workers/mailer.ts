@@ -1,4 +1,7 @@
-/** The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. */
+/**
+ * The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. After
+ * a failure it waits longer each time, and more waiting mails do not make it call an unreachable server more often.
+ */
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/accounts/limits.ts";
 import { sendDue } from "../src/accounts/mails/send-due.ts";
 import { mailServer, reasonOf } from "../src/accounts/mails/smtp.ts";

@@ -1,4 +1,7 @@
-/** The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together. */
+/**
+ * The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together.
+ * A process loads the code of its own kind alone, and ends in order at a signal.
+ */
 import { untilSchema } from "../src/backing/migrate.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { answerRollCalls } from "../src/backing/fleet-state.ts";

@@ -1,6 +1,6 @@
 /**
- * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several share out the
- * workspaces, and take over those of one that dies.
+ * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several divide the workspaces
+ * among them, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import { type Lock, tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
@@ -9,7 +9,6 @@ import type { Counters } from "../src/backing/counters.ts";
 import { openCounters } from "../src/backing/open-backing.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { startReconciliation, replayWhatIsDue, startReplays, startSweeps } from "../src/gateway/metering/maintenance.ts";
-import { startMove } from "../src/gateway/metering/move.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
@@ -26,7 +25,7 @@ export interface MeteringWorkerParts {
   lock: Lock;
   clock: Clock;
   log: Logger;
-  /** No other process uses the database, so that no older version needs the tables that were moved. */
+  /** This process is the whole service. */
   isAlone?: boolean;
 }
 
@@ -48,12 +47,11 @@ export async function startMetering({
     maintenance: maintenanceStore(backing.sql),
   };
   await using stack = new AsyncDisposableStack();
-  // In one process nothing can be booked again, and the first request is not to wait for that.
+  // Its stream is in the database itself, so that nothing can be booked again, and the first request is not to wait for that.
   if (isAlone) await replayWhatIsDue(null, new AbortController().signal, parts);
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));
   stack.use(startReplays(parts));
-  stack.use(startMove({ ...parts, isAlone }));
   stack.use(startRollUp(parts));
   stack.use(startWatchingSpend(parts));
   stack.use(startClosing(parts));

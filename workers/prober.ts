@@ -1,6 +1,7 @@
 /**
- * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks
- * run at start, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them.
+ * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks run
+ * at start, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them; it is held
+ * until the last probe has ended.
  */
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import type { Database } from "../src/backing/backing.ts";
@@ -43,11 +44,6 @@ export function startProber(parts: ProberParts): AsyncDisposable {
   });
 }
 
-interface Probe {
-  model: Model;
-  route: Route;
-}
-
 /** Runs the missing and requested checks, a few at a time. @returns how many ran */
 export async function probeAll(parts: ProberParts): Promise<number> {
   await parts.models.refreshChecks();
@@ -66,6 +62,22 @@ export async function probeAll(parts: ProberParts): Promise<number> {
   if (failed) throw failed.reason;
   if (probes.length > 0) parts.bus.broadcast("checks-changed");
   return probes.length;
+}
+
+export async function start(parts: KindParts): Promise<AsyncDisposable> {
+  const { config, backing, clock, log } = parts;
+  await using stack = new AsyncDisposableStack();
+  const models = stack.use(await modelsOf(parts));
+  const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
+  const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
+  const lock = () => tryAdvisoryLock("weir prober", { ...backing, clock });
+  stack.use(startProber({ ...backing, models, ...calls, clock, log, lock }));
+  return stack.move();
+}
+
+interface Probe {
+  model: Model;
+  route: Route;
 }
 
 function probesOf({ models }: ProberParts): Probe[] {
@@ -87,15 +99,4 @@ async function probe(model: Model, route: Route, parts: ProberParts): Promise<vo
     passed: code === null,
     code,
   });
-}
-
-export async function start(parts: KindParts): Promise<AsyncDisposable> {
-  const { config, backing, clock, log } = parts;
-  await using stack = new AsyncDisposableStack();
-  const models = stack.use(await modelsOf(parts));
-  const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
-  const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
-  const lock = () => tryAdvisoryLock("weir prober", { ...backing, clock });
-  stack.use(startProber({ ...backing, models, ...calls, clock, log, lock }));
-  return stack.move();
 }

@@ -1,4 +1,7 @@
-/** The worker that scans projects, one at a time. The scanners of a fleet share the projects, and take over those of one that dies. */
+/**
+ * The worker that scans projects, one at a time, and removes former SBOMs. The scanners of a fleet share the projects, and take over
+ * those of one that dies. It has low priority, so that chats get the CPU first.
+ */
 import { constants } from "node:os";
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
@@ -35,8 +38,6 @@ export function startScanner(parts: ScannerParts): AsyncDisposable {
   });
 }
 
-/** Removes former SBOMs of projects beyond the limit. Several processes may do so at once. */
-
 interface Parts {
   sql: Database;
   clock: Clock;
@@ -45,6 +46,7 @@ interface Parts {
   sbomsKept: number;
 }
 
+/** Removes former SBOMs of projects beyond the limit. Several processes may do so at once. */
 export function startFormerSboms(parts: Parts): AsyncDisposable {
   const { sql, clock, log, sbomsKept } = parts;
   return repeatUntilStopped({

@@ -1,6 +1,6 @@
 /**
  * The worker that charges saved cards where credit is below its threshold, and that looks up payments without a known outcome. One
- * process of a fleet does each at a time; more would make no further payment.
+ * process of a fleet does each at a time; more would make no further payment. Stripe's package is loaded only where cards are taken.
  */
 import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
@@ -52,7 +52,7 @@ export function repeatTopUps(used: TopUpParts, lock: TopUpWorkerParts["lock"]): 
       onError,
     }),
   );
-  // What a process left that died is looked up at once: a call is repeated with its key, whether or not another process still waits.
+  // What a dead process left is looked up at once: a call is repeated with its key, whether or not another process still waits.
   let ageMs = 0;
   stack.use(
     repeatUntilStopped({

@@ -15,7 +15,8 @@ export function hotTexts(facts: Facts): string[] {
   const { hot } = facts.fleet ?? {};
   const fitted = hot ? fit({ ...facts, fleet: { measurements: hot } }) : null;
   if (!fitted) return [];
-  const title = "With one workspace (_hot_), whose requests gateways mostly decide under [blocks](blocks.md):";
+  const title =
+    "With one workspace (_hot_), whose requests gateways mostly decide under [blocks](../../src/gateway/admission/block.ts):";
   return [title, stagesTable(fitted), checkTable(fitted), redisText(fitted)];
 }
 

@@ -1,4 +1,4 @@
-/** Variables that Weir's processes on Bun start with. */
+/** Variables that Weir's processes on Bun start with. A user's own values count before these. */
 
 /** For every process. Only Bun's allocator reads these. */
 export const bunEnvironment = {

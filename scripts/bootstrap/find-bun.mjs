@@ -1,3 +1,4 @@
+/** Finds a Bun that runs on this machine, among those that npm installed. */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, linkSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,10 @@
+/**
+ * Installs the packages of package-lock.json into node_modules when they are missing, damaged or of another lock file.
+ *
+ * `npm install` alone repairs neither a truncated file nor what a killed install left, since it compares versions. So a record of each
+ * package's files and bytes is kept (`node_modules/.installed`), compared at each start, and damaged packages are removed first. One process installs
+ * at a time: a claim file of each waits for the claims of living others. Scripts of packages never run.
+ */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

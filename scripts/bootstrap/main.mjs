@@ -1,3 +1,4 @@
+/** Runs one script of package.json: prints its help, or installs what it needs, finds a Bun that runs, and runs it there. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BootstrapError, runScript } from "./run-script.mjs";

@@ -1,3 +1,9 @@
+/**
+ * Runs a script on Bun, and passes on its exit code and each signal once.
+ *
+ * A terminal's Ctrl-C reaches every process of a group, npm sends it again, and a shell between them may hold it back. The script must see it
+ * once, and must not outlive this process.
+ */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { bunEnvironment, directOnThisMachine, endingWithParent } from "./bun-environment.mjs";

@@ -1,3 +1,4 @@
+/** Runs the tools that read the files of `deploy/`. A tool that is missing skips its check, and the output names it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname } from "node:path";

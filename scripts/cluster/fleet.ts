@@ -1,3 +1,9 @@
+/**
+ * Starts the processes of a fleet and restarts each one that dies, with a pause that grows while it keeps dying.
+ *
+ * It stops them in groups: the gateways first, then the workers that they call, and metering last, so that what a stopping process sends still
+ * finds its reader. `roles.ts` has the processes of each group, `role-environment.ts` the variables that each one gets.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { shutdownLeaveMsDefault } from "../../src/process/limits.ts";
 import { shutdownDrainMs, shutdownFlushMs } from "../../src/server/limits.ts";

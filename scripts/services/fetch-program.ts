@@ -89,8 +89,6 @@ export function cacheFolder(): string {
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");
 }
 
-/** Programs that were unpacked into our folder, each download in a new one. */
-
 /** Unpacked programs get no updates of the distribution, so they are downloaded again at this age. */
 const ageMsMax = 7 * 86_400_000;
 /** After a failed attempt, for example without a network. */

@@ -66,9 +66,7 @@ function isPostgres(program: Program): boolean {
   return major >= postgresMajorMin && runs(neighbour(program, "initdb"));
 }
 
-/** Looks for HAProxy, which comes from Debian's package as the servers do. */
-
-/** null: it cannot be had here. */
+/** HAProxy, which comes from Debian's package as the servers do; null: it cannot be had here. */
 export function findBalancer(): Promise<Program | null> {
   return findHere("haproxy", (program) => spawnSync(program.path, ["-v"], { env: environmentOf(program) }).status === 0);
 }

@@ -1,3 +1,8 @@
+/**
+ * Starts a NATS server with JetStream of this machine's programs on loopback.
+ *
+ * Without `access` one user may do everything; a fleet gives each role a user of its own, as `deploy/nats` does.
+ */
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { exchange, freePort } from "./ports.ts";

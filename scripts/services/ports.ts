@@ -1,3 +1,8 @@
+/**
+ * Finds free ports on loopback, and speaks one line with a server there.
+ *
+ * A port is free when it is found, and another process may take it before it is used: servers start again on the same one, and fail by name.
+ */
 import { randomInt } from "node:crypto";
 import { createServer, createConnection } from "node:net";
 

@@ -1,3 +1,9 @@
+/**
+ * Starts a PostgreSQL of this machine's programs on loopback, with a folder, a password and a database of its own.
+ *
+ * PostgreSQL refuses to run as root, so as root it runs as another user, who must reach its folder. Tests start many servers: each begins with
+ * a copy of a template's data, which saves `initdb` and the migrations.
+ */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

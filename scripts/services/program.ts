@@ -1,3 +1,4 @@
+/** A server's binary on this machine, and how it is started: with its libraries, few variables, and an end when its parent ends. */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,11 +26,9 @@ export function environmentOf(program: Program): NodeJS.ProcessEnv {
   return program.libraries === null ? given : { ...given, LD_LIBRARY_PATH: program.libraries };
 }
 
-/** On Linux the kernel can signal a process when its parent dies, even by kill -9. */
-
 let hasSetpriv: boolean | null = null;
 
-/** The words before a command that make it receive `signal` when this process dies; none if `setpriv` is missing. */
+/** The words before a command by which Linux sends it `signal` when this process dies, even by kill -9; none if `setpriv` is missing. */
 export function killWithParent(signal: NodeJS.Signals): string[] {
   hasSetpriv ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
   return hasSetpriv ? ["setpriv", "--pdeathsig", signal.replace("SIG", ""), "--"] : [];

@@ -1,3 +1,8 @@
+/**
+ * Starts a Redis, or a Redis Cluster, of this machine's programs on loopback.
+ *
+ * It forgets at most the last second and never evicts, as production is configured: counters that vanish would let credit be spent twice.
+ */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -78,8 +83,6 @@ async function holdAllSlots(ask: Ask): Promise<void> {
   }
   await ask("CLUSTER INFO", /cluster_state:ok/);
 }
-
-/** A Redis Cluster on loopback: masters that share the slots, each with a replica or none. */
 
 export interface ClusterNode {
   server: Server;

@@ -1,3 +1,10 @@
+/**
+ * A server process on loopback, for tests and for a fleet on one machine.
+ *
+ * Its port, and so its URL, stays the same over restarts, and it ends when this process does. A start waits until the server answers; one
+ * that ends meanwhile is started again, more often where a killed predecessor may still hold its port. An error has the last lines
+ * of its log, because the log's folder is often gone when somebody reads the error.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";

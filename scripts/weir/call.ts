@@ -1,4 +1,9 @@
-/** Sends a verb's fields to the control API of a running service. */
+/**
+ * Sends a verb's fields to the control API of a running service, and reads files that it uploads.
+ *
+ * Fields go into the path, then into the query of GET, DELETE and uploads, else into a JSON body. Every call ends in a bounded time. A refusal
+ * is the service's own message; where no Weir answers, the error says what listens there.
+ */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { RemoteVerb } from "./verb.ts";
@@ -18,7 +23,7 @@ const answerMsMax = 60_000;
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: Pick<RemoteVerb, "method" | "path" | "progress" | "msMax">;
+  verb: Pick<RemoteVerb, "method" | "path" | "progress">;
   fields: Record<string, unknown>;
   /** The bytes of a file. The fields then go into the query. */
   body?: Uint8Array<ArrayBuffer>;
@@ -36,7 +41,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || read ? progressMsMax : answerMsMax));
+  const signal = AbortSignal.timeout(verb.progress || read ? progressMsMax : answerMsMax);
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reasonOf(error)}; is it running? WEIR_URL names its address`, {
       cause: error,

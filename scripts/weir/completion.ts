@@ -1,7 +1,11 @@
-/** Scripts that let a shell complete nouns, verbs, flags and the values of flags that take one of a few words. */
+/**
+ * `weir completion`: a script that lets a shell complete nouns, verbs, flags, and the values of flags that take one of a few words.
+ *
+ * It holds the words of this version, so it is made anew after an upgrade. zsh runs bash's script.
+ */
 import { dirname } from "node:path";
 import { UsageError } from "./value.ts";
-import type { LocalAnswer, LocalVerb, Verb } from "./verb.ts";
+import { nameOf, type LocalAnswer, type LocalVerb, type Verb } from "./verb.ts";
 
 const root = dirname(dirname(import.meta.dir));
 const commonFlags = ["--as", "--json", "--help"];
@@ -35,8 +39,9 @@ function followersOf(verbs: readonly Verb[]): Map<string, string[]> {
   const followers = new Map<string, string[]>([["", ["--help", "--version"]]]);
   const add = (after: string, words: readonly string[]) =>
     followers.set(after, [...new Set([...(followers.get(after) ?? []), ...words])]);
-  for (const { noun, verb, flags, operand, confirm } of verbs) {
-    const name = `${noun} ${verb}`.trim();
+  for (const one of verbs) {
+    const { noun, verb, flags, operand, confirm } = one;
+    const name = nameOf(one);
     add("", [noun]);
     if (verb !== "") add(noun, [verb]);
     add(name, choicesOf(operand?.placeholder));

@@ -1,4 +1,8 @@
-/** Downloads a published archive of advisories: only if it changed, from where an earlier download stopped, and never more than allowed. */
+/**
+ * Downloads an archive of advisories into a folder, and continues an interrupted download.
+ *
+ * The state beside the archive has its ETag, so that parts of two versions never mix, and how far its records are stored.
+ */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
@@ -136,8 +140,6 @@ function reasonOf(error: unknown, { signal }: Silence): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How fast something goes, and how long the rest takes, for lines of progress. */
-
 export class Pace {
   readonly #startMs: number;
   readonly #startAt: number;
@@ -178,8 +180,6 @@ export function downloadText(
   const left = pace.timeLeft({ done, total, nowMs });
   return [`${name}: ${part}`, `${size(pace.rate(done, nowMs))} MiB/s`, ...(left === "" ? [] : [left])].join(", ");
 }
-
-/** What is left of an interrupted synchronization: a part of an archive or a whole one, and how far its records are stored. */
 
 export interface SyncState {
   url: string;

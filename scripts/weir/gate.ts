@@ -1,14 +1,19 @@
-/** Waits for the scan of a project, and says whether its findings let a build pass. */
+/**
+ * The gate of a build: waits for the scan of a project, and says whether its findings let the build pass.
+ *
+ * Exit code 3 means findings that --fail-on names. 4 means that nothing could be compared: a build that nothing judged must not look clean.
+ * The wait has an end, and asks less often the longer it lasts.
+ */
 import type { VulnerabilityCounts } from "../../src/security/findings/lists/list-rows.ts";
 import { severities } from "../../src/security/findings/schema.ts";
 import { blindness, gaps, withoutAdvisories } from "../../src/security/projects/coverage.ts";
 import type { ProjectDetailsView } from "../../src/security/projects/schema.ts";
+import { failWords } from "./additions.ts";
 import { CallError } from "./call.ts";
 import { findingTable } from "./print-findings.ts";
 import { columns } from "./print.ts";
-import { pageFrom, readReport, reportFindings, reportFlags, type ReportFields } from "./report.ts";
-import { oneOf, yes } from "./value.ts";
-import type { Flag, LocalAnswer, Sending } from "./verb.ts";
+import { pageFrom, readReport, reportFindings, type ReportFields } from "./report.ts";
+import type { LocalAnswer, Sending } from "./verb.ts";
 
 const [pollMsFirst, pollMsMax] = [250, 5_000];
 const scanWaitMs = 30 * 60_000;
@@ -18,19 +23,7 @@ const failedExitCode = 3;
 /** The exit code where --fail-on has nothing to judge by: a build that nothing was compared with must not look clean. */
 const blindExitCode = 4;
 
-const failWords = [...severities, "any"] as const;
 type FailWord = (typeof failWords)[number];
-
-export const gateFlags: readonly Flag[] = [
-  { name: "wait", field: "wait", value: yes, help: "wait until the project is scanned, and print its vulnerabilities" },
-  {
-    name: "fail-on",
-    field: "fail_on",
-    value: oneOf(...failWords),
-    help: "exit with 3 if the project has an open vulnerability of this severity or above, with 4 if it cannot be compared; waits for the scan",
-  },
-  ...reportFlags,
-];
 
 export interface Gate {
   failOn: FailWord | null;

@@ -1,6 +1,7 @@
+/** The texts of `--help`: the list of verbs, or the usage of one verb with its flags and an example. */
 import { exampleOf, usageOf } from "./read-flags.ts";
 import { columns } from "./print.ts";
-import type { Verb } from "./verb.ts";
+import { nameOf, type Verb } from "./verb.ts";
 
 const common: readonly [string, string][] = [
   ["--as EMAIL", "act as this member of the workspace, under that member's role"],
@@ -18,7 +19,7 @@ export function help(verbs: readonly Verb[]): string {
 }
 
 function helpOfVerbs(verbs: readonly Verb[]): string {
-  const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`.trim(), summary]);
+  const rows = verbs.map((verb): [string, string] => [nameOf(verb), verb.summary]);
   const usage = "weir <noun> <verb> [--flag value] [--json], or weir --version";
   const [, second = verbs[0]] = verbs;
   const example = second ? [`Example: ${exampleOf(second)}`, ""] : [];
@@ -31,6 +32,6 @@ function helpOfVerb(verb: Verb): string {
   const rows = [...operand, ...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
   const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
   const named = verb.operand ? ` ${verb.operand.placeholder}` : "";
-  const usage = `weir ${`${verb.noun} ${verb.verb}`.trim()}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
+  const usage = `weir ${nameOf(verb)}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
   return [usage, "", verb.summary, "", columns(rows), "", `Example: ${exampleOf(verb)}`, "", environment].join("\n");
 }

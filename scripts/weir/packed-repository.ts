@@ -1,4 +1,8 @@
-/** Packs a repository of this machine for upload: the lock files of a folder, or an archive unchanged. */
+/**
+ * Packs the lock files of a checkout, a folder or an archive for an upload. Nothing else of a repository leaves the machine.
+ *
+ * The tar is POSIX.1-2017 in the pax interchange format, the only one in which the service takes repositories.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { DomainError } from "../../src/accounts/errors.ts";
@@ -57,8 +61,6 @@ async function archive(path: string, size: number): Promise<PackedRepository> {
   const name = basename(path).replace(/\.(?:zip|tar|tgz|tar\.gz)$/i, "");
   return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null };
 }
-
-/** Packs files into a tar archive (POSIX.1-2017, pax interchange format), the only format in which the service takes repositories. */
 
 const blockBytes = 512;
 

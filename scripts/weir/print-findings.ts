@@ -1,4 +1,8 @@
-/** Formats findings and vulnerabilities for people. */
+/**
+ * Formats findings, vulnerabilities, projects and the age of advisories for people.
+ *
+ * Names come from documents of others, so control characters in them become spaces.
+ */
 import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingDetails } from "../../src/security/findings/details/show-finding.ts";
 import type { UrgentFindings } from "../../src/security/findings/lists/exploits.ts";
@@ -131,8 +135,6 @@ function vulnerabilityFrom(body: Record<string, unknown>): VulnerabilityRecord {
   return body as unknown as VulnerabilityRecord;
 }
 
-/** Formats projects for people. */
-
 const counted = ["critical", "high", "medium", "low", "unknown"] as const;
 
 /** A line for each project. Control characters of names become spaces. */
@@ -157,8 +159,6 @@ function scanText({ scan_status: status, scan_queue_position: before }: ProjectV
 export function projectsFrom(answer: Record<string, unknown>): ProjectView[] {
   return answer["data"] as unknown as ProjectView[];
 }
-
-/** Says for people how old the advisories are. */
 
 /** The control API's document states that its answer has these fields. */
 export function agesFrom(answer: Record<string, unknown>): EcosystemAge[] {

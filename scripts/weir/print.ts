@@ -1,14 +1,18 @@
-/** Formats answers as aligned text for people. */
-import type { Verb } from "./verb.ts";
+/**
+ * Formats answers as aligned text, and fits it to a terminal: bold heads, cut tables, wrapped sentences.
+ *
+ * What goes into a pipe or a file stays as it is.
+ */
+import type { RemoteVerb } from "./verb.ts";
 
 /** A list becomes a table; a single object, a line for each field. Both show the verb's columns, or all fields. */
-export function print(verb: Verb, body: Record<string, unknown>): string {
+export function print({ columns: shownFields }: Pick<RemoteVerb, "columns">, body: Record<string, unknown>): string {
   const { data } = body;
-  if (!Array.isArray(data)) return columns((verb.columns ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
+  if (!Array.isArray(data)) return columns((shownFields ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
   const rows: Record<string, unknown>[] = data;
   const [first] = rows;
   if (!first) return "(none)";
-  const fields = verb.columns ?? Object.keys(first);
+  const fields = shownFields ?? Object.keys(first);
   return columns([fields.map((field) => field.toUpperCase()), ...rows.map((row) => fields.map((field) => shown(row[field])))]);
 }
 
@@ -27,8 +31,6 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
-
-/** Fits text to a terminal: colours, and lines that are no longer than it is wide. What goes into a pipe or a file stays as it is. */
 
 export interface Screen {
   /** Characters of a line. */

@@ -1,11 +1,11 @@
 /**
- * Parses a command line into its verb and the fields that it sends. Verbs are data here: the help, the request to the control API and the
- * suggestions for typing errors come from the same rows.
+ * Parses a command line into its verb and the fields that it sends. Verbs are data (`verbs.ts`): the help, the request to the control API and
+ * the suggestions for typing errors come from the same rows. The service judges values; here only their kind is read.
  */
 import { nearest } from "../../src/kernel/text.ts";
 import { readFields, readFlags } from "./read-flags.ts";
 import { UsageError } from "./value.ts";
-import { isRemote, isSending, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
+import { isRemote, nameOf, type LocalVerb, type RemoteVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 
 export type Command =
@@ -13,16 +13,7 @@ export type Command =
   | { kind: "help"; verbs: readonly Verb[] }
   | { kind: "version" }
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
-  | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean }
-  | SendCommand;
-
-export interface SendCommand {
-  kind: "send";
-  verb: SendingVerb;
-  fields: Record<string, unknown>;
-  as: string | null;
-  json: boolean;
-}
+  | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean };
 
 /** @throws UsageError with the mistake and, for an unknown word, the nearest known one */
 export function readCommand(words: string[]): Command {
@@ -44,8 +35,7 @@ export function readCommand(words: string[]): Command {
   const json = values["json"] === true;
   const actor = typeof as === "string" ? as : null;
   if (isRemote(verb)) return { kind: "call", verb, fields, as: actor, json };
-  if (isSending(verb)) return { kind: "send", verb, fields, as: actor, json };
-  if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${verb.noun} ${verb.verb} calls no service`);
+  if (as !== undefined) throw new UsageError(`Cannot act as "${as}": ${nameOf(verb)} calls no service`);
   return { kind: "local", verb, fields, json };
 }
 

@@ -1,8 +1,13 @@
-/** Reads the flags and operands of one verb. Node's `parseArgs` splits them; the sentences about mistakes are Weir's own. */
+/**
+ * Reads the flags and the operand of one verb, and makes the example of its help.
+ *
+ * Node's `parseArgs` splits the words; the sentences about mistakes are Weir's own, and name the nearest flag. All that is missing is named at
+ * once, a wrong value alone.
+ */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/text.ts";
 import { UsageError } from "./value.ts";
-import type { Flag, Verb } from "./verb.ts";
+import { nameOf, type Flag, type Verb } from "./verb.ts";
 
 /** By their names; flags without a value have `true`. */
 type Values = Record<string, string | true | undefined>;
@@ -38,7 +43,7 @@ export function readFlags(verb: Verb, words: string[]): { values: Values; operan
 
 /** The operand and the flags as fields of the request. @throws UsageError with all that is missing, or the first value of the wrong kind */
 export function readFields(verb: Verb, { values, operands }: ReturnType<typeof readFlags>): Record<string, unknown> {
-  const { noun, operand, flags } = verb;
+  const { operand, flags } = verb;
   const [given, ...more] = operands;
   const isNeeded = (flag: Flag): boolean =>
     flag.required === true || (flag.requiredUnlessAs === true && values["as"] === undefined);
@@ -49,7 +54,7 @@ export function readFields(verb: Verb, { values, operands }: ReturnType<typeof r
     throw new UsageError(`${names} ${missing.length === 1 ? "is" : "are"} missing\nExample: ${exampleOf(verb)}`);
   }
   if (operand && more.length > 0) {
-    throw new UsageError(`Cannot take "${more.join(" ")}": ${`${noun} ${verb.verb}`.trim()} takes one ${operand.placeholder}`);
+    throw new UsageError(`Cannot take "${more.join(" ")}": ${nameOf(verb)} takes one ${operand.placeholder}`);
   }
   const fields: Record<string, unknown> = operand ? { [operand.field]: given } : {};
   for (const flag of flags) {
@@ -93,9 +98,7 @@ function unknownFlag(rawName: string, known: string[]): UsageError {
   return new UsageError(`There is no flag "${rawName}": the nearest is "${nearest(rawName, names)}"`);
 }
 
-/** A command that works as an example of a verb: its own, or one with a value for each required flag. */
-
-/** By the flag's name. */
+/** Values for examples, by the flag's name. */
 const samples: Record<string, string> = {
   workspace: "default",
   email: "ada@example.com",
@@ -139,6 +142,7 @@ const idPrefixes: Record<string, string> = {
   finding: "fnd_",
 };
 
+/** A command that works as an example of a verb: its own, or one with a value for each required flag. */
 export function exampleOf(verb: Verb): string {
   const { noun, verb: name, operand, flags, confirm, example } = verb;
   const required = flags.filter((flag) => flag.required).map((flag) => `--${flag.name} ${sampleOf(flag, noun)}`);

@@ -1,4 +1,8 @@
-/** Writes a list of findings as CSV or SARIF, to a file or to standard output. */
+/**
+ * Writes a whole list of findings as CSV or SARIF, to a file or to standard output.
+ *
+ * It reads the list page by page, up to what the format's readers take, and says when more remain.
+ */
 import { writeFileSync } from "node:fs";
 import { csvText } from "../../src/http/csv-response.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
@@ -6,26 +10,10 @@ import type { FindingPage } from "../../src/security/findings/lists/search-findi
 import { projectFindingsMax } from "../../src/security/limits.ts";
 import { CallError } from "./call.ts";
 import { sarifOf, sarifResultsMax, type LocationOf, type Notes } from "./sarif.ts";
-import { UsageError, oneOf, text } from "./value.ts";
-import type { Flag, LocalAnswer, Sending } from "./verb.ts";
+import { UsageError } from "./value.ts";
+import type { LocalAnswer, Sending } from "./verb.ts";
 
 type Format = "csv" | "sarif";
-
-export const reportFlags: readonly Flag[] = [
-  { name: "format", field: "format", value: oneOf("csv", "sarif"), help: "the whole list as CSV or as SARIF 2.1.0" },
-  {
-    name: "output",
-    field: "output",
-    value: { ...text, placeholder: "FILE" },
-    help: "the file for --format; default: standard output",
-  },
-  {
-    name: "location",
-    field: "location",
-    value: { ...text, placeholder: "PATH" },
-    help: "for SARIF: the file of the repository where GitHub shows findings, such as package-lock.json",
-  },
-];
 
 export interface ReportFields {
   format: Format | null;
@@ -106,8 +94,6 @@ function csvOf(findings: readonly FindingRow[]): string {
 function cellOf(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;
 }
-
-/** Reads a list of findings to its end, page by page. */
 
 const pageRows = 200;
 

@@ -1,13 +1,19 @@
-/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
+/**
+ * Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing
+ * to judge by.
+ *
+ * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. Texts of others
+ * show marks that are invisible or turn the direction of writing as escapes.
+ */
 import { showInvisible } from "../../src/kernel/text.ts";
 import { ConfigError } from "../../src/process/environment/variables.ts";
 import { version } from "../../src/process/version.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";
 import { help } from "./help.ts";
 import { print, failurePrefix, fitTable, wrapText, type Screen } from "./print.ts";
-import { readCommand, type SendCommand } from "./read-command.ts";
+import { readCommand } from "./read-command.ts";
 import { UsageError } from "./value.ts";
-import type { Files, LocalAnswer } from "./verb.ts";
+import type { Files, LocalAnswer, RemoteVerb, Sending } from "./verb.ts";
 
 interface Terminal {
   out(text: string): void;
@@ -36,14 +42,18 @@ export async function run(words: string[], context: CommandContext, given: Termi
       terminal.out(version);
       return 0;
     }
-    const { verb, fields, json } = command;
+    const { fields, json } = command;
     if (command.kind === "local") return show(await command.verb.local(fields, context.files()), { json, terminal });
-    if (command.kind === "send") return show(await send(command, context.service(), terminal), { json, terminal });
+    const { send } = command.verb;
+    if (send !== undefined) {
+      const sending = sendingTo(context.service(), { ...command, terminal });
+      return show(await send(fields, sending), { json, terminal });
+    }
     const response = await call(command, context.service());
-    const { progress, show: format = (answer) => print(verb, answer) } = command.verb;
+    const { progress, show: format = (answer) => print(command.verb, answer) } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
     const fit = Array.isArray(body["data"]) ? fitTable : wrapText;
-    terminal.out(json ? JSON.stringify(body, null, 2) : onScreen(fit, format(body), terminal));
+    terminal.out(json ? JSON.stringify(body, null, 2) : onScreen(fit, await format(body), terminal));
     return exitCode(body);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -63,16 +73,21 @@ function onScreen(fit: (text: string, screen: Screen) => string, text: string, {
   return screen === undefined || screen === null ? text : fit(text, screen);
 }
 
-function send({ verb, fields, as }: SendCommand, service: Service, terminal: Terminal): Promise<LocalAnswer> {
-  const { sends = "", uploads = sends, notes = sends } = verb;
+interface SendOptions {
+  verb: RemoteVerb;
+  as: string | null;
+  terminal: Terminal;
+}
+
+function sendingTo(service: Service, { verb: { path: own, uploads = own, notes = own }, as, terminal }: SendOptions): Sending {
   const answerOf = async (sent: Omit<Call, "as">) => wholeBody(await call({ ...sent, as }, service));
-  return verb.send(fields, {
+  return {
     get: (path, query) => answerOf({ verb: { method: "GET", path }, fields: query }),
-    post: (sent) => answerOf({ verb: { method: "POST", path: sends }, fields: sent }),
+    post: (sent) => answerOf({ verb: { method: "POST", path: own }, fields: sent }),
     note: (sent) => answerOf({ verb: { method: "POST", path: notes }, fields: sent }),
     upload: ({ query, body }) => answerOf({ verb: { method: "POST", path: uploads }, fields: query, body }),
     showProgress: (line) => terminal.error(line),
-  });
+  };
 }
 
 function show(answer: LocalAnswer, { json, terminal }: { json: boolean; terminal: Terminal }): number {
@@ -94,9 +109,7 @@ async function wholeBody(response: Response): Promise<Record<string, unknown>> {
   }
 }
 
-/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. */
-
-/** @throws CallError when the service fails, or its answer ends before the result */
+/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. @throws CallError when the service fails, or its answer ends before the result */
 async function readProgress(response: Response, show: (part: Record<string, unknown>) => void): Promise<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     const { checked, result, error } = JSON.parse(line);

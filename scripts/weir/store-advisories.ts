@@ -1,4 +1,8 @@
-/** Reads advisories from a source, sends them to the service batch by batch, and counts what became of them. */
+/**
+ * Reads advisories from a source, sends them to the service in batches of the size that it takes, and counts what became of them.
+ *
+ * The order stays, so that the place of the last stored record is where an interrupted import continues.
+ */
 import { readAdvisories, type Cursor, type Progress, type Reading } from "../../src/security/advisories/read-advisories.ts";
 import {
   advisoryFailuresShownMax,
@@ -105,8 +109,6 @@ export function parseCursor(cursor: string): Cursor | null {
   const [, document, record] = /^(.+)#(\d{1,9})$/s.exec(cursor) ?? [];
   return document === undefined ? null : { document, record: Number(record) };
 }
-
-/** Groups advisories into batches of the size that the service takes. */
 
 interface AdvisoryBatch {
   records: { name: string; raw: unknown }[];

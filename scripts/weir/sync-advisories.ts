@@ -1,4 +1,8 @@
-/** Takes over what OSV publishes of ecosystems: downloads each archive that changed, and stores its records. */
+/**
+ * `weir advisories sync`: downloads each archive of OSV that changed, stores its records, and notes it at the service.
+ *
+ * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was.
+ */
 import { join } from "node:path";
 import { osvArchives } from "../../src/config.ts";
 import type { EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";

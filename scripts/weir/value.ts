@@ -1,4 +1,9 @@
-/** The kinds of values that flags take: their placeholder in the help, and how they become a field of a request. */
+/**
+ * The kinds of values that flags take: their placeholder in the help, and how they become a field of a request.
+ *
+ * They check only what tells a typing error from a value: the service checks the rest. Secrets are read from files, because arguments are
+ * visible to other users of the machine and stay in the shell's history.
+ */
 import { readFileSync } from "node:fs";
 import { isJsonObject } from "../../src/http/json.ts";
 
@@ -9,10 +14,13 @@ export interface Value {
   read(text: string): unknown;
 }
 
+/** The kinds by the names that rows of verbs have. */
+export type Kind = keyof typeof kinds;
+
 export const text: Value = { placeholder: "TEXT", read: (given) => given };
-export const email: Value = { placeholder: "EMAIL", read: (given) => given };
-export const id: Value = { placeholder: "ID", read: (given) => given };
-export const time: Value = { placeholder: "TIME", read: (given) => given };
+const email: Value = { placeholder: "EMAIL", read: (given) => given };
+const id: Value = { placeholder: "ID", read: (given) => given };
+const time: Value = { placeholder: "TIME", read: (given) => given };
 /** A time, or how long before now it was: hours or days, to a full quarter of an hour. */
 export const timeOrAge: Value = {
   placeholder: "TIME|AGE",
@@ -35,8 +43,8 @@ export const ageOrDate: Value = {
   },
 };
 
-export const usd: Value = { placeholder: "USD", read: (given) => amount(given, "an amount of USD such as 12.50") };
-export const usdAboveZero: Value = {
+const usd: Value = { placeholder: "USD", read: (given) => amount(given, "an amount of USD such as 12.50") };
+const usdAboveZero: Value = {
   placeholder: "USD",
   read(given) {
     const words = "an amount above zero, such as 12.50";
@@ -44,25 +52,25 @@ export const usdAboveZero: Value = {
     return given;
   },
 };
-export const usdOrNone: Value = {
+const usdOrNone: Value = {
   placeholder: "USD|none",
   read: (given) => (given === "none" ? null : amount(given, "an amount of USD such as 12.50, or none")),
 };
 
-export const numberOrDefault: Value = {
+const numberOrDefault: Value = {
   placeholder: "N|default",
   read: (given) => (given === "default" ? null : wholeNumber(given)),
 };
 
-export const numberOrNone: Value = {
+const numberOrNone: Value = {
   placeholder: "N|none",
   read: (given) => (given === "none" ? null : wholeNumber(given)),
 };
 
 /** Stays text, since queries are text. */
-export const rows: Value = { placeholder: "N", read: (given) => String(wholeNumber(given)) };
+const rows: Value = { placeholder: "N", read: (given) => requireWholeNumber(given, 18) };
 
-export const onOff: Value = {
+const onOff: Value = {
   placeholder: "on|off",
   read(given) {
     if (given !== "on" && given !== "off") throw new UsageError(`"${given}" is neither on nor off`);
@@ -71,26 +79,26 @@ export const onOff: Value = {
 };
 
 /** An id or a name; `none` removes the present value. */
-export const textOrNone: Value = { placeholder: "TEXT|none", read: (given) => (given === "none" ? null : given) };
+const textOrNone: Value = { placeholder: "TEXT|none", read: (given) => (given === "none" ? null : given) };
 
 export const list: Value = {
   placeholder: "LIST",
   read: (given) => given.split(",").map((item) => item.trim()),
 };
 
-export const listOrNone: Value = {
+const listOrNone: Value = {
   placeholder: "LIST|none",
   read: (given) => (given === "none" ? [] : given.split(",").map((item) => item.trim())),
 };
 
 /** Whole numbers, separated by commas. */
-export const numbers: Value = { placeholder: "LIST", read: (given) => given.split(",").map((item) => wholeNumber(item.trim())) };
+const numbers: Value = { placeholder: "LIST", read: (given) => given.split(",").map((item) => wholeNumber(item.trim())) };
 
 /** A flag without a value, for a field of a body. */
 export const yes: Value = { placeholder: "", read: () => true };
 
 /** A flag without a value, for a query. */
-export const present: Value = { placeholder: "", read: () => "true" };
+const present: Value = { placeholder: "", read: () => "true" };
 
 export function oneOf(...choices: string[]): Value {
   return {
@@ -106,7 +114,7 @@ export function oneOf(...choices: string[]): Value {
 export const number: Value = { placeholder: "N", read: (given) => wholeNumber(given) };
 
 /** A JSON object in a file, which keeps secrets out of the list of processes and the shell's history. */
-export const objectFile: Value = {
+const objectFile: Value = {
   placeholder: "FILE|-",
   read(given) {
     try {
@@ -120,7 +128,7 @@ export const objectFile: Value = {
 };
 
 /** A secret in a file, without the end of its line, for the same reason. */
-export const secretFile: Value = {
+const secretFile: Value = {
   placeholder: "FILE|-",
   read(given) {
     try {
@@ -130,6 +138,29 @@ export const secretFile: Value = {
     }
   },
 };
+
+export const kinds = {
+  text,
+  email,
+  id,
+  time,
+  usd,
+  usdAboveZero,
+  usdOrNone,
+  number,
+  numberOrDefault,
+  numberOrNone,
+  rows,
+  onOff,
+  textOrNone,
+  list,
+  listOrNone,
+  numbers,
+  yes,
+  present,
+  objectFile,
+  secretFile,
+} as const;
 
 /** Says nothing of what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
 function unreadableFile(content: string): UsageError {
@@ -142,8 +173,12 @@ function amount(given: string, words: string): string {
 }
 
 function wholeNumber(given: string): number {
-  if (!/^-?\d{1,9}$/.test(given)) throw new UsageError(`"${given}" is not a whole number`);
-  return Number(given);
+  return Number(requireWholeNumber(given, 9));
+}
+
+function requireWholeNumber(given: string, digitsMax: number): string {
+  if (/^-?\d+$/.test(given) && given.length <= digitsMax) return given;
+  throw new UsageError(`"${given}" is not a whole number`);
 }
 
 /** The command line is wrong: exit code 2, and nothing was sent. */

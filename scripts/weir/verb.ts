@@ -1,5 +1,28 @@
-/** A verb of the command line, as data: its flags, and the request of the control API that it sends or the local action. */
-import { type Value, id, text } from "./value.ts";
+/**
+ * A verb of the command line, as data: its flags, and the request of the control API that it sends or the local action.
+ *
+ * Most verbs are rows that `derive-verbs.ts` makes of the endpoints. `additions.ts` adds what a terminal does more, and `local-verbs.ts` has
+ * the verbs that need only files or the database.
+ */
+import type { Method } from "../../src/control-api/endpoint.ts";
+import type { Kind, Value } from "./value.ts";
+
+/** A verb as the endpoints describe it. */
+export interface VerbRow extends Omit<VerbBase, "flags"> {
+  method: Method;
+  path: string;
+  /** Its answer may be a stream of parts with the result at its end. */
+  progress?: boolean;
+  flags: readonly FlagRow[];
+}
+
+/** The file of rows, one a line. */
+export const rowsFile = new URL("./verbs.jsonl", import.meta.url);
+
+export interface FlagRow extends Omit<Flag, "value"> {
+  /** A kind of value, or the words of which it is one. */
+  takes: Kind | string[];
+}
 
 export interface Flag {
   /** Without the dashes. */
@@ -15,47 +38,55 @@ export interface Flag {
 
 interface VerbBase {
   noun: string;
+  /** Empty for a noun that does one thing. */
   verb: string;
   summary: string;
   /** The argument after the verb that has no flag. */
-  operand?: { field: string; placeholder: string; help: string };
+  operand?: Operand;
   flags: readonly Flag[];
   /** The words after the verb in the example of the help; absent: the required flags with sample values. */
   example?: string;
   /** The warning of a verb that cannot be undone and therefore requires --yes. */
   confirm?: string;
-  /** The fields in the text for people; default: all. --json always prints all. */
-  columns?: readonly string[];
 }
 
-export interface RemoteVerb extends VerbBase {
-  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+export interface Operand {
+  field: string;
+  placeholder: string;
+  help: string;
+}
+
+export interface RemoteVerb extends VerbBase, Pick<Addition, "columns" | "show" | "send" | "uploads" | "notes"> {
+  method: Method;
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
   /** Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is no stream. */
   progress?(part: Record<string, unknown>): string;
+}
+
+/** What the terminal does with a verb that an endpoint describes. */
+export interface Addition {
+  /** In place of the endpoint's. */
+  summary?: string;
+  operand?: Operand;
+  /** Further flags. */
+  flags?: readonly Flag[];
+  /** The fields in the text for people; absent: all. --json always prints all. */
+  columns?: readonly string[];
   /** Formats the answer for people, where a table of its rows is not enough. */
-  show?(body: Record<string, unknown>): string;
-  /** How long to wait for the end of the answer; absent: a minute, with progress or a file eleven. */
-  msMax?: number;
+  show?(body: Record<string, unknown>): string | Promise<string>;
+  /** Formats a part of a stream; absent: its fields. */
+  progress?(part: Record<string, unknown>): string;
+  /** Makes several calls, such as one for each batch of a local file or for each page of a list. */
+  send?(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
+  /** Where files are uploaded, and where notes go; absent: the verb's path. */
+  uploads?: string;
+  notes?: string;
 }
 
 /** Needs only files or the database, and no service. */
 export interface LocalVerb extends VerbBase {
   local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
-}
-
-/** Makes several calls, such as one for each batch of a local file or for each page of a list. */
-export interface SendingVerb extends VerbBase {
-  /** The path below /api/console for `post`; absent: it only reads. */
-  sends?: string;
-  /** The path for `upload`; default: `sends`. */
-  uploads?: string;
-  /** The path below /api/console that it mainly reads. */
-  reads?: string;
-  /** A further path for `note`. */
-  notes?: string;
-  send(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
 }
 
 export interface Sending {
@@ -92,21 +123,13 @@ export interface LocalAnswer {
   exitCode?: number;
 }
 
-export type Verb = RemoteVerb | LocalVerb | SendingVerb;
+export type Verb = RemoteVerb | LocalVerb;
 
 export function isRemote(verb: Verb): verb is RemoteVerb {
   return "path" in verb;
 }
 
-export function isSending(verb: Verb): verb is SendingVerb {
-  return "send" in verb;
-}
-
-/** Flags that several verbs share. */
-
-export const workspace: Flag = { name: "workspace", field: "workspace", value: text, help: "id or exact name of the workspace" };
-export const ofWorkspace: Flag = { ...workspace, required: true };
-
-export function withId(help: string): Flag {
-  return { name: "id", field: "id", value: id, required: true, help };
+/** Noun and verb. */
+export function nameOf({ noun, verb }: Pick<Verb, "noun" | "verb">): string {
+  return `${noun} ${verb}`.trim();
 }

@@ -1,62 +1,44 @@
-/** All verbs. To add a noun, add a file like its neighbours and a line here. */
-import { accountVerbs, sessionVerbs } from "./verbs/account.ts";
-import { advisoriesVerbs } from "./verbs/advisories.ts";
-import { alertVerbs } from "./verbs/alert.ts";
-import { auditVerbs } from "./verbs/audit.ts";
-import { catalogVerbs } from "./verbs/catalog.ts";
-import { connectionVerbs } from "./verbs/connection.ts";
-import { creditVerbs, topUpVerbs } from "./verbs/credit.ts";
-import { exploitsVerbs } from "./verbs/exploits.ts";
-import { findingVerbs } from "./verbs/finding.ts";
-import { keyVerbs } from "./verbs/key.ts";
-import { ledgerVerbs, migrateVerbs, secretsVerbs, serviceVerbs } from "./verbs/service.ts";
-import { logVerbs, promptVerbs } from "./verbs/log.ts";
-import { memberVerbs } from "./verbs/member.ts";
-import { modelVerbs } from "./verbs/model.ts";
-import { productVerbs, projectVerbs } from "./verbs/project.ts";
-import { providerKeyVerbs } from "./verbs/provider-key.ts";
-import { repositoryVerbs, sbomVerbs } from "./verbs/upload.ts";
-import { statementVerbs } from "./verbs/statement.ts";
-import { ticketVerbs } from "./verbs/ticket.ts";
-import { usageVerbs } from "./verbs/usage.ts";
+/**
+ * All verbs. The rows of `verbs.jsonl` come from the endpoints (`derive-verbs.ts`), so a new endpoint has its verb without a line here. Only
+ * what a terminal does more is written by hand, and loaded when its verb runs: the command line starts in a fraction of the time that the
+ * server's modules take.
+ */
+import { readFileSync } from "node:fs";
+import { additions } from "./additions.ts";
 import { completionVerb } from "./completion.ts";
-import type { Verb } from "./verb.ts";
-import { vexVerbs } from "./verbs/vex.ts";
-import { vulnerabilityVerbs } from "./verbs/vulnerability.ts";
-import { workspaceVerbs } from "./verbs/workspace.ts";
+import { localVerbs } from "./local-verbs.ts";
+import { kinds, oneOf } from "./value.ts";
+import { nameOf, rowsFile, type Flag, type FlagRow, type RemoteVerb, type Verb, type VerbRow } from "./verb.ts";
 
-const ownVerbs: readonly Verb[] = [
-  ...workspaceVerbs,
-  ...memberVerbs,
-  ...accountVerbs,
-  ...sessionVerbs,
-  ...keyVerbs,
-  ...creditVerbs,
-  ...topUpVerbs,
-  ...modelVerbs,
-  ...logVerbs,
-  ...usageVerbs,
-  ...statementVerbs,
-  ...promptVerbs,
-  ...alertVerbs,
-  ...auditVerbs,
-  ...ledgerVerbs,
-  ...migrateVerbs,
-  ...secretsVerbs,
-  ...serviceVerbs,
-  ...connectionVerbs,
-  ...providerKeyVerbs,
-  ...sbomVerbs,
-  ...repositoryVerbs,
-  ...productVerbs,
-  ...projectVerbs,
-  ...findingVerbs,
-  ...vexVerbs,
-  ...exploitsVerbs,
-  ...vulnerabilityVerbs,
-  ...ticketVerbs,
-  ...catalogVerbs,
-  ...advisoriesVerbs,
-];
+/** Those of the file that `scripts/control-tables.ts` writes. */
+function readRows(): VerbRow[] {
+  return readFileSync(rowsFile, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as VerbRow);
+}
+
+function remoteVerb({ flags, progress, ...row }: VerbRow): RemoteVerb {
+  const { flags: more = [], progress: format = partText, ...addition } = additions[nameOf(row)] ?? {};
+  return { ...row, ...addition, flags: [...flags.map(flagOf), ...more], ...(progress === true && { progress: format }) };
+}
+
+function flagOf({ takes, ...row }: FlagRow): Flag {
+  return { ...row, value: typeof takes === "string" ? kinds[takes] : oneOf(...takes) };
+}
+
+function partText(part: Record<string, unknown>): string {
+  return Object.entries(part)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(", ");
+}
+
+/** Verbs of a noun stand together, where its first one stands. The noun alone comes before its verbs. */
+function byNoun(all: readonly Verb[]): Verb[] {
+  const nouns = Map.groupBy(all, ({ noun }) => noun);
+  return [...nouns.values()].flatMap((group) => group.toSorted((a, b) => Number(b.verb === "") - Number(a.verb === "")));
+}
+
+const ownVerbs = byNoun([...readRows().map(remoteVerb), ...localVerbs]);
 
 export const verbs: readonly Verb[] = [...ownVerbs, completionVerb(ownVerbs)];

@@ -1,10 +1,16 @@
-/** The error of every verb that cannot do a request. Each API maps it once to its own answer. */
+/**
+ * The errors of every verb that cannot do a request; each API maps them once to its own answer.
+ *
+ * `DomainError` has a code of a closed set, `LimitReachedError` the time to wait: 429 is a limit of the caller or its workspace, 503
+ * one that all callers share. Anything else is unexpected: it is logged with its cause and answered without it, as unavailable where
+ * the database was lost, since the same request may then succeed later.
+ */
 import { bodyBytesPerSecondMin } from "../http/limits.ts";
 import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { quotaHourMs } from "./limits.ts";
 
-/** The codes, with the HTTP status of the control API and the catalog. The tools API answers 401 for `unauthorized`, and 400 otherwise. */
+/** The codes, with the HTTP status of the control API and the catalog. The tools API answers 401 to `unauthorized`, and 400 otherwise. */
 export const errorStatuses = {
   invalid_field: 400,
   invalid_body: 400,
@@ -89,8 +95,6 @@ export function retryAfterHeader({ retryAfterMs }: LimitReachedError): Record<st
   return { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
-/** The two errors of a workspace's quotas. */
-
 interface Quota {
   /** Such as `projects`. */
   what: string;
@@ -99,13 +103,13 @@ interface Quota {
   limit: string;
 }
 
-/** For a quota that waiting does not free. @param field the field of the request that needs more */
+/** A full quota that waiting does not free. @param field the field of the request that needs more */
 export function quotaFull({ what, max, limit }: Quota, field?: string): DomainError {
   const message = `This workspace has as many ${what} as it can have: ${max} (${limit})`;
   return new DomainError("conflict", message, { field });
 }
 
-/** @param oldest the time of the item that must first be an hour old */
+/** A full quota of an hour. @param oldest the time of the item that must first be an hour old */
 export function quotaOfHourFull({ what, max, limit }: Quota, { oldest, now }: { oldest: Date; now: number }): LimitReachedError {
   const message = `This workspace has made ${max} ${what} within the last hour, and cannot make more (${limit}): try again later`;
   return new LimitReachedError(message, { status: 429, retryAfterMs: oldest.getTime() + quotaHourMs - now });

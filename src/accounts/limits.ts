@@ -1,4 +1,7 @@
-/** Limits of workspaces, members and keys, and of what each may use at once. */
+/**
+ * The limits of workspaces, members and keys, and of what each may use at once: every bound of the wing with its unit, so that none
+ * stands in a verb.
+ */
 
 // From the specification
 /** Requests per minute of a key that names no number. */
@@ -25,7 +28,7 @@ export const balanceUsdMax = 9_000_000;
 export const balanceNanoMax = 9_000_000_000_000_000n;
 
 // Quotas: what a workspace stores
-/** The hour, which slides. */
+/** The hour of quotas, which slides. */
 export const quotaHourMs = 3_600_000;
 
 /** Tests of provider keys with their providers in an hour, new and replaced ones among them; and of connections with their vendors. */
@@ -46,13 +49,13 @@ export const toolsKeysCountedMax = 10_000;
 export const budgetRetryMs = 1_000;
 /** A body that is so far behind the least rate gives its place to one that waits. */
 export const bodyGivesWayMs = 250;
-/** The same of a small one that anybody may send: who is honest sends it whole. */
+/** The same for a small body that anyone may send: honest senders send it whole. */
 export const strangerGivesWayMs = 20;
 
 // Quotas: disk of a process
 /** With fewer free bytes, documents and attachments are refused, so that charges can still be written. */
 export const diskFloorBytes = 512 * 1024 * 1024;
-/** How often it is looked at. */
+/** How often the free space is measured. */
 export const diskLookMs = 1_000;
 /** `Retry-After` then. */
 export const diskRetryMs = 60_000;
@@ -72,15 +75,15 @@ export const sessionsMax = 50;
 export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
 export const recentSignInMs = 3_600_000;
-/** So long a link or a sign-in at the provider stands for the present password of who sets a new one. */
+/** How long a link or a sign-in at the provider replaces the present password of whoever sets a new one. */
 export const freshProofMs = 15 * 60_000;
 /** What is stored of a browser's `User-Agent`. */
 export const agentCharactersMax = 200;
 /** How long links sign in. */
 export const signInLinkMsMax = 3_600_000;
-/** How long the link of an invitation does. */
+/** How long the link of an invitation signs in. */
 export const invitationLinkMsMax = 24 * 3_600_000;
-/** How long the link for a new password does. */
+/** How long the link for a new password signs in. */
 export const passwordLinkMsMax = 3_600_000;
 /** Links for a new password that a person has at once; each came in a mail. */
 export const passwordLinksMax = 3;
@@ -92,7 +95,7 @@ export const passwordCharactersMin = 15;
 export const passwordCharactersMax = 200;
 /** The time in which tries are counted. */
 export const signInTriesMs = 15 * 60_000;
-/** For one address from one network. */
+/** Tries for one address from one network. */
 export const signInTriesMax = 10;
 /** Tries from one network for all addresses; beyond it 429. */
 export const signInTriesOfNetworkMax = 100;
@@ -100,9 +103,9 @@ export const signInTriesOfNetworkMax = 100;
 export const knownBrowserMsMax = 90 * 24 * 3_600_000;
 /** Passwords that a process hashes at once. */
 export const passwordsHashedAtOnceMax = 2;
-/** Passwords that wait for it. */
+/** Passwords that wait to be hashed. */
 export const passwordsWaitingMax = 64;
-/** Of them, those from one network. */
+/** Waiting passwords from one network. */
 export const passwordsWaitingPerNetworkMax = 10;
 /** The longest wait. */
 export const passwordWaitMs = 5_000;
@@ -122,7 +125,7 @@ export const firstStepMs = 600_000;
 export const recoveryCodesCount = 10;
 /** Wrong codes of an account within `wrongCodesWindowMs`; further codes are refused unread until it ends. */
 export const wrongCodesInWindowMax = 10;
-/** That quarter of an hour. */
+/** The quarter of an hour in which wrong codes are counted. */
 export const wrongCodesWindowMs = 900_000;
 /** Wrong codes of an account without a right one between them; then only the operator opens it again. */
 export const wrongCodesInRowMax = 100;
@@ -140,15 +143,15 @@ export const oidcAnswerBytesMax = 256 * 1024;
 export const oidcDiscoveryAgeMs = 3_600_000;
 /** Sign-ins that a gateway confirms with the provider at once, all together and for one network. */
 export const oidcExchangesMax = 16;
-/** Of them, those from one network. */
+/** Such sign-ins from one network. */
 export const oidcExchangesPerNetworkMax = 4;
-/** Sign-ins that wait for it. */
+/** Sign-ins that wait to be confirmed. */
 export const oidcExchangesWaitingMax = 64;
-/** Of them, those from one network. */
+/** Waiting sign-ins from one network. */
 export const oidcExchangesWaitingPerNetworkMax = 8;
 
 // Mails
-/** How often the mailer looks for mails of which it was not told. */
+/** How often the mailer looks for mails without a notification. */
 export const mailPollMs = 5_000;
 /** Pause after the first temporary refusal of a mail; doubled with each attempt. */
 export const mailRetryMs = 60_000;
@@ -198,7 +201,7 @@ export const alertsForgottenAtOnceMax = 1_000;
 export const alertWebhooksMax = 5;
 /** The address of a webhook. */
 export const alertWebhookUrlCharactersMax = 2_000;
-/** How long the former secret signs beside the new one. */
+/** How long the former secret signs together with the new one. */
 export const alertSecretOverlapMs = 24 * 3_600_000;
 /** Tests of a workspace's webhooks in an hour; beyond it 429. */
 export const alertTestsPerHourMax = 30;

@@ -1,4 +1,8 @@
-/** Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. */
+/**
+ * Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. The holder
+ * shows twice a second that it lives. One that hangs loses the lock after two seconds; when it wakes, two processes do the work at once for
+ * a moment, which all work under such a lock allows. So it saves work, and never guards money.
+ */
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Database, Transaction } from "./backing.ts";
 import { advisoryLockBeatMs, advisoryLockSilenceMsMax } from "./limits.ts";
@@ -12,8 +16,8 @@ export interface LockParts {
 export type Lock = (name: string) => Promise<AsyncDisposable | null>;
 
 /**
- * On a connection of its own for as long as it is held. A process that hangs loses it after two seconds: PostgreSQL ends a transaction
- * that is idle for longer. When it wakes, two processes do the work at once for a moment, which all work under such a lock allows.
+ * Takes the lock on a connection of its own, for as long as it is held. PostgreSQL ends a transaction that is idle for longer than two
+ * seconds.
  * @param name such as "weir prober"
  * @returns null when another process holds it
  * @throws errors of the database
@@ -29,7 +33,7 @@ export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): 
       await sleep(clock, advisoryLockBeatMs, over.signal);
       // A process that hung reads first what came meanwhile, such as the end of this connection.
       await new Promise<void>((resolve) => clock.endOfTurn(resolve));
-      // postgres.js throws beside all callers when a connection that has ended is to send the end of a transaction.
+      // postgres.js throws past all callers when a connection that has ended is to send the end of a transaction.
       if (isLost) await new Promise<never>(() => {});
       await tx`SELECT`;
     }

@@ -1,4 +1,8 @@
-/** The handles that differ between one process and a fleet; all other code is the same. open-backing.ts opens them. */
+/**
+ * The handles that differ between one process and a fleet; all other code is the same. open-backing.ts opens them.
+ * Every statement has a time that it may run: the server ends it, and where the server does not answer, its client gives up a little later.
+ * A transaction that needs longer says so at its beginning (`allowStatements`), and the client that watches over it hears of that.
+ */
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Bus } from "./bus.ts";
 
@@ -17,7 +21,7 @@ export interface Backing {
   bus: Bus;
 }
 
-/** How long a statement may run. The server ends it, and where the server does not answer, its client gives up a little later. */
+// How long a statement may run
 
 /** What a client grants the statements of an open transaction; the transaction's handle is the key. */
 const granted = new WeakMap<Queries, { statementMs: number }>();

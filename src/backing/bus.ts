@@ -1,14 +1,12 @@
 /**
- * Port 1 of 2: how processes communicate. `embedded/bus.ts` serves one process, `nats/bus.ts` a fleet.
- * test/contracts/bus.ts defines what both must do. Payloads are bytes; the sender owns their schema.
- *
+ * Port 1 of 2: how processes communicate. `embedded/bus.ts` serves one process, `nats/bus.ts` a fleet. test/contracts/bus.ts defines what
+ * both must do. Payloads are bytes; the sender owns their schema.
  * Three shapes, three promises:
- * - request/serve: one live server of a service replies. The outcome of a request without a reply is unknown,
- *   so every request must be safe to repeat.
+ * - request/serve: one live server of a service replies. The outcome of a request without a reply is unknown, so every request must be safe
+ *   to repeat.
  * - publish/consume: an event that is stored before `publish` resolves and delivered at least once.
  * - broadcast/listen and scatter/serveScatter: best effort, to every connected process.
  */
-
 /** A service that replies to requests. There is one so far: admission decides which key may spend how much. */
 export type Service = "admission";
 
@@ -121,7 +119,7 @@ export interface Bus extends AsyncDisposable {
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
   /**
-   * Delivers again what the stream still has, beside its consumers. Resolves when the handler had all that was stored by now. A bus whose
+   * Delivers again what the stream still has, while its consumers go on. Resolves when the handler had all that was stored by now. A bus whose
    * events are in the database itself has nothing to deliver again.
    * @throws when the handler did, events are missing, or `signal` aborts: replay again
    */
@@ -139,8 +137,8 @@ export interface Bus extends AsyncDisposable {
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   /**
-   * Like `scatter`, for what may be answered without everybody: resolves with the replies that came in time. Who was waited for in vain
-   * is not waited for again before it shows that it lives.
+   * Like `scatter`, for questions that may be answered without all servers: resolves with the replies that came in time. A server that was
+   * waited for in vain is not waited for again before it shows that it lives.
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;

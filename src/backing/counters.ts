@@ -1,33 +1,19 @@
 /**
- * Port 2 of 2: the hot counters that decide admission. `embedded/counters.ts` keeps them in Maps, `redis/counters.ts` in Redis
- * through Lua functions; test/contracts/counters.ts demands the same replies of both.
- *
- * Counters are a copy: PostgreSQL is the truth. A workspace whose counters are missing, or were written before a restart of the
- * store, is "not ready" until `load` has written it again. All times are those of the store's own clock.
- *
- * Keys of a workspace (all with the tag {w}, so that functions stay within one slot of a Redis Cluster). Several numbers in one
- * value are consecutive doubles, as in prelude.lua:
- *   {w}:a        hash  head: run of the store that it was loaded into, posted balance, its ledger sequence, sum of open holds, a
- *                      time that no hold's deadline precedes, and since when {w}:t takes tombstones; load: the name of a running one;
- *                      per month m:<month> and per key and month k:<key>:<month>: spent, its version, held;
- *                      per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
- *                      per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
- *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
- *                      it counts against, each with the beginning of its period; lending: until when blocks may count in a window
- *                      and hold credit, how much was lent, and until when nothing is; lent-held: the sum of the holds of blocks
- *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
- *   {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
- *   {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
- *                      and is refused. Both expire by themselves, and so does the list.
- *
- * A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD (credit-bound.ts).
+ * Port 2 of 2: the hot counters that decide admission. `embedded/counters.ts` keeps them in Maps, `redis/counters.ts` in Redis through Lua
+ * functions; test/contracts/counters.ts demands the same replies of both.
+ * Counters are a copy: PostgreSQL is the truth. A workspace whose counters are missing, or were written before a restart of the store, is
+ * "not ready" until `load` has written it again; until then its requests get no decision. Values of the ledger carry versions, so an older
+ * one never overwrites a newer one. A load that began before the store was emptied or restarted is refused, since its data may lack
+ * requests that were admitted since.
+ * Each decision is atomic, and a call that failed may have been carried out: every method can be repeated. All times are those of the
+ * store's own clock. A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD.
  */
 import type { Month } from "../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { type NanoUsd, formatUsd } from "../kernel/money.ts";
 
 /**
- * A cap on what is spent in a UTC day or month, beside the limits of the month. Workspaces without budgets have no value of them in the
+ * A cap on what is spent in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no value of them in the
  * store, and their calls no argument.
  */
 export interface Budget {
@@ -150,7 +136,7 @@ export type LendReply =
   /** Too near to a limit, recalled lately, late, or unknown: each request must be asked for. */
   | { outcome: "kept" };
 
-/** What a gateway gives back of a block with which it decides no more. Said twice it changes nothing. */
+/** What a gateway gives back of a block that it no longer decides with. A repetition changes nothing. */
 export interface BlockReturn {
   key: KeyId;
   block: GenerationId;
@@ -177,7 +163,7 @@ export interface Resolve {
 
 /**
  * Absolute values of the ledger, fenced: an older version never overwrites a newer one, and an unknown total is not set by a push
- * that is older than the balance, for later pushes may have gone to a store that was emptied since.
+ * that is older than the balance, since later pushes may have gone to a store that was emptied meanwhile.
  */
 export interface AccountPush {
   workspace: WorkspaceId;
@@ -194,7 +180,7 @@ export interface KeyMonthPush {
   month: Month;
   spent: NanoUsd;
   version: bigint;
-  /** Of the ledger when this was read: an unknown total is not set by a push that is older than the balance. */
+  /** The ledger's sequence when this was read: an unknown total is not set by a push that is older than the balance. */
   sequence: bigint;
 }
 
@@ -219,7 +205,7 @@ export interface ResolveBatch {
 
 export interface Hold {
   generation: GenerationId;
-  /** Empty: of a block. */
+  /** Empty for a block. */
   fingerprint: string;
   amount: NanoUsd;
   key: KeyId;
@@ -234,7 +220,7 @@ export interface WorkspaceLoad {
   /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, and no one else loads. */
   begun?: string;
   account: AccountPush;
-  /** Of the ledger sequence of `account`. Absent: none. */
+  /** As of the ledger sequence of `account`. Absent: none. */
   budgets?: BudgetTotal[];
   holds: Hold[];
   /** Admission times of the last minute, to be merged with those of the store: per time the larger count stays. */
@@ -266,7 +252,7 @@ export interface Counters extends AsyncDisposable {
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
   /**
-   * Lends a block, which is held and counted like requests until it is returned. It is small beside what is free: requests are refused
+   * Lends a block, which is held and counted like requests until it is returned. It is small compared with what is free: requests are refused
    * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
    */
   lend(request: LendRequest): Promise<LendReply>;
@@ -299,8 +285,9 @@ export interface Counters extends AsyncDisposable {
   now(): Promise<number>;
 }
 
-/** Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both implementations of the counters keep this bound. */
-
+/**
+ * Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both implementations of the counters keep this bound.
+ */
 const creditNanoMax: NanoUsd = 9_000_000n * 1_000_000_000n;
 
 /** @throws RangeError when the balance cannot be counted exactly */

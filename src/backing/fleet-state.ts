@@ -1,5 +1,7 @@
 /**
- * Which processes of a fleet run, for people: each answers a call over the bus. An answer may be lost, so nothing is decided by it.
+ * What runs in a fleet, for people: `weir status` shows before and after a change which processes run, in which version, on which schema,
+ * and what is late. Each process answers a call over the bus. A process that does not answer in time is missing, not dead, and an answer
+ * may be lost: so nothing is decided by this.
  */
 import { hostname } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
@@ -61,8 +63,7 @@ export async function callRoll({ bus, clock }: Caller): Promise<RunningProcess[]
   return [...answers.values()].toSorted((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-/** What an operator wants to know before and after a change: what runs, in which version, on which schema, and what is late. */
-
+/** What an operator wants to know before and after a change. */
 export const FleetView = Type.Object({
   ok: Type.Boolean({ description: "Whether there is no problem; `weir status` exits 1 otherwise" }),
   problems: Type.Array(Type.String(), { description: "What needs a person, one sentence each" }),
@@ -79,7 +80,7 @@ export type FleetView = Static<typeof FleetView>;
 interface Sources {
   backing: Backing;
   clock: Clock;
-  /** Of the process that answers. */
+  /** The health of the process that answers. */
   health: () => Promise<HealthState>;
   /** The roles of which one process at least is to run. */
   roles: readonly string[];

@@ -1,5 +1,7 @@
-/** Limits of the bus, the counters and the database. */
-
+/**
+ * Limits of the bus, the counters and the database, each with its unit, by the part that keeps it. Limits of the gateway are in
+ * src/gateway/limits.ts.
+ */
 // From the specification
 /** The sliding window in which they are counted; beyond it 429 `rate_limited`. Refused requests are not counted. */
 export const rateWindowMs = 60_000;
@@ -23,7 +25,7 @@ export const clusterPollMs = 500;
 export const clusterRetryMs = 20;
 /** For so long a master counts after most masters said that it has not failed. */
 export const clusterLeaseMs = 2_000;
-/** A lease, an answer and a call: then nobody asks any more the failed master whose place another took. */
+/** A lease, an answer and a call: then the failed master whose place another took is no longer asked. */
 export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
 /** One call of the database, its wait for a connection included. */
 export const databaseDeadlineMs = 5_000;
@@ -77,7 +79,7 @@ export const databaseReadWaitMs = 500;
 export const databaseLockMs = 2_000;
 /** A transaction in which nothing happens. */
 export const databaseIdleInTransactionMs = 5_000;
-/** Who holds a lock shows so often that it lives, and loses the lock after this silence. */
+/** How often the holder of a lock shows that it lives. */
 export const advisoryLockBeatMs = 500;
 /** After this silence it loses the lock, and another process does the work. */
 export const advisoryLockSilenceMsMax = 2_000;
@@ -93,7 +95,7 @@ export const upkeepMs = 30_000;
 export const upkeepWalBytesMax = 64 * 1024 * 1024;
 
 // The bus
-/** Time on the bus is counted in ticks of this length; see backing/nats/ticker.ts. */
+/** Time on the bus is counted in ticks of this length; see backing/nats/membership.ts. */
 export const busTickMs = 50;
 /** How long a call of the roll waits for answers. */
 export const rollCallMs = 500;

@@ -1,4 +1,9 @@
-/** Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once. */
+/**
+ * Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once, the missing ones in one
+ * transaction. Processes take a lock one after the other, so any number may start at once. An applied migration that was changed, or one
+ * that this version does not know, is an error: the two do not fit, and a person has to decide.
+ * Other processes of a fleet wait for the first schema and need not be started in order.
+ */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -24,7 +29,7 @@ const lockNumber = 0x77656972;
 /**
  * Applies the missing migrations in one transaction: all of them or none.
  * @returns the names of those that were applied
- * @throws MigrationError when an applied migration was changed, or is unknown because the database is newer
+ * @throws MigrationError when an applied migration was changed, or is unknown to this version
  */
 export async function migrate(sql: Database, migrations?: Migration[]): Promise<string[]> {
   const known = migrations ?? (await readMigrations());
@@ -54,7 +59,7 @@ async function findMissing(tx: Transaction, known: Migration[]): Promise<Migrati
   for (const { name } of rows) {
     if (names.has(name)) continue;
     throw new MigrationError(
-      `The database is newer than this version of Weir: it has migration "${name}"; start the newer version`,
+      `The database has migration "${name}", which this version of Weir does not know: start the version that applied it`,
     );
   }
   for (const migration of known) {
@@ -98,9 +103,10 @@ export async function readSchemaState(sql: Database): Promise<SchemaView> {
   };
 }
 
-/** Notices the empty database of a fleet's first start, which a gateway or `weir migrate` fills in one transaction. */
-
-/** @returns false also when the database does not answer */
+/**
+ * Whether the database is empty, as at a fleet's first start; a gateway or `weir migrate` fills it. @returns false also when it does not
+ * answer
+ */
 export async function isWithoutSchema(sql: Database, clock: Clock): Promise<boolean> {
   const look = sql<{ empty: boolean }[]>`SELECT to_regclass('migrations') IS NULL AS empty`;
   try {

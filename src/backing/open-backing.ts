@@ -1,8 +1,14 @@
-/** Opens the handles that the configuration names. */
+/**
+ * Opens the handles that the configuration names. Only the chosen mode loads its libraries: a process on its own needs no NATS, Redis or
+ * PostgreSQL, and takes no memory for their clients. Servers of a fleet may start later than its processes.
+ * Admission and metering get counters of the fleet. Work that may wait gets a database connection of its own, so that its statements keep
+ * no other one waiting.
+ */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
+import { notifying } from "./after-commit.ts";
 import type { Backing, Database } from "./backing.ts";
 import type { Counters } from "./counters.ts";
 
@@ -28,7 +34,8 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
     const { EmbeddedBus } = await import("./embedded/bus.ts");
     const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(config.dataDir, "postgres"), clock, log }));
     const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
-    return { sql, reads: sql, bus, ...ownerOf(stack) };
+    const announced = notifying(sql, (topic) => bus.broadcast(topic));
+    return { sql: announced, reads: announced, bus, ...ownerOf(stack) };
   }
   const { openPostgresPair } = await import("./postgres/postgres.ts");
   const { DistributedBus } = await import("./nats/bus.ts");
@@ -36,16 +43,10 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   const { databaseUrl: url, databaseReadUrl: readUrl, natsUrl, natsReplicas: replicas } = backends;
   const { sql, reads } = stack.use(openPostgresPair({ url, readUrl, applicationName, clock, log }));
   const bus = stack.use(new DistributedBus({ url: natsUrl, replicas, name: applicationName, clock, log }));
-  return { sql, reads, bus, ...ownerOf(stack) };
-}
-
-function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
-  const kept = stack.move();
-  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { sql: notifying(sql, (topic) => bus.broadcast(topic)), reads, bus, ...ownerOf(stack) };
 }
 
 /** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */
-
 export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
   const { backends } = config;
   if (backends.mode !== "distributed") throw new Error("Cannot open counters of a fleet: this process has its own");
@@ -53,9 +54,11 @@ export async function openCounters({ config, clock, log }: { config: Config; clo
   return openDistributedCounters({ url: backends.redisUrl, clock, log });
 }
 
-/** Separate connections to the database of a fleet: their statements keep no other statement waiting for a connection. */
-
-/** Connects on first use, with as many connections as are used at once. @param role shown by the server */
+/**
+ * Separate connections to the database of a fleet: their statements keep no other statement waiting. Connects on first use, with as many
+ * connections as are used at once.
+ * @param role shown by the server
+ */
 export async function openOwnDatabase({
   config,
   clock,
@@ -69,4 +72,9 @@ export async function openOwnDatabase({
   if (backends.mode !== "distributed") throw new Error("Cannot open a database of a fleet: this process has its own");
   const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres({ url: backends.databaseUrl, applicationName: `weir ${role}`, clock });
+}
+
+function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
+  const kept = stack.move();
+  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

@@ -1,11 +1,9 @@
-/** Arrays in PostgreSQL's text form, for statements over many rows: half the cost of the library for each element. */
-
+/**
+ * Values in PostgreSQL's text form, for statements over many rows: an array or an array of records is one parameter in place of one a
+ * value, at half the cost of the library for each element. A text with half of a surrogate pair is refused here, with the SQLSTATE that the
+ * database would give: encoded as UTF-8 it would be stored as another text.
+ */
 type Value = string | number | bigint | boolean | null;
-
-/** Has SQLSTATE 22021, as if the database had refused the text: encoded as UTF-8 it would be stored as another text. */
-class HalfCharacterError extends Error {
-  readonly code = "22021";
-}
 
 const special = /["\\]/;
 
@@ -57,15 +55,20 @@ export function recordsText<T>(rows: readonly T[], read: (row: T) => readonly Va
   return `{${text}}`;
 }
 
+/** Bytes in PostgreSQL's text form, to be cast to `bytea`. */
+export function byteaText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
+}
+
+/** Has SQLSTATE 22021, as if the database had refused the text: encoded as UTF-8 it would be stored as another text. */
+class HalfCharacterError extends Error {
+  readonly code = "22021";
+}
+
 const specialInField = /["\\(),\s]|^$/;
 
 /** Quoted twice, as a field of a record and as a part of an array's element. */
 function fieldText(value: string): string {
   if (!specialInField.test(value)) return value;
   return `\\"${value.replaceAll(/["\\]/g, String.raw`\\\$&`)}\\"`;
-}
-
-/** Bytes in PostgreSQL's text form, to be cast to `bytea`. */
-export function byteaText(bytes: Uint8Array): string {
-  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
 }

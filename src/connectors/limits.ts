@@ -1,4 +1,4 @@
-/** Limits of the connector catalog and of connections. */
+/** The limits of the connector catalog and of connections. */
 
 // Retries
 /** Pause between attempts to prepare what the catalog needs. */
@@ -13,7 +13,7 @@ export const renderingRestMsMax = 500;
 // Catalog
 /** An answer that needs the database: changes, and exports of earlier versions. */
 export const connectorsDeadlineMs = 5_000;
-/** Plain and compressed. Answers of one catalog differ by a factor of a thousand. */
+/** Documents that a gateway keeps, plain and compressed. Answers of one catalog differ by a factor of a thousand. */
 export const connectorDocumentsBytesMax = 8 * 1024 * 1024;
 /** Pages that a gateway keeps ready; one of the list takes 50 kB, of a connector 25 kB. */
 export const connectorPagesBytesMax = 4 * 1024 * 1024;

@@ -1,7 +1,13 @@
-/** Reads the fields of a form that a browser sends. */
+/**
+ * Reads the forms that a browser sends, and the fields of an address. A form is received through a door, which bounds how many are in
+ * memory, and is refused when it is too large, too slow, compressed or has too many fields; fields are counted before they are read, so
+ * that millions of small ones hold nothing up. What a person typed stays text: the endpoint that it is given to checks it, so that the
+ * Console has no second set of rules.
+ */
 import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
 import type { Lane } from "../accounts/quotas/lane.ts";
+import { asTyped, type TypedText } from "../control-api/endpoint.ts";
 import { type BodyErrors, joined } from "../http/body.ts";
 import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
 
@@ -17,17 +23,17 @@ export class FormFields {
   }
 
   /** What was typed, without spaces around it; empty if the form lacks the field. */
-  text(name: string): string {
-    return this.raw(name).trim();
+  text(name: string): TypedText {
+    return asTyped(this.raw(name).trim());
   }
 
   /** What was typed, exactly. */
-  raw(name: string): string {
-    return this.#fields.get(name)?.[0] ?? "";
+  raw(name: string): TypedText {
+    return asTyped(this.#fields.get(name)?.[0] ?? "");
   }
 
-  all(name: string): readonly string[] {
-    return this.#fields.get(name) ?? [];
+  all(name: string): readonly TypedText[] {
+    return (this.#fields.get(name) ?? []).map(asTyped);
   }
 
   /** The first value of each field. */
@@ -44,6 +50,18 @@ export class FormFields {
     return this.#files.get(name) ?? null;
   }
 }
+
+/** The fields of an address that are set, of those that are named, without spaces around them. */
+export function queryFields<Name extends string>(query: URLSearchParams, names: readonly Name[]): QueryFields<Name> {
+  const fields = names.flatMap((name): [Name, TypedText][] => {
+    const text = query.get(name)?.trim() ?? "";
+    return text === "" ? [] : [[name, asTyped(text)]];
+  });
+  // Object.fromEntries forgets the names, which are those above.
+  return Object.fromEntries(fields) as QueryFields<Name>;
+}
+
+export type QueryFields<Name extends string> = { [Field in Name]?: TypedText };
 
 export interface FormFile {
   name: string;

@@ -22,25 +22,25 @@ export const signInsAtOnceMax = 64;
 export const signInsWaitingMax = 64;
 /** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
 export const pagesAtOnceMax = 2;
-/** Of them, those of one workspace. */
+/** Those of one workspace among them. */
 export const pagesPerWorkspaceMax = 1;
-/** Of them, those of one person. */
+/** Those of one person among them. */
 export const pagesPerPersonMax = 1;
 /** Forms without a file that are handled at once: they may wait for providers, and so do not hold up pages. */
 export const formsAtOnceMax = 8;
-/** Of them, those of one workspace. */
+/** Those of one workspace among them. */
 export const formsPerWorkspaceMax = 4;
-/** Of them, those of one person. */
+/** Those of one person among them. */
 export const formsPerPersonMax = 2;
 /** Forms without a file that are in memory at once, while they arrive, wait and are handled. */
 export const formBodiesMax = 64;
-/** Of them, those of one workspace. */
+/** Those of one workspace among them. */
 export const formBodiesPerWorkspaceMax = 16;
-/** Of them, those of one person. */
+/** Those of one person among them. */
 export const formBodiesPerPersonMax = 4;
 /** Requests for pages that wait. */
 export const pagesWaitingMax = 200;
-/** Of them, those of one person. */
+/** Those of one person among them. */
 export const pagesWaitingPerPersonMax = 16;
 /** The longest wait. */
 export const pageWaitMs = 5_000;

@@ -1,7 +1,12 @@
-/** From a path to a page of the table. */
+/**
+ * From a path to a row of the table of pages, and what that page gets: its viewer, its address, and the control API with the viewer's
+ * rights. A page calls endpoints as a caller over HTTP does, with the same checks, audit and errors, but within the process: it names the
+ * endpoint and not a path. The workspace of the address is filled in, so that no page has to pass it on.
+ */
 import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
 import { formToken } from "../accounts/sessions/browser.ts";
-import { endpointAt, runEndpoint } from "../control-api/run-endpoint.ts";
+import type { Endpoint } from "../control-api/endpoint.ts";
+import { runEndpoint } from "../control-api/run-endpoint.ts";
 import type { Page, HereWorkspace, PageCall, RefusedForm, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
 import type { Viewer } from "./viewer.ts";
@@ -65,7 +70,7 @@ function decoded(part: string): string {
   }
 }
 
-/** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
+// What a page gets: its viewer, its address, and the control API with the viewer's rights.
 
 interface Address {
   viewer: Viewer;
@@ -91,17 +96,27 @@ export function pageCall({ base, request, turn, ...address }: Address, parts: Co
     nowMs: parts.control.clock.now(),
     publicUrl: parts.control.publicUrl,
     parts,
-    async control<View>(method: Parameters<PageCall["control"]>[0], path: string, input = {}, file?: Uint8Array): Promise<View> {
-      const { endpoint, id } = endpointAt(method, path);
-      const takesWorkspace = "workspace" in endpoint.fields.properties && workspace.id !== "";
-      const fields = { ...(takesWorkspace && { workspace: workspace.id }), ...input };
+    async control(endpoint, ...[given = {}, file]) {
       const pieces = async () => (file ? [file] : []);
-      return (await runEndpoint(
-        { principal: viewer.principal, endpoint, input: fields, id, request, file: pieces, turn },
-        parts.control,
-      )) as View;
+      const call = { principal: viewer.principal, endpoint, ...inputOf(endpoint, given, workspace), request, file: pieces, turn };
+      const result = await runEndpoint(call, parts.control);
+      if (result instanceof Response) throw new Error(`${endpoint.path} answers a page with a file or a stream`);
+      return result;
     },
   };
+}
+
+/** The parameter of the path and the fields, of what a page gives as one object. */
+function inputOf(
+  { path, fields }: Pick<Endpoint, "path" | "fields">,
+  given: object,
+  workspace: HereWorkspace,
+): { id: string; input: Record<string, unknown> } {
+  const takesWorkspace = "workspace" in fields.properties && workspace.id !== "";
+  const all: Record<string, unknown> = { ...(takesWorkspace && { workspace: workspace.id }), ...given };
+  if (!path.includes("/:id")) return { id: "", input: all };
+  const { id, ...input } = all;
+  return { id: String(id), input };
 }
 
 function mayBeSeen({ roles }: Page, role: HereWorkspace["role"]): boolean {

@@ -1,4 +1,7 @@
-/** What the forms of a page share: their hidden fields, and their state after a refusal. */
+/**
+ * What the forms of all pages share: the hidden fields that name the action and prove that the form is of this session, what a form shows
+ * after it was refused, and the request to sign in again. That request comes before a form is filled in, so that nothing typed is lost.
+ */
 import { isRecent } from "../accounts/sessions/session.ts";
 import { markup, type Html } from "../http/html.ts";
 import { type FormState, address } from "./look/forms.ts";
@@ -37,7 +40,7 @@ export function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-/** Says before a form is filled in that its action needs a new sign-in, so that nothing typed is lost. */
+// Says before a form is filled in that its action needs a new sign-in, so that nothing typed is lost.
 
 /** @param what completes "To …" @returns what stands in place of the form; null: the sign-in is recent */
 export function signInFirst({ viewer, nowMs, path }: PageCall, what: string): Html | null {

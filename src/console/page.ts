@@ -1,9 +1,14 @@
-/** A page of the Console, as the table of pages holds it. */
+/**
+ * A page of the Console, as the table of pages holds it: where it is, who may see it, what it shows, what its forms do, and what it is
+ * given for that. A page is a value without a class: the frame, the roles, the forms' proof and the errors are made around it, and it
+ * cannot forget them.
+ */
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Passwords } from "../accounts/sessions/passwords.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
-import type { Method } from "../control-api/endpoint.ts";
 import type { OperatorAuthenticator } from "../control-api/authenticate.ts";
+import type { Given, TypedEndpoint } from "../control-api/endpoint.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { CsvFile } from "../http/csv-response.ts";
 import type { Html } from "../http/html.ts";
@@ -13,7 +18,7 @@ import type { IconName } from "./look/frame.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
 
 export interface Page {
-  /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
+  /** Whose page it is: a workspace's is below /console/w/<workspace>, the operator's below /console/operator, a person's below /console. */
   of: "workspace" | "operator" | "person";
   /** Such as `/keys`, `/keys/:id` or, for ids with slashes, `/models/*id`. */
   path: string;
@@ -86,16 +91,19 @@ export interface PageCall {
   /** For the account page: passwords are no part of the control API. */
   parts: ConsoleParts;
   /**
-   * Calls the control API in this process, with the viewer's rights. The field `workspace` is that of the address if the endpoint takes one.
+   * Calls an endpoint of the control API in this process, with the viewer's rights and the checks that HTTP has. What is given and what
+   * comes back are typed by the endpoint. The field `workspace` is that of the address if the endpoint takes one.
    * @throws DomainError
    */
-  control<View = Record<string, unknown>>(
-    method: Method,
-    path: string,
-    input?: Record<string, unknown>,
-    file?: Uint8Array,
-  ): Promise<View>;
+  control<Path extends string, Fields extends TObject, View extends TSchema>(
+    endpoint: TypedEndpoint<Path, Fields, View>,
+    ...given: ControlArguments<Given<Path, Fields>>
+  ): Promise<Static<View>>;
 }
+
+/** What an endpoint can do without is left out. The file is for endpoints that take one. */
+type ControlArguments<Fields> =
+  Record<never, never> extends Fields ? [given?: Fields, file?: Uint8Array] : [given: Fields, file?: Uint8Array];
 
 export interface RefusedForm {
   action: string;

@@ -1,4 +1,7 @@
-/** All pages of the Console, in the order of the navigation. To add one, add its file in pages/ and a row here. */
+/**
+ * All pages of the Console, in the order of the navigation. To add one, add its file in pages/ and a row here: the menu, the roles and the
+ * routes follow from the row.
+ */
 import type { Page } from "./page.ts";
 import { accountPage } from "./pages/account-page.ts";
 import { homePage } from "./pages/home-page.ts";

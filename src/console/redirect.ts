@@ -1,4 +1,8 @@
-/** Answers that lead to another page. */
+/**
+ * Answers that lead to another page. After a form the browser gets the page anew, so that loading it again sends nothing twice; what was
+ * done is said there, by a cookie that no other host can set. Paths to go on to come from an address, so that only those of the Console
+ * are taken.
+ */
 import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/browser.ts";
 import type { Notice } from "./look/parts.ts";
 

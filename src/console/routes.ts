@@ -1,4 +1,8 @@
-/** /console: from a request to a page, a sign-in or an error in words. */
+/**
+ * /console: from a request to a page, a sign-in, or an error in words. Pages, forms and sign-ins pass doors of their own, so that neither
+ * one person nor one workspace takes every place, and a flood of sign-ins keeps nobody out who is signed in. A page that the viewer may
+ * not see is refused here; show-page.ts makes the others.
+ */
 import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";
 import { strangerGivesWayMs } from "../accounts/limits.ts";
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
@@ -63,7 +67,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
-/** Of a page of a workspace it is that workspace, of which the viewer was found to be a member. */
+/** A page of a workspace takes the lane of that workspace, of which the viewer was found to be a member. */
 async function laneFor({ email, principal }: Viewer, { id }: HereWorkspace, { control }: ConsoleParts): Promise<Lane> {
   return email === null || id === "" ? laneOf(principal, null, control.sql) : memberLane(email, id);
 }
@@ -103,7 +107,7 @@ async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { co
   throw new DomainError("not_found", `There is no workspace "${named.slice(0, 100)}" in which you are a member`);
 }
 
-/** What the Console may receive and make at once. Forms with a file share the door of the control API's files. */
+// What the Console may receive and make at once. Forms with a file share the door of the control API's files.
 
 interface ConsoleDoors {
   pages: Turns;
@@ -160,7 +164,7 @@ export function consoleDoors(clock: Clock): ConsoleDoors {
   };
 }
 
-/** Any error as a page that says what happened and what to do. */
+// Any error as a page that says what happened and what to do.
 
 const titles: Partial<Record<DomainError["code"], string>> = {
   unauthorized: "You are signed out",

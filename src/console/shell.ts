@@ -1,4 +1,7 @@
-/** The frame around every page of the Console: navigation by role, the switch of workspaces, and what the last form did. */
+/**
+ * The frame around every page of the Console: the menu of what the viewer's role may see, the switch of workspaces, and what the last form
+ * did. People who are not signed in, and errors, get a plain page without a menu.
+ */
 import { markup, type Html } from "../http/html.ts";
 import { type Asset, htmlType } from "../http/page.ts";
 import {
@@ -94,7 +97,7 @@ function accountOf({ email }: Viewer, role: ViewerRole | null) {
 interface Place {
   base: string;
   role: ViewerRole;
-  /** Of the shown page. */
+  /** The address of the shown page. */
   path: string;
   page: Page;
 }
@@ -113,7 +116,7 @@ function sectionsOf(of: Page["of"], { base, role, path, page }: Place): Navigati
   return Array.from(links, ([title, all]) => ({ title, links: all }));
 }
 
-/** A page without navigation: the sign-in, and errors. */
+// A page without navigation: the sign-in, and errors.
 
 interface Plain {
   title: string;

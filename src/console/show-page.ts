@@ -1,10 +1,14 @@
-/** Makes the answer of a page of the table: who may see it, its form, and what was refused. */
+/**
+ * Answers a page of the table: whether the viewer may see it, its form, its file, and what was refused. A refused form is shown again with
+ * all that was typed, and with the message at its field. Two things stand in place of a page: the second factor that an admin still lacks,
+ * and the offer to switch on what is in early access. No page does either itself, so that none can forget it.
+ */
 import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
 import { lacksSecondFactor } from "../accounts/members/principal.ts";
 import { hasSecondFactor } from "../accounts/second-factor/second-factor.ts";
 import { requireFormToken } from "../accounts/sessions/browser.ts";
-import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
+import { workspaceEndpoints } from "../control-api/endpoints/workspaces.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { markup, type Html } from "../http/html.ts";
 import type { FormFields } from "./form.ts";
@@ -76,7 +80,7 @@ export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "w
   throw new RoleNeededError({ page, workspace, viewer });
 }
 
-/** Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there. */
+// Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there.
 
 /** What a page does for a workspace: all of it, or where it is off, only the way to switch it on. */
 type ServedPage = Pick<Page, "render" | "actions" | "csv">;
@@ -93,12 +97,8 @@ async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
   };
 }
 
-function workspacePath({ workspace }: PageCall): string {
-  return `/workspaces/${encodeURIComponent(workspace.id)}`;
-}
-
 async function isOn(feature: EarlyAccessFeature, call: PageCall): Promise<boolean> {
-  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
+  const { early_access: on } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
   return on.includes(feature);
 }
 
@@ -112,12 +112,12 @@ function offContent({ navigation }: Page, feature: EarlyAccessFeature, call: Pag
 /** The other features stay. @throws DomainError forbidden */
 async function switchOn(feature: EarlyAccessFeature, call: PageCall): Promise<ActionResult> {
   if (!isOperator(call.viewer)) throw new DomainError("forbidden", "Only the operator switches early access on");
-  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
-  await call.control("PATCH", workspacePath(call), { early_access: [...on, feature] });
+  const { early_access: on } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
+  await call.control(workspaceEndpoints.edit, { id: call.workspace.id, early_access: [...on, feature] });
   return { goTo: call.path, said: "It is switched on for the workspace." };
 }
 
-/** In place of an admin's pages, until their session has a second factor. Workspaces in which they are no admin stay open. */
+// In place of an admin's pages, until their session has a second factor. Workspaces in which they are no admin stay open.
 
 /** null: the viewer needs none here. */
 async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {
@@ -144,7 +144,7 @@ async function wayOn(call: PageCall): Promise<Html> {
   );
 }
 
-/** A page that the viewer's role may not see. */
+// A page that the viewer's role may not see.
 
 type Refused = Pick<PageCall, "workspace" | "viewer"> & { page: Page };
 

@@ -1,4 +1,7 @@
-/** Who looks at a page: a session with the workspaces that it may see. */
+/**
+ * Who looks at a page: a session with the workspaces that it may see and the roles in them, and roles and invitations in words. Membership
+ * is read with each request: whoever lost it loses the page at once.
+ */
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Principal } from "../accounts/members/principal.ts";
 import { sessionToken } from "../accounts/sessions/browser.ts";
@@ -23,7 +26,7 @@ export interface Viewer {
   invitations: number;
 }
 
-/** null: nobody is signed in. */
+/** null: no one is signed in. */
 export async function findViewer(request: Request, { sql, clock }: ControlParts): Promise<Viewer | null> {
   const token = sessionToken(request);
   const session = token === null ? null : await findSession(token, { sql, clock });

@@ -1,4 +1,8 @@
-/** Resolves a request's principal to the actor in the workspace that the request concerns. */
+/**
+ * Resolves a request's principal to the actor in the workspace that the request concerns. A missing workspace, and one where the person
+ * is no member, get the same error, so that existing ones stay hidden; the same holds for resources found by an id. An admin's session
+ * without a second factor gets no rights of that workspace.
+ */
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import { DomainError } from "../accounts/errors.ts";
 import { sessionUseMs } from "../accounts/limits.ts";
@@ -15,11 +19,11 @@ export interface ActorResolver {
   principal: Principal;
   /** @param named id or name of the workspace */
   inWorkspace(named: string): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
-  /** Like `inWorkspace`, for a resource that was found by its id. */
+  /** The actor in the workspace of a resource that was found by its id. */
   forResource(resource: FoundResource): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
   /** Like `inWorkspace`; without a name all workspaces, which only the operator may see. */
   inAnyWorkspace(named: string | undefined): Promise<{ actor: Actor; workspace: WorkspaceRow | null }>;
-  /** The operator, for what concerns no workspace. @param action completes "Cannot …" */
+  /** The operator, who alone does what concerns no workspace. @param action completes "Cannot …" */
   operator(action: string): Operator;
   /**
    * Refuses a session that was left open too long; a credential that comes with each request always passes.
@@ -87,7 +91,7 @@ async function memberIn(named: string, person: Person, sources: Sources) {
   return { workspace, actor };
 }
 
-/** A missing workspace gets the same error as one where the person is no member, so that existing workspaces stay hidden. */
+/** A missing workspace gets the same error as one where the person is no member. */
 async function findMemberIn(named: string, person: Person, sources: Sources) {
   try {
     const workspace = await findWorkspace(named, sources);

@@ -1,4 +1,11 @@
-/** /api/console: the one control API, for the command line, tests and the Console. */
+/**
+ * /api/console: the one control API, for the command line, tests and the Console. A request is authenticated first, so that a caller
+ * without a credential learns nothing about paths, methods or names; then its body is bounded and read, its fields are checked, and its
+ * endpoint runs. No endpoint sees a request.
+ *
+ * The fields of a GET or DELETE are in the query, of any other method in a JSON object. A chat of the Workbench has the limits of
+ * requests to models. Calls of sessions take turns; the operator token, which comes from the machine itself, has none.
+ */
 import { DomainError, bodyTooSlow } from "../accounts/errors.ts";
 import { receiveBody, type ReceivedBody } from "../accounts/quotas/body-door.ts";
 import { laneOf, type Lane } from "../accounts/quotas/lane.ts";
@@ -31,7 +38,7 @@ export function controlApi(parts: ControlParts): Routes {
   return router.app;
 }
 
-/** Authentication comes first, so that a caller without a credential learns nothing about paths, methods or names. */
+/** Authentication comes first. */
 async function answer(
   { request, params, server }: RouteContext,
   methods: Endpoint[],
@@ -41,7 +48,7 @@ async function answer(
   const principal = await authenticate({ request, address }, parts.authenticators);
   const endpoint = endpointFor(request, methods);
   const door = endpoint.bodyBytesMax > controlBodyBytesMax ? parts.files : calls;
-  // A chat has the limits of requests to models, and the operator token, which comes from the machine itself, has none.
+  // A chat has other limits, and the operator token has none.
   const isBounded = principal.provedAt !== undefined && !endpoint.completes;
   const lane = isBounded ? await laneOf(principal, namedWorkspace(request), parts.sql) : null;
   using body = bringsBody(request, endpoint) ? await receive(request, endpoint, { door, lane, parts }) : null;
@@ -52,20 +59,6 @@ async function answer(
   const result = await runEndpoint({ ...call, ...(turn && { turn }) }, parts);
   if (result instanceof Response) return result;
   return jsonResponse(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
-}
-
-/** @throws DomainError invalid_body, body_too_large, body_too_slow; LimitReachedError */
-function receive(
-  request: Request,
-  endpoint: Endpoint,
-  { door, lane, parts: { clock } }: { door: Door; lane: Lane | null; parts: ControlParts },
-): Promise<ReceivedBody> {
-  const bounds = bodyBounds(endpoint);
-  return lane === null ? receiveBody(request, { ...bounds, clock }) : door.bodies.receive(request, lane, bounds);
-}
-
-function namedWorkspace(request: Request): string | null {
-  return requestTarget(request).query.get("workspace");
 }
 
 /** @throws DomainError not_found; MethodNotAllowedError */
@@ -80,11 +73,35 @@ function endpointFor(request: Request, methods: Endpoint[]): Endpoint {
   throw new DomainError("not_found", `There is no ${requestTarget(request).path} in the control API`);
 }
 
-/** Reads the fields of a request: the query of a GET or DELETE, the JSON object in the body of any other method. */
+function namedWorkspace(request: Request): string | null {
+  return requestTarget(request).query.get("workspace");
+}
 
 /** Whether the request brings a body that the control API reads. */
 function bringsBody({ method }: Request, { completes }: Pick<Endpoint, "completes">): boolean {
   return method !== "GET" && method !== "DELETE" && !completes;
+}
+
+/** @throws DomainError invalid_body, body_too_large, body_too_slow; LimitReachedError */
+function receive(
+  request: Request,
+  endpoint: Endpoint,
+  { door, lane, parts: { clock } }: { door: Door; lane: Lane | null; parts: ControlParts },
+): Promise<ReceivedBody> {
+  const bounds = bodyBounds(endpoint);
+  return lane === null ? receiveBody(request, { ...bounds, clock }) : door.bodies.receive(request, lane, bounds);
+}
+
+const bodyErrors: BodyErrors = {
+  encoded: () => invalidBody("The body must not be compressed"),
+  incomplete: () => invalidBody("The body did not arrive in full and in time"),
+  tooSlow: () => bodyTooSlow("body"),
+  tooLarge: (bytesMax) => new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`),
+};
+
+/** What a body of the endpoint may be. */
+function bodyBounds({ bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">) {
+  return { bytesMax, withinMs: bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs, errors: bodyErrors };
 }
 
 /** @param pieces of the body @throws DomainError invalid_body, invalid_field for a parameter given twice */
@@ -108,18 +125,6 @@ function readQuery(request: Request): Record<string, unknown> {
     fields.set(field, value);
   }
   return Object.fromEntries(fields);
-}
-
-const bodyErrors: BodyErrors = {
-  encoded: () => invalidBody("The body must not be compressed"),
-  incomplete: () => invalidBody("The body did not arrive in full and in time"),
-  tooSlow: () => bodyTooSlow("body"),
-  tooLarge: (bytesMax) => new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`),
-};
-
-/** What a body of the endpoint may be. */
-function bodyBounds({ bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">) {
-  return { bytesMax, withinMs: bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs, errors: bodyErrors };
 }
 
 /** Each record is checked by itself; a refused one does not affect the others. */

@@ -1,3 +1,12 @@
+/**
+ * Which principal a request has: by the operator's token, with `X-Act-As` by a member, or by a session's cookie.
+ *
+ * Wrong tokens are counted by address. The right one always opens: a generated one has 256 random bits and a chosen one at least 32
+ * characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond the bound,
+ * wrong ones must wait. All digests have one length, so comparing them reveals nothing. A session's changes must come from this
+ * service's own pages and be JSON, which a form of another site cannot send without asking first. Why a credential is refused is not
+ * said.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../accounts/errors.ts";
@@ -25,8 +34,6 @@ export async function authenticate({ request, address }: Caller, authenticators:
   throw unauthorized();
 }
 
-/** Checks the operator token, which opens the control API, /metrics and the causes in /ready. */
-
 /** The header that names the member as whom the operator token acts. */
 const actAsHeader = "X-Act-As";
 
@@ -36,11 +43,7 @@ interface Allowance {
   atMs: number;
 }
 
-/**
- * Compares tokens, and counts the wrong ones of each address. The right one always opens: a made one has 256 random bits and a chosen one
- * at least 32 characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond
- * the bound, wrong ones are told to wait. A request without a token is no guess.
- */
+/** Compares tokens, and counts the wrong ones of each address. A request without a token is no guess. */
 export class OperatorAuthenticator implements Authenticator {
   readonly #digest: Buffer;
   readonly #clock: Clock;
@@ -51,7 +54,7 @@ export class OperatorAuthenticator implements Authenticator {
     this.#clock = clock;
   }
 
-  /** For the form of the sign-in. Its wrong tokens are counted apart. @throws DomainError unauthorized, rate_limited */
+  /** Compares the token of the sign-in's form, whose wrong tokens are counted apart. @throws DomainError unauthorized, rate_limited */
   requireToken(token: string, address: string | null): void {
     this.#requireRight(token, `form ${address ?? ""}`);
   }
@@ -64,7 +67,7 @@ export class OperatorAuthenticator implements Authenticator {
     return { kind: "person", email, carriedBy: "operator token", namedBy: actAsHeader };
   }
 
-  /** Like `authenticate`, for paths that show less without the token. */
+  /** Whether a request has the token, on paths that show less without it. */
   isOperator(request: Request, address: string | null): boolean {
     try {
       return this.#checkToken(request, address);
@@ -99,19 +102,6 @@ export class OperatorAuthenticator implements Authenticator {
   }
 }
 
-/** One message for every cause. */
-function unauthorized(): DomainError {
-  return new DomainError("unauthorized", "Send the operator token as a Bearer token");
-}
-
-function tooMany(): DomainError {
-  return new DomainError("rate_limited", "Too many wrong tokens came from this address: try again after a second");
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
 /** Opens the control API to the Console's pages, by the cookie of a sign-in. A request with an `Authorization` header is no session's. */
 export class SessionAuthenticator implements Authenticator {
   readonly #sources: { sql: Database; clock: Clock };
@@ -138,6 +128,19 @@ export class SessionAuthenticator implements Authenticator {
 export function principalOf({ email, provedAt, bothFactors }: Session): Principal {
   const proof = { provedAt, bothFactors };
   return email === null ? { kind: "operator", ...proof } : { kind: "person", email, carriedBy: "session", ...proof };
+}
+
+/** One message for every cause. */
+function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Send the operator token as a Bearer token");
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function tooMany(): DomainError {
+  return new DomainError("rate_limited", "Too many wrong tokens came from this address: try again after a second");
 }
 
 /** A form of another site can send these types without asking first: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */

@@ -1,3 +1,8 @@
+/**
+ * One definition of an endpoint is its check, its route and its description. The fields are checked before the handler runs, so a
+ * handler gets values of their types, and an error names the first wrong field and what is needed. An endpoint states how long it may
+ * take and what its body may be; what it may do is decided by the verb that it calls.
+ */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
 import { checkedFields, findFieldProblem, type FieldProblem } from "../http/field-problem.ts";
@@ -7,6 +12,31 @@ import { shortened } from "../kernel/text.ts";
 import type { ActorResolver } from "./actor-resolver.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { ControlParts } from "./parts.ts";
+
+/** The verb of the command line that calls an endpoint. Its flags are the path's `:id` and the fields, its words the endpoint's. */
+export interface Command<Field extends string = string> {
+  /** Noun and verb, such as `key create`. */
+  name: string;
+  /** What the schemas do not say of flags, by their fields or `id`; a text is a flag's name, and null leaves the field out. */
+  flags?: Readonly<Partial<Record<Field | "id", string | FlagWords | null>>>;
+  /** The warning of what cannot be undone: the verb requires `--yes`. */
+  confirm?: string;
+  /** The words after the verb in the example of its help; absent: the required flags with sample values. */
+  example?: string;
+  /** One of several calls of a verb that another endpoint or the command line describes. */
+  isStep?: boolean;
+}
+
+export interface FlagWords {
+  /** Its name without the dashes; absent: the field's, with dashes between its words. */
+  flag?: string;
+  /** It takes no value, and is true where it is given. */
+  bare?: boolean;
+  /** The word for null; absent: none. */
+  none?: string;
+  /** It is required unless `--as` names the person. */
+  unlessAs?: boolean;
+}
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -34,10 +64,12 @@ interface SubprocessReading {
   read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
 }
 
-interface Definition<Fields extends TObject, View extends TSchema> {
+interface Definition<Path extends string, Fields extends TObject, View extends TSchema> {
   method: Method;
   /** Below /api/console; a parameter is written `:id`. */
-  path: string;
+  path: Path;
+  /** A text is the name of a verb of which nothing more needs to be said; absent: the command line does not call it. */
+  command?: string | Command<keyof Static<Fields> & string>;
   summary: string;
   /** The fields of the body; of the query for GET, DELETE and endpoints that take a file or a chat. */
   fields: Fields;
@@ -61,10 +93,12 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   handle(call: EndpointCall<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
-/** An endpoint as the routes, the documents and the OpenAPI description read it. */
+/** An endpoint as the routes, the documents and the OpenAPI description read it, whatever its fields and its answer are. */
 export interface Endpoint {
   method: Method;
   path: string;
+  /** null: no verb of the command line calls it. */
+  command: Command | null;
   summary: string;
   fields: TObject;
   view: TSchema;
@@ -80,8 +114,43 @@ export interface Endpoint {
   run(call: EndpointCall<Record<string, unknown>>): Promise<unknown>;
 }
 
-export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
-  const { method, path, summary, fields, view } = definition;
+/** An endpoint as its definition types it, for calls within the process. */
+export interface TypedEndpoint<Path extends string, Fields extends TObject, View extends TSchema> extends Endpoint {
+  path: Path;
+  fields: Fields;
+  view: View;
+  run(call: EndpointCall<Record<string, unknown>>): Promise<Static<View> | Response>;
+}
+
+/** Text that a person typed or chose, or that stands in an address. It may stand for any field: the endpoint checks it there. */
+export type TypedText = string & { readonly [typed]: true };
+declare const typed: unique symbol;
+
+/** Says of a text that a person typed it, so that it may stand for any field. */
+export function asTyped(text: string): TypedText {
+  return text as TypedText;
+}
+
+/**
+ * What a call within the process gives: the fields of the endpoint and the `:id` of its path, in one object. The caller fills in the
+ * workspace of its page.
+ */
+export type Given<Path extends string, Fields extends TObject> = (Path extends `${string}/:id${string}`
+  ? { id: string }
+  : unknown) &
+  Partial<Typed<Pick<Static<Fields>, keyof Static<Fields> & "workspace">>> &
+  Typed<Omit<Static<Fields>, "workspace">>;
+
+/** What a call within the process gives an endpoint, such as `typeof keyEndpoints.edit`. */
+export type GivenTo<Called> = Called extends TypedEndpoint<infer Path, infer Fields, TSchema> ? Given<Path, Fields> : never;
+
+type Typed<Input> = { [Field in keyof Input]: Input[Field] | TypedText | TypedItems<Input[Field]> };
+type TypedItems<Value> = Value extends readonly (infer Item)[] ? readonly (Item | TypedText)[] : never;
+
+export function endpoint<const Path extends string, Fields extends TObject, View extends TSchema>(
+  definition: Definition<Path, Fields, View>,
+): TypedEndpoint<Path, Fields, View> {
+  const { method, path, command = null, summary, fields, view } = definition;
   const {
     status = 200,
     deadlineMs = controlDeadlineMs,
@@ -95,6 +164,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
   return {
     method,
     path,
+    command: typeof command === "string" ? { name: command } : command,
     summary,
     fields,
     view,
@@ -110,9 +180,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
   };
 }
 
-/** Checks what a request sent against the fields of its endpoint. */
-
-/** @throws DomainError invalid_field for the first problem */
+/** Checks what a request sent against the fields of its endpoint. @throws DomainError invalid_field for the first problem */
 export function checkFields<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {
   const problem = findFieldProblem(fields, given);
   if (problem === null) return checkedFields(fields, given);

@@ -1,15 +1,18 @@
-/** All endpoints of the control API. Routes and the OpenAPI document are made from this list. */
+/**
+ * All endpoints of the control API. Routes and the OpenAPI document are made from this list. Within the process a page of the Console
+ * imports the endpoints of its noun and calls them without a path.
+ */
 import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints, invitationEndpoints, sessionEndpoints } from "./endpoints/accounts.ts";
 import { advisoryEndpoints } from "./endpoints/advisories.ts";
-import { alertEndpoints } from "./endpoints/alerts.ts";
+import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "./endpoints/alerts.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints, topUpEndpoints } from "./endpoints/credit.ts";
 import { exploitEndpoints, vulnerabilityEndpoints } from "./endpoints/vulnerabilities.ts";
 import { findingEndpoints, vexEndpoints } from "./endpoints/findings.ts";
 import { keyEndpoints } from "./endpoints/keys.ts";
-import { ledgerEndpoints, migrateEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/service.ts";
+import { ledgerEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/service.ts";
 import { logEndpoints, promptEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
@@ -20,37 +23,40 @@ import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
-export const endpoints: readonly Endpoint[] = [
-  ...workspaceEndpoints,
-  ...memberEndpoints,
-  ...accountEndpoints,
-  ...invitationEndpoints,
-  ...sessionEndpoints,
-  ...keyEndpoints,
-  ...creditEndpoints,
-  ...topUpEndpoints,
-  ...workbenchEndpoints,
-  ...logEndpoints,
-  ...usageEndpoints,
-  ...statementEndpoints,
-  ...promptEndpoints,
-  ...alertEndpoints,
-  ...auditEndpoints,
-  ...modelEndpoints,
-  ...ledgerEndpoints,
-  ...migrateEndpoints,
-  ...secretEndpoints,
-  ...serviceEndpoints,
-  ...connectionEndpoints,
-  ...providerKeyEndpoints,
-  ...advisoryEndpoints,
-  ...sbomEndpoints,
-  ...repositoryEndpoints,
-  ...productEndpoints,
-  ...projectEndpoints,
-  ...findingEndpoints,
-  ...vexEndpoints,
-  ...exploitEndpoints,
-  ...vulnerabilityEndpoints,
-  ...ticketEndpoints,
+const nouns: readonly Record<string, Endpoint>[] = [
+  workspaceEndpoints,
+  memberEndpoints,
+  accountEndpoints,
+  invitationEndpoints,
+  sessionEndpoints,
+  keyEndpoints,
+  creditEndpoints,
+  topUpEndpoints,
+  workbenchEndpoints,
+  logEndpoints,
+  usageEndpoints,
+  statementEndpoints,
+  promptEndpoints,
+  alertRuleEndpoints,
+  alertWebhookEndpoints,
+  alertEndpoints,
+  auditEndpoints,
+  modelEndpoints,
+  ledgerEndpoints,
+  secretEndpoints,
+  serviceEndpoints,
+  connectionEndpoints,
+  providerKeyEndpoints,
+  advisoryEndpoints,
+  sbomEndpoints,
+  repositoryEndpoints,
+  productEndpoints,
+  projectEndpoints,
+  findingEndpoints,
+  vexEndpoints,
+  exploitEndpoints,
+  vulnerabilityEndpoints,
+  ticketEndpoints,
 ];
+
+export const endpoints: readonly Endpoint[] = nouns.flatMap((noun) => Object.values(noun));

@@ -1,4 +1,7 @@
-/** Fields and answers that several endpoints share. */
+/**
+ * Fields and answers that several endpoints share: the workspace, limits of rows, times. A limit above the maximum is refused, not
+ * lowered, so that no list ends without a word.
+ */
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
 import { line } from "../accounts/workspaces/fields.ts";
@@ -15,7 +18,7 @@ export function inWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: NamedWorkspace }), form]);
 }
 
-/** For resources found by id, whose workspace is known; a named one must match. */
+/** The fields of a resource that is found by its id. Its workspace is known; a named one must match. */
 export function withOptionalWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: Type.Optional(NamedWorkspace) }), form]);
 }
@@ -25,8 +28,9 @@ export const NoFields = Type.Object({});
 /** How many rows of a list the query may ask for. `normal`: how many there are if it does not; absent: all of them. */
 export function rowLimit({ normal, max }: { normal?: number; max: number }) {
   const description = `a whole number from 1 to ${max}`;
+  const title = normal === undefined ? `How many, at most ${max}` : `How many, 1 to ${max}; default ${normal}`;
   const byDefault = normal === undefined ? {} : { default: String(normal) };
-  return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description, ...byDefault }));
+  return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", title, description, ...byDefault }));
 }
 
 /** @throws DomainError invalid_field above the maximum */
@@ -36,10 +40,11 @@ export function parseRowLimit(text: string | undefined, { normal, max }: { norma
   throw new DomainError("invalid_field", `Cannot list ${limit} rows: at most ${max} are possible`, { field: "limit" });
 }
 
-export const TimeField = Type.String({
-  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
-  description: "a time such as 2026-11-20T00:00:00Z",
-});
+/** @param title what is meant by it */
+export function timeOf(title: string) {
+  const pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$";
+  return Type.String({ pattern, title, description: "a time such as 2026-11-20T00:00:00Z" });
+}
 
 /** @returns null if it is left out @throws DomainError invalid_field for a day that no calendar has */
 export function parseTime(text: string | undefined, field: string): Date | null {
@@ -51,19 +56,19 @@ export function parseTime(text: string | undefined, field: string): Date | null 
 
 /** The number of skipped rows of a list, from the query. */
 export const RowOffset = Type.Optional(
-  Type.String({ pattern: "^(0|[1-9][0-9]{0,8})$", description: "how many rows to skip, from 0" }),
+  Type.String({ pattern: "^(0|[1-9][0-9]{0,8})$", title: "How many to skip", description: "how many rows to skip, from 0" }),
 );
 
 export function parseRowOffset(text: string | undefined): number {
   return Number(text ?? 0);
 }
 
-/** One of a few words. @param description completes "… is needed" */
-export function wordOf<const Word extends string>(words: readonly Word[], description?: string) {
+/** One of a few words. @param about the description completes "… is needed"; default: the words */
+export function wordOf<const Word extends string>(words: readonly Word[], about: { title?: string; description?: string } = {}) {
   return Type.Unsafe<Word>(
     Type.Union(
       words.map((word) => Type.Literal(word)),
-      { description: description ?? `one of ${words.join(", ")}` },
+      { description: `one of ${words.join(", ")}`, ...about },
     ),
   );
 }

@@ -1,3 +1,8 @@
+/**
+ * Creates what a new service needs to be tried: if there is no workspace, one named `default` with 10 USD, its owner, and a key of each
+ * kind. All of it is one transaction, and it happens once even if several processes start together. The full keys are only in its
+ * result.
+ */
 import type { MemberActor, Service } from "../accounts/audit/actor.ts";
 import type { Database } from "../backing/backing.ts";
 import { openWorkspace } from "../gateway/credit/credit.ts";
@@ -20,11 +25,7 @@ export interface FirstStart {
   toolsKey: string;
 }
 
-/**
- * If there is no workspace, creates `default` with 10 USD, its owner and a key of each kind: all or nothing, and only once even if
- * several processes start together.
- * @returns the workspace and the full keys, which are shown only now; null: a workspace exists
- */
+/** @returns the workspace and the full keys, which are shown only now; null: a workspace exists */
 export async function firstStart({
   sql,
   clock,

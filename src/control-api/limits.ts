@@ -1,9 +1,9 @@
-/** Limits of the control API. */
+/** The limits of the control API: bodies, sessions, rows and deadlines. */
 
 // Bodies
 /** A body of the control API. */
 export const controlBodyBytesMax = 1024 * 1024;
-/** How many wrong tokens an address may send at once, and more each second, before further wrong ones are told to wait. */
+/** How many wrong tokens an address may send at once; further ones are refused with a time to wait. */
 export const wrongTokensMax = 3_000;
 /** How many more it may send each second. */
 export const wrongTokensPerSecond = 10;
@@ -13,29 +13,29 @@ export const wrongTokenAddressesMax = 10_000;
 // Sessions
 /** Bodies of calls by the Console's sessions that are in memory at once. */
 export const sessionBodiesMax = 48;
-/** Of them, those of one workspace. */
+/** Such bodies of one workspace. */
 export const sessionBodiesPerWorkspaceMax = 16;
-/** Calls of the Console's sessions that a process runs at once, and how long others wait. */
+/** Calls of the Console's sessions that a process runs at once. */
 export const sessionCallsAtOnceMax = 32;
-/** Of them, those of one workspace. */
+/** Running calls of one workspace. */
 export const sessionCallsPerWorkspaceMax = 16;
-/** Of them, those of one person. */
+/** Running calls of one person. */
 export const sessionCallsPerPersonMax = 8;
 /** Calls that wait. */
 export const sessionCallsWaitingMax = 400;
-/** Of them, those of one person. */
+/** Waiting calls of one person. */
 export const sessionCallsWaitingPerPersonMax = 64;
 /** The longest wait. */
 export const sessionCallWaitMs = 5_000;
-/** The same for files and records, of calls and of forms: in memory at once, and worked on at once, one of a workspace. */
+/** Files and records, of calls and of forms, that are in memory at once. */
 export const sessionFilesMax = 4;
-/** Of them, those that are worked on at once, one of a workspace. */
+/** Files that are worked on at once, one of a workspace. */
 export const sessionFilesAtOnceMax = 2;
-/** Of them, those of one person. */
+/** Files of one person. */
 export const sessionFilesPerPersonMax = 1;
 /** Files that wait. */
 export const sessionFilesWaitingMax = 8;
-/** Of them, those of one person. */
+/** Waiting files of one person. */
 export const sessionFilesWaitingPerPersonMax = 2;
 /** The longest wait. */
 export const sessionFileWaitMs = 60_000;
@@ -47,7 +47,7 @@ export const sessionFileGivesWayMs = 2_000;
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks
-/** `model check` as a whole, where it does not tell its progress. */
+/** `model check` as a whole, where it does not report its progress. */
 export const modelCheckMsMax = 600_000;
 
 // Control API
@@ -73,15 +73,15 @@ export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 
 // Workbench
-/** Until an answer begins. It is longer than the inference API waits for any answer: its deadlines hold, and this ends what they miss. */
+/** Time until an answer begins. It is longer than the inference API's own deadlines, and ends what they miss. */
 export const workbenchAnswerMs = 960_000;
 
 // SBOMs
-/** For a file to arrive at the control API. */
+/** Time for a file to arrive at the control API. */
 export const controlFileMs = 60_000;
-/** For a document that has arrived at the control API to wait, be read and be stored. */
+/** Time for a document that has arrived at the control API to wait, be read and be stored. */
 export const sbomUploadMs = 230_000;
-/** For the decisions of a VEX document that has arrived. */
+/** Time for the decisions of a VEX document that has arrived. */
 export const vexImportMs = 120_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
@@ -111,5 +111,5 @@ export const advisoryReadHereBytesMax = 256 * 1024;
 // Repositories
 /** The packed archive. */
 export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** For an archive that has arrived to be stored. */
+/** Time for an archive that has arrived to be stored. */
 export const repositoryUploadMs = 120_000;

@@ -1,3 +1,4 @@
+/** What the control API needs of its process. Each part is named by what it does for the API, so that tests can replace it. */
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import type { FleetView } from "../backing/fleet-state.ts";
@@ -37,19 +38,19 @@ export interface CreditPosition {
 /** The parts that the control API uses. */
 export interface ControlParts {
   sql: Database;
-  /** For lists and sums that may be two seconds old. */
+  /** A replica: lists and sums may be two seconds old. */
   reads: Database;
   clock: Clock;
   log: Logger;
   /** The service's name, the beginning of keys. */
   slug: string;
-  /** Where people reach the service, for links in mails; without a slash at its end. */
+  /** Where people reach the service, as links in mails name it; without a slash at its end. */
   publicUrl: string;
   /** Signs people in to the Console; null: none is configured. */
   oidc: OidcProvider | null;
   /** Tells a client's address from those of the operator's proxies. */
   proxies: TrustedProxies;
-  /** For files that sessions send. */
+  /** The door of files that sessions send. */
   files: Door;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
@@ -58,7 +59,7 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
-  /** Calls webhooks of alerts, for tests of them: public hosts only. */
+  /** Calls webhooks of alerts when they are tested: public hosts only. */
   callWebhook: SafeFetch;
   /** Calls repository platforms. */
   callHosts: SafeFetch;
@@ -68,12 +69,12 @@ export interface ControlParts {
   advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
-  /** Whose VEX document is written. */
+  /** Takes turns of exports of VEX documents. */
   vexExports: ExportTurns;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** A route's figures from real traffic; null: not measured. */
   measure(route: Route): RouteMeasure | null;
-  /** Calls providers with this key, for tests of own keys. */
+  /** Calls providers with this key when own keys are tested. */
   callWith(key: Secret): CallProvider;
   /** Answers a member's request of the Workbench as the inference API answers a key's. */
   runInWorkbench(run: WorkbenchRun): Promise<Response>;

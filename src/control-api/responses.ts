@@ -1,10 +1,14 @@
-/** Any error as the control API's error body. */
+/**
+ * Errors and progress as answers of the control API. An error is `{error: {code, field, message}}` with the status of its code. A long
+ * operation streams `{"checked": {…}}` for each part, then `{"result": {…}}` or `{"error": {…}}`, one line each; it continues if the
+ * client disconnects.
+ */
 import { LimitReachedError, retryAfterHeader, DomainError, errorStatuses, unexpectedError } from "../accounts/errors.ts";
 import { MethodNotAllowedError } from "../http/router.ts";
 import { jsonResponse } from "../kernel/json.ts";
 import type { Logger } from "../kernel/log.ts";
 
-/** `{error: {code, field, message}}` with the status of the code. */
+/** Any error as the control API's error body. */
 export function errorResponse(error: unknown, log: Logger): Response {
   if (error instanceof MethodNotAllowedError) {
     const message = `Cannot ${error.method} this: it takes ${error.allowed.join(" and ")}`;
@@ -14,23 +18,6 @@ export function errorResponse(error: unknown, log: Logger): Response {
   const known = error instanceof DomainError ? error : unexpectedError(error, { log, event: "control.failed" });
   return written(known, headersOf(known));
 }
-
-/** Whoever sends slowly would go on after the answer. */
-function headersOf({ code }: DomainError): Record<string, string> {
-  if (code === "body_too_slow") return { connection: "close" };
-  return code === "rate_limited" ? { "retry-after": "1" } : {};
-}
-
-function written({ code, field, message }: DomainError, headers: Record<string, string>): Response {
-  const status = errorStatuses[code];
-  return jsonResponse({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
-}
-
-function limitError({ status, message }: LimitReachedError): DomainError {
-  return new DomainError(status === 429 ? "limit_reached" : "unavailable", message);
-}
-
-/** Streams the progress of a long operation: `{"checked": {…}}` for each part, then `{"result": {…}}` or `{"error": {…}}`, one line each. */
 
 const ndjson = "application/x-ndjson";
 
@@ -53,4 +40,19 @@ export function streamProgress(act: (report: (part: unknown) => void) => Promise
   return new Response(lines.readable, {
     headers: { "content-type": ndjson, "cache-control": "no-store", "x-content-type-options": "nosniff" },
   });
+}
+
+function written({ code, field, message }: DomainError, headers: Record<string, string>): Response {
+  const status = errorStatuses[code];
+  return jsonResponse({ error: { code, field, message } }, { status, headers: { "cache-control": "no-store", ...headers } });
+}
+
+function limitError({ status, message }: LimitReachedError): DomainError {
+  return new DomainError(status === 429 ? "limit_reached" : "unavailable", message);
+}
+
+/** Whoever sends slowly would go on after the answer. */
+function headersOf({ code }: DomainError): Record<string, string> {
+  if (code === "body_too_slow") return { connection: "close" };
+  return code === "rate_limited" ? { "retry-after": "1" } : {};
 }

@@ -1,4 +1,7 @@
-/** What the Console's sessions may send to the control API and call at once; the Console's forms share the door for files. */
+/**
+ * What the Console's sessions may send to the control API and call at once. The Console's forms share the door for files. How a door
+ * works is in accounts/quotas/body-door.ts.
+ */
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
 import { Turns } from "../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../kernel/clock.ts";

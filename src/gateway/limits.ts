@@ -1,5 +1,7 @@
-/** Limits of the inference gateway. */
-
+/**
+ * Limits of the inference gateway: every bound of the wing with its unit, by the part that keeps it. Limits of blocks and key records are
+ * in admission/limits.ts, those of card top-up and of stored prompts in their folders.
+ */
 // From the specification
 /** A request's body; beyond it 413 `request_too_large`. */
 export const bodyBytesMax = 8 * 1024 * 1024;
@@ -166,36 +168,20 @@ export const adoptionFlushMs = 30_000;
 /** How often what is confirmed is forgotten. */
 export const pruneMs = 15_000;
 
-// The move of generations from the tables of the version before
-/** Charges in one transaction. Each looks through the ledger once. */
-export const moveBatchMax = 250_000;
-/** The embedded database does nothing else meanwhile. */
-export const embeddedMoveBatchMax = 20_000;
-/** Ms between two such transactions. */
-export const movePauseMs = 100;
-/** Pause after one that failed. */
-export const moveRetryMs = 1_000;
-/** Time of a statement of the move. */
-export const moveStatementMsMax = 600_000;
-/** How long `migrate rows --finish` waits for the older tables before it tries again. */
-export const moveLockMs = 2_000;
-/** How often it tries. */
-export const moveFinishAttemptsMax = 10;
-
 // The log
-/** How far the time in an id may be from the admission, which another clock tells, for filters by time to find the row. */
+/** How far the time in an id may be from the admission, which another clock gives, so that filters by time find the row. */
 export const logSkewMs = 600_000;
 /** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
 export const logSearchRowsMax = 3_000;
 /** In so many reads. */
 export const logSearchReadsMax = 16;
-/** Of so many rows each. */
+/** Rows of each such read. */
 export const logSearchReadRowsMax = 1_000;
 
 // Retention of the log
 /** The current month and the one before may still get late charges. */
 export const retainMonthsMin = 2;
-/** Most. */
+/** The most months that may be kept. */
 export const retainMonthsMax = 1_200;
 /** Time of a statement of retention. */
 export const retainStatementMsMax = 600_000;
@@ -239,7 +225,7 @@ export const usageSeriesMax = 100;
 export const seriesLookedUpMax = 32;
 /** Time of its statement. */
 export const usageStatementMsMax = 8_000;
-/** Of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
+/** Memory of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
 export const usageWorkMemoryBytes = 16 * 1024 * 1024;
 /** Questions of key holders that a gateway asks the database at once, and of one key. */
 export const keyUsageReadsMax = 4;
@@ -271,7 +257,7 @@ export const statementReadMsMax = 8_000;
 export const statementRowsDefault = 24;
 /** Highest `limit`. */
 export const statementRowsMax = 120;
-/** Workspaces whose statements a closing reads at once, and that `statement close` tells of. */
+/** Workspaces whose statements a closing reads at once, and that `statement close` names. */
 export const statementsDueMax = 200;
 /** How long `statement close` waits for metering. */
 export const statementCloseWaitMs = 8_000;
@@ -347,9 +333,9 @@ export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
 // Own provider keys
-/** Least characters of a key. */
+/** The fewest characters of a key. */
 export const ownKeyCharactersMin = 8;
-/** Most characters of a key. */
+/** The most characters of a key. */
 export const ownKeyCharactersMax = 512;
 /** A shorter key is shown without its last four characters. */
 export const ownKeyShownCharactersMin = 20;
@@ -401,9 +387,9 @@ export const ledgerStatementMsMax = 600_000;
 // Quotas: bodies and open answers
 /** Bodies that a gateway holds. */
 export const bodiesBytesMax = 640 * 1024 * 1024;
-/** Of them, those of one workspace. */
+/** Those of one workspace. */
 export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
-/** Of them, those of one key: 24 of the largest. */
+/** Those of one key: 24 of the largest. */
 export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
 /** The part of the total that is reserved for bodies of at most `bodySmallBytes`. */
 export const bodiesReserveBytes = 64 * 1024 * 1024;
@@ -411,9 +397,9 @@ export const bodiesReserveBytes = 64 * 1024 * 1024;
 export const bodySmallBytes = 64 * 1024;
 /** Answers of a gateway that are open, streams above all. */
 export const openAnswersMax = 20_000;
-/** Of them, those of one workspace. */
+/** Those of one workspace. */
 export const openAnswersPerWorkspaceMax = 8_000;
-/** Of them, those of one key. */
+/** Those of one key. */
 export const openAnswersPerKeyMax = 4_000;
 /** `Retry-After` where too many are open. */
 export const openAnswersRetryMs = 1_000;

@@ -1,7 +1,8 @@
 /**
- * What a model wants back with its tool calls: Gemini's signature, Claude's thoughts, the encrypted reasoning of the Responses API.
- * The id is the only part of a call that every client returns unchanged (the official SDK's tool runner drops all else), so this
- * travels within the id, together with the name of who gets it back, because nobody else must receive it.
+ * What a model wants back with its tool calls: Gemini's signature, Claude's thoughts, the encrypted reasoning of the Responses API. The id
+ * is the only part of a call that every client returns unchanged (the official SDK's tool runner drops all else), so this travels within
+ * the id. The name of who gets it back travels with it, because no other model may receive it. Nothing is stored for it here.
+ * Calls without an id get one that is unique in the conversation. An id that a client has changed has no signature, and goes on as it is.
  */
 const mark = ".sig.";
 
@@ -18,12 +19,12 @@ export function mintedToolCallId(answerId: unknown, index: number): string {
 }
 
 export interface Signature {
-  /** Who gets it back, as `signerNamed` writes it: the model, for some formats with its provider and own key. */
+  /** The model that gets it back, as `signerNamed` writes it; some formats add its provider and own key. */
   signer: string;
   base64: string;
 }
 
-/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, or more than it */
+/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, with whatever else identifies the signer */
 export function signerNamed(name: string): string {
   return name.replace(/[^\w-]/g, "_");
 }
@@ -43,7 +44,7 @@ export function readToolCallId(text: string): { id: string; signature: Signature
   return { id: text.slice(0, at), signature: { signer, base64: Buffer.from(base64url, "base64url").toString("base64") } };
 }
 
-/** Whether a message of the model gives back what came with one of its calls, for whomever it is. */
+/** Whether a message of the model gives back what came with one of its calls, whichever model gets it. */
 export function givesBack({ tool_calls }: Readonly<Record<string, unknown>>): boolean {
   if (!Array.isArray(tool_calls)) return false;
   return tool_calls.some((call: unknown) => {

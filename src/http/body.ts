@@ -1,3 +1,14 @@
+/**
+ * Reads the bodies of requests, and drains those that are refused.
+ *
+ * A body must keep up with the least rate; only the time counts in which the server waits for its bytes. A declared length above the
+ * bound is refused before any byte is read. Large bodies of all senders together are throttled: otherwise twenty clients on a fast
+ * network would take the cores and the disk of a small machine from chats.
+ *
+ * A refused body is read before the answer, within bounds. After an answer the server itself would read on, as fast as bytes arrive:
+ * twenty refused clients that kept sending made Bun 1.4 read 700 MB/s (measured). If the answer closes the connection, Bun closes it at
+ * once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
+ */
 import { type Clock, DeadlineError, withDeadline, sleep, systemClock } from "../kernel/clock.ts";
 import {
   bodyBytesPerSecondMin,
@@ -12,7 +23,7 @@ import {
 export interface BodyErrors {
   encoded(): Error;
   incomplete(): Error;
-  /** Below `bodyBytesPerSecondMin` for longer than `bodyGraceMs`, or in the way of others. */
+  /** The body was below `bodyBytesPerSecondMin` for longer than `bodyGraceMs`, or others needed its place. */
   tooSlow(): Error;
   tooLarge(bytesMax: number): Error;
 }
@@ -68,8 +79,6 @@ export async function* bodyPieces(
   }
 }
 
-/** How a body keeps up with the least rate. Only the time counts in which the server waits for its bytes. */
-
 /** The body came more slowly than the least rate for longer than its grace, or others needed its place. */
 class SlowBodyError extends Error {
   override name = "SlowBodyError";
@@ -77,7 +86,7 @@ class SlowBodyError extends Error {
 
 export class BodyPace {
   readonly #clock: Clock;
-  /** Until the present wait. Bytes make it up, but earn no time in advance. */
+  /** How far the body was behind before the present wait. Bytes make it up, but earn no time in advance. */
   #behindMs = 0;
   #waitsSince: number | null = null;
   #refuse: ((error: SlowBodyError) => void) | null = null;
@@ -173,12 +182,6 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Reads the rest of a refused body before the answer. After an answer the server itself would read on, as fast as bytes arrive:
- * twenty refused clients that kept sending made Bun 1.4 read 700 MB/s (measured). If the answer closes the connection, Bun closes it
- * at once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
- */
-
-/**
  * Call before refusing a request whose body may be unread; does nothing once it was read. Takes at most 5 s; never rejects.
  * @param reader the reader that holds the body, if there is one
  */
@@ -193,32 +196,10 @@ export async function drainRequest(request: Request, clock: Clock, reader: BodyR
   rest.discard();
 }
 
-/** The server bounds the whole body. A sender that is silent for a second probably waits for its answer. */
-async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<void> {
-  for (;;) {
-    const piece = await withDeadline(clock, idleMs, "The rest of the body", rest.next());
-    if (piece === null) return;
-    await largeBodyThrottle.read(piece.length);
-  }
-}
-
-function mayBeLarge(request: Request): boolean {
-  return request.headers.has("transfer-encoding") || (declaredBytes(request) ?? 0) > refusedBodySmallBytes;
-}
-
-function closesAfterwards(request: Request): boolean {
-  const connection = request.headers.get("connection") ?? "";
-  return connection
-    .toLowerCase()
-    .split(",")
-    .some((option) => option.trim() === "close");
-}
-
-/** Limits how fast bytes of all senders together are read. */
-
 /** Shorter waits are skipped: timers are no finer, and small bodies should not wait. */
 const dueMs = 10;
 
+/** Limits how fast bytes of all senders together are read. */
 export class ByteThrottle {
   readonly #clock: Clock;
   readonly #bytesPerSecond: number;
@@ -240,8 +221,7 @@ export class ByteThrottle {
 }
 
 /**
- * Throttles all documents, attachments and refused bodies of this process. Otherwise twenty clients on a fast network would take the
- * cores and the disk of a small machine from chats. It uses the system clock, because it protects the machine.
+ * Throttles all documents, attachments and refused bodies of this process. It uses the system clock, because it protects the machine.
  */
 export const largeBodyThrottle = new ByteThrottle(systemClock, largeBodiesBytesPerSecond);
 
@@ -255,4 +235,25 @@ export function declaredBytes(request: Request): number | null {
 export function isEncoded(request: Request): boolean {
   const coding = request.headers.get("content-encoding");
   return coding !== null && coding !== "" && coding.toLowerCase() !== "identity";
+}
+
+function closesAfterwards(request: Request): boolean {
+  const connection = request.headers.get("connection") ?? "";
+  return connection
+    .toLowerCase()
+    .split(",")
+    .some((option) => option.trim() === "close");
+}
+
+function mayBeLarge(request: Request): boolean {
+  return request.headers.has("transfer-encoding") || (declaredBytes(request) ?? 0) > refusedBodySmallBytes;
+}
+
+/** The server bounds the whole body. A sender that is silent for a second probably waits for its answer. */
+async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<void> {
+  for (;;) {
+    const piece = await withDeadline(clock, idleMs, "The rest of the body", rest.next());
+    if (piece === null) return;
+    await largeBodyThrottle.read(piece.length);
+  }
 }

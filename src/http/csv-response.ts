@@ -1,4 +1,7 @@
-/** A table as a file: https://www.rfc-editor.org/rfc/rfc4180 */
+/**
+ * A table as a file: https://www.rfc-editor.org/rfc/rfc4180. A cell that a spreadsheet would run as a formula, also after spaces and in
+ * wide characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection
+ */
 
 export interface CsvTable {
   columns: readonly string[];
@@ -6,11 +9,11 @@ export interface CsvTable {
 }
 
 export interface CsvFile extends CsvTable {
-  /** Of the file, without its ending. */
+  /** The name of the file without its ending. */
   name: string;
 }
 
-/** Ends with the end of the last line. */
+/** The text of the file. Its last line has a line end, too. */
 export function csvText({ columns, rows }: CsvTable): string {
   return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
@@ -26,7 +29,7 @@ export function csvResponse({ name, ...table }: CsvFile): Response {
   });
 }
 
-/** A text that a spreadsheet would run as a formula, also after spaces and in wide characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection */
+/** An apostrophe before it keeps a text from being run as a formula. */
 function cell(value: string | number | null): string {
   if (value === null) return "";
   const text =

@@ -1,4 +1,7 @@
-/** Compares the fields of a request with a schema. Each API writes the first problem in its own words. */
+/**
+ * Compares the fields of a request with a schema, and finds the first problem: unknown fields before wrong values. Each API writes the
+ * problem in its own words. A mistyped name gets the nearest known one.
+ */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { nearest } from "../kernel/text.ts";
@@ -32,7 +35,7 @@ export function findFieldProblem(
   return null;
 }
 
-/** For fields without a problem, which therefore have the schema's type. */
+/** Gives fields without a problem the schema's type, which the comparison has proved. */
 export function checkedFields<Fields extends TObject>(_fields: Fields, given: Record<string, unknown>): Static<Fields> {
   return given as Static<Fields>;
 }

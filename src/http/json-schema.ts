@@ -1,4 +1,7 @@
-/** Writes the schemas of the code as JSON Schema for people and generators: no empty branches, and a description for each field. */
+/**
+ * Writes the schemas of the code as JSON Schema for people and generators. Branches that accept nothing or everything are dropped,
+ * literals become one enumeration, and every field has a description. It is for documents only; nothing validates by what it writes.
+ */
 import type { TSchema } from "@sinclair/typebox";
 
 export type JsonSchema = Record<string, unknown>;
@@ -24,11 +27,11 @@ export function jsonSchema(schema: TSchema, names: Names): JsonSchema {
   return written;
 }
 
-/** Omits fields that accept no value: unknown fields are refused anyway. */
-function writeProperties(written: JsonSchema, properties: Record<string, TSchema>, names: Names): void {
-  const fields = Object.entries(properties).map(([name, one]) => [name, schemaOrReference(one, names)] as const);
-  const open = fields.filter(([, field]) => !isNever(field));
-  if (open.length > 0) written["properties"] = Object.fromEntries(open);
+/** A form's description completes the sentence "… is needed"; its title names what the field means. */
+function wording(title: unknown, description: unknown): JsonSchema {
+  const words = [title, description].filter((text) => typeof text === "string").join(": ");
+  if (words === "") return {};
+  return { description: (words.charAt(0).toUpperCase() + words.slice(1)).replace(/,$/, "") };
 }
 
 /** Joins literals to one enumeration, and drops branches that accept nothing or everything, and unions of one branch. */
@@ -50,6 +53,10 @@ function branchesOf(branch: JsonSchema): JsonSchema[] {
   return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? anyOf : [branch];
 }
 
+function isNever({ not }: JsonSchema): boolean {
+  return typeof not === "object" && not !== null && Object.keys(not).length === 0;
+}
+
 /** Moves the description of a nullable branch to the field. */
 function hoisted(branches: JsonSchema[]): JsonSchema {
   const described = branches.filter((branch) => branch["type"] !== "null");
@@ -60,13 +67,9 @@ function hoisted(branches: JsonSchema[]): JsonSchema {
   return { anyOf: branches.map((branch) => (branch === only ? rest : branch)), ...words };
 }
 
-function isNever({ not }: JsonSchema): boolean {
-  return typeof not === "object" && not !== null && Object.keys(not).length === 0;
-}
-
-/** A form's description completes the sentence "… is needed"; its title names what the field means. */
-function wording(title: unknown, description: unknown): JsonSchema {
-  const words = [title, description].filter((text) => typeof text === "string").join(": ");
-  if (words === "") return {};
-  return { description: (words.charAt(0).toUpperCase() + words.slice(1)).replace(/,$/, "") };
+/** Omits fields that accept no value: unknown fields are refused anyway. */
+function writeProperties(written: JsonSchema, properties: Record<string, TSchema>, names: Names): void {
+  const fields = Object.entries(properties).map(([name, one]) => [name, schemaOrReference(one, names)] as const);
+  const open = fields.filter(([, field]) => !isNever(field));
+  if (open.length > 0) written["properties"] = Object.fromEntries(open);
 }

@@ -1,3 +1,11 @@
+/**
+ * The tokens of a JSON text as bytes: brackets, braces, commas, colons and strings. Numbers and words between them are skipped. Its
+ * users bound or split a text before it is parsed.
+ *
+ * The time is linear in bytes, also against texts made to be slow, and nothing is copied. Long strings are searched natively. A text
+ * may come in pieces, cut anywhere. It does not validate: what is not JSON is left to the parser.
+ */
+
 /** The structural characters of JSON, as bytes of UTF-8 and as code units, for scans before a text is parsed. */
 export const quote = 0x22;
 export const backslash = 0x5c;
@@ -9,11 +17,6 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 /** It and all bytes below it occur only between values. */
 export const space = 0x20;
-
-/**
- * The tokens of a JSON text as bytes: brackets, braces, commas, colons and strings. Numbers and words between them are skipped.
- * Its users bound or split a text before it is parsed. The time is linear in bytes, and nothing is copied.
- */
 
 const lowerU = 0x75;
 const lowerD = 0x64;
@@ -131,13 +134,13 @@ export class JsonTokens {
   }
 }
 
-/** 1 where a hexadecimal digit is. */
-function digitAt(bytes: Uint8Array, at: number): number {
-  return isDigit[bytes[at] ?? 0] ?? 0;
-}
-
 /** Whether only blanks are between two places. */
 export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if ((bytes[at] ?? 0) > space) return false;
   return true;
+}
+
+/** 1 where a hexadecimal digit is. */
+function digitAt(bytes: Uint8Array, at: number): number {
+  return isDigit[bytes[at] ?? 0] ?? 0;
 }

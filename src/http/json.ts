@@ -1,3 +1,11 @@
+/**
+ * Parses the bytes of a body as one JSON object.
+ *
+ * JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. So a scan counts both first, in one pass without
+ * allocating memory. Half a surrogate pair is refused, because providers reject it with various errors. The last of repeated keys
+ * counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is checked and priced, and providers
+ * get it written anew, never the client's bytes.
+ */
 import { invalidRequest } from "../kernel/errors.ts";
 import { quote, backslash, colon, comma, openBracket, openBrace, isBlank, JsonTokens, noToken } from "./json-tokens.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
@@ -8,13 +16,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses the bytes of a body as a JSON object. */
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
 /**
- * Of a repeated key the last value counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is
- * checked and priced, and providers get it written anew, never the client's bytes.
  * @throws GatewayError invalid_request for bytes that are not UTF-8, not JSON, too deep or no object, or have too many fields or values
  */
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
@@ -23,29 +25,6 @@ export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObje
   if (!isJsonObject(body)) throw invalidRequest(undefined, "The request body must be a JSON object");
   return body;
 }
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw invalidRequest(undefined, "The request body is not valid UTF-8");
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalidRequest(undefined, "The request body is not valid JSON");
-  }
-}
-
-/**
- * Bounds a JSON text before it is parsed. JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. This scan
- * counts both in one pass without allocating memory.
- */
-
-const lowerU = 0x75;
 
 interface JsonBounds {
   /** Absent: `jsonValuesMax`. */
@@ -88,13 +67,22 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
   }
 }
 
-/** Outside strings only fields have a colon; the parser refuses a colon outside an object. */
-function countField(depth: number): void {
-  if (depth < 1) return;
-  const fields = (fieldsAt[depth] ?? 0) + 1;
-  fieldsAt[depth] = fields;
-  if (fields > jsonFieldsMax)
-    throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidRequest(undefined, "The request body is not valid JSON");
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalidRequest(undefined, "The request body is not valid UTF-8");
+  }
 }
 
 /** Half a surrogate pair is no text: providers reject it with various errors, and its size in UTF-8 is undefined. */
@@ -108,6 +96,8 @@ function requirePairs(bytes: Uint8Array, { start, end }: JsonTokens): void {
   }
 }
 
+const lowerU = 0x75;
+
 /** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */
 function surrogateKind(bytes: Uint8Array, at: number): "none" | "high" | "low" {
   const escaped = bytes[at] === backslash && bytes[at + 1] === lowerU && isLetter(bytes[at + 2], "d");
@@ -119,4 +109,13 @@ function surrogateKind(bytes: Uint8Array, at: number): "none" | "high" | "low" {
 
 function isLetter(byte: number | undefined, letter: string): boolean {
   return byte !== undefined && (byte | 0x20) === letter.charCodeAt(0);
+}
+
+/** Outside strings only fields have a colon; the parser refuses a colon outside an object. */
+function countField(depth: number): void {
+  if (depth < 1) return;
+  const fields = (fieldsAt[depth] ?? 0) + 1;
+  fieldsAt[depth] = fields;
+  if (fields > jsonFieldsMax)
+    throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }

@@ -1,15 +1,15 @@
-/** Limits of HTTP bodies and JSON that all APIs share. */
+/** The limits of HTTP bodies and JSON that all APIs share. */
 
 // Bodies
 /** Nesting of a body's JSON; beyond it 400. */
 export const jsonDepthMax = 64;
 /** Values in a body's JSON; beyond it 400. */
 export const jsonValuesMax = 200_000;
-/** In one object: many fields make it slow to parse, to search and to write. */
+/** Fields of one object: many make it slow to parse, to search and to write. */
 export const jsonFieldsMax = 5_000;
-/** In a call of the tools API or the control API, which have few fields. */
+/** Values in a call of the tools API or the control API, whose calls have few fields. */
 export const callJsonValuesMax = 10_000;
-/** The least rate of a body, and how far it may be behind that rate before it is ended with 408. */
+/** The least rate of a body. */
 export const bodyBytesPerSecondMin = 4 * 1024;
 /** How far a body may be behind that rate; then 408 (400 in the tools API). */
 export const bodyGraceMs = 5_000;

@@ -1,4 +1,10 @@
-/** The document around every page: its head, the skip link, and the order of header, content and footer. */
+/**
+ * The document around every page: head, skip link, header, content and footer, and the headers that restrict it.
+ *
+ * A page is one request, which also works during a rolling restart: stylesheet, script and icon are inlined. Its
+ * Content-Security-Policy (https://www.w3.org/TR/CSP3/) names style and script by the digest of exactly their text and allows nothing
+ * else; no script can make text into HTML or code. Links that leave the service send no referrer.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { markup, type Html, trusted } from "./html.ts";
@@ -35,14 +41,13 @@ export function pageDocument({ title, style, scripts, header, main, footer }: Pa
   return String(page);
 }
 
-/** The bar above a page's content: the name of the service, which leads to the start, and links. */
-
 interface PageHeader {
   home: { path: string; words: string };
-  /** Beside the name, such as a list of links; null for none. */
+  /** What follows the name, such as a list of links; null: nothing. */
   navigation: Html | null;
 }
 
+/** The bar above a page's content: the name of the service, which leads to the start, and links. */
 export function pageHeader({ home, navigation }: PageHeader): Html {
   return markup`<header class="top">
     <nav aria-label="Site">
@@ -51,8 +56,6 @@ export function pageHeader({ home, navigation }: PageHeader): Html {
     </nav>
   </header>`;
 }
-
-/** The headers that restrict a page to what it needs. */
 
 export interface PagePolicy {
   style: Asset;
@@ -63,7 +66,7 @@ export interface PagePolicy {
   connects?: boolean;
 }
 
-/** https://www.w3.org/TR/CSP3/ */
+/** The headers that restrict a page to what it needs. */
 export function pageHeaders({ style, scripts, forms, connects = false }: PagePolicy): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -83,17 +86,7 @@ export function pageHeaders({ style, scripts, forms, connects = false }: PagePol
   };
 }
 
-/** No script can make text into HTML or code. */
-function scriptRules(scripts: readonly Asset[]): string[] {
-  return [
-    `script-src ${scripts.map(({ hash }) => hash).join(" ")}`,
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ];
-}
-
-/** Stylesheets and scripts, inlined in their pages: a page is one request, which also works during a rolling restart. */
-
+/** A stylesheet or script that stands in its pages. */
 export interface Asset {
   element: Html;
   /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */
@@ -121,19 +114,13 @@ export function asset(name: "style" | "script", files: readonly URL[]): Asset {
   return { element: trusted(`<${name}>${text}</${name}>`), hash: `'sha256-${hash}'` };
 }
 
-function withoutComments(style: string): string {
-  const [first = "", ...others] = style.split("/*");
-  return first + others.map((part) => part.slice(part.indexOf("*/") + 2)).join("");
-}
-
-/** The icon of every page: three steps of water over a dam. */
-
+/** Three steps of water over a dam: the icon of every page. */
 const drawing = "M1 4h6q2 0 2 4t2 4h4M1 8h4q2 0 2 4";
 
-/** Beside the name of the service; page.css gives its size and colour. */
+/** The icon before the name of the service; page.css gives its size and colour. */
 export const iconMark = markup`<svg class="mark-of-weir" viewBox="0 0 16 16" aria-hidden="true"><path d="${trusted(drawing)}" /></svg>`;
 
-/** A document of its own, for browsers that show no page. */
+/** The icon as a document of its own, for browsers that ask for one. */
 export const iconSvg = [
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>",
   `<path fill='none' stroke='#0b6e8f' stroke-width='2' stroke-linecap='round' d='${drawing}'/></svg>`,
@@ -142,9 +129,21 @@ export const iconSvg = [
 /** The icon inside a page, so that a page is one request. */
 const iconAddress = `data:image/svg+xml,${iconSvg.replaceAll(/[<>#]/g, encodeURIComponent)}`;
 
-/** A link that leaves the service. */
-
-/** It sends no referrer. @param url https, as the catalog's schema requires */
+/** A link that leaves the service. @param url https, as the catalog's schema requires */
 export function outward(url: string, text: Html): Html {
   return markup`<a href="${url}" rel="noopener noreferrer" class="outward">${text}</a>`;
+}
+
+/** No script can make text into HTML or code. */
+function scriptRules(scripts: readonly Asset[]): string[] {
+  return [
+    `script-src ${scripts.map(({ hash }) => hash).join(" ")}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+}
+
+function withoutComments(style: string): string {
+  const [first = "", ...others] = style.split("/*");
+  return first + others.map((part) => part.slice(part.indexOf("*/") + 2)).join("");
 }

@@ -1,4 +1,10 @@
-/** Checks a vendor's address from a user. The service calls it, so it must not lead into the service's own network. */
+/**
+ * Checks the address of a vendor that a user typed. The service calls it, so it must not lead into the service's own network.
+ *
+ * Names that are valid only within a network are refused by their endings. Which addresses are reachable from everywhere follows IANA's
+ * registries of special purposes (iana-ipv4-special-registry and iana-ipv6-special-registry, as of 2025-10). An IPv6 address that
+ * embeds an IPv4 address is as reachable as that one. The addresses of a name are not checked here but when `safe-fetch.ts` connects.
+ */
 import { isIP } from "node:net";
 import { trimmedEnd } from "../kernel/text.ts";
 
@@ -15,7 +21,7 @@ const privateSuffixes = ["localhost", "localdomain", "local", "internal", "svc",
 
 /**
  * The URL standard normalizes every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) before
- * the check. The addresses of a name are checked when connecting.
+ * the check.
  * @throws BaseUrlError
  */
 export function parseBaseUrl(text: string): URL {
@@ -39,15 +45,13 @@ export function requirePublicHost({ hostname }: URL): void {
   if (isPrivate || !host.includes(".")) throw new BaseUrlError("a host with a public name is needed");
 }
 
-/**
- * Decides which addresses are globally reachable, by IANA's registries of special purposes (iana-ipv4-special-registry and
- * iana-ipv6-special-registry, as of 2025-10). An IPv6 address that embeds an IPv4 address is as reachable as that one.
- */
-
-type Range = readonly [first: bigint, bits: number];
-
-const v4Bits = 32;
-const v6Bits = 128;
+/** @param address in any spelling that Node's `isIP` accepts; other texts are not reachable */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return isGlobalV4(v4Number(address));
+  if (family !== 6 || address.includes("%")) return false;
+  return isGlobalV6(v6Number(address));
+}
 
 const notGlobalV4 = [
   "0.0.0.0/8",
@@ -67,9 +71,22 @@ const notGlobalV4 = [
   "224.0.0.0/3",
 ].map(range);
 
-/** All global unicast addresses; those outside have special purposes. */
-const globalV6 = range("2000::/3");
-const notGlobalV6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(range);
+const v4Bits = 32;
+
+function isGlobalV4(number: bigint): boolean {
+  return !notGlobalV4.some((special) => holds(special, number, v4Bits));
+}
+
+type Range = readonly [first: bigint, bits: number];
+
+function holds([first, bits]: Range, number: bigint, width: number): boolean {
+  const rest = BigInt(width - bits);
+  return number >> rest === first >> rest;
+}
+
+function v4Number(address: string): bigint {
+  return address.split(".").reduce((number, part) => (number << 8n) | BigInt(part), 0n);
+}
 
 /** IPv6 ranges that embed an IPv4 address, and how many bits follow it. */
 const embeddings: { range: Range; after: number }[] = [
@@ -78,17 +95,11 @@ const embeddings: { range: Range; after: number }[] = [
   { range: range("2002::/16"), after: 80 },
 ];
 
-/** @param address in any spelling that Node's `isIP` accepts; other texts are not reachable */
-export function isPublicAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return isGlobalV4(v4Number(address));
-  if (family !== 6 || address.includes("%")) return false;
-  return isGlobalV6(v6Number(address));
-}
+const v6Bits = 128;
 
-function isGlobalV4(number: bigint): boolean {
-  return !notGlobalV4.some((special) => holds(special, number, v4Bits));
-}
+/** All global unicast addresses; those outside have special purposes. */
+const globalV6 = range("2000::/3");
+const notGlobalV6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map(range);
 
 function isGlobalV6(number: bigint): boolean {
   const embedding = embeddings.find(({ range }) => holds(range, number, v6Bits));
@@ -96,18 +107,9 @@ function isGlobalV6(number: bigint): boolean {
   return holds(globalV6, number, v6Bits) && !notGlobalV6.some((special) => holds(special, number, v6Bits));
 }
 
-function holds([first, bits]: Range, number: bigint, width: number): boolean {
-  const rest = BigInt(width - bits);
-  return number >> rest === first >> rest;
-}
-
 function range(text: string): Range {
   const [address = "", bits = ""] = text.split("/");
   return [isIP(address) === 4 ? v4Number(address) : v6Number(address), Number(bits)];
-}
-
-function v4Number(address: string): bigint {
-  return address.split(".").reduce((number, part) => (number << 8n) | BigInt(part), 0n);
 }
 
 /** The URL standard gives every IPv6 address one spelling: lower-case groups of four digits, the longest run of zeros as `::`. */

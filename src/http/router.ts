@@ -91,16 +91,16 @@ export class Router {
   }
 }
 
-/** The prefix is part of Elysia's type, and of no use there. */
-function withoutPrefixType(app: unknown): Elysia {
-  return app as Elysia;
-}
-
 /**
- * What a request asks for, as its client wrote it. The runtime puts the Host header in front of it unchecked, and `new URL`
- * throws where that is no host: no header is to make a path unreadable.
+ * What a request asks for, as its client wrote it. The runtime puts the Host header in front of it unchecked, and `new URL` throws
+ * where that is no host; no header may make a path unreadable.
  */
 export function requestTarget({ url }: Request): { path: string; query: URLSearchParams } {
   const [, path = "", query = ""] = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)\??([^#]*)/i.exec(url) ?? [];
   return { path, query: new URLSearchParams(query) };
+}
+
+/** The prefix is part of Elysia's type, and of no use there. */
+function withoutPrefixType(app: unknown): Elysia {
+  return app as Elysia;
 }

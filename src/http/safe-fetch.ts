@@ -1,4 +1,9 @@
-/** Calls public hosts only, and no private address (SSRF): vendors of connections, and platforms of repositories. */
+/**
+ * Calls public hosts only, and no private address (SSRF): vendors of connections, and platforms of repositories.
+ *
+ * A name is resolved once, all its addresses are judged, and the connection goes to the judged one, so a name that changes in between
+ * has no effect. No redirect is followed. Only an origin that the operator configured may be private. Answers are bounded in bytes.
+ */
 import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "node:dns";
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -48,7 +53,7 @@ export interface SafeResponse {
 /** Rejects with the cause if there is no answer; follows no redirect. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>;
 
-/** The checked address is the one that is connected to, so a name that changes in between has no effect. */
+/** Calls by these rules. */
 export function createSafeFetch({
   clock,
   resolve = resolveInDns,
@@ -77,11 +82,19 @@ export function createSafeFetch({
   };
 }
 
+function resolveInDns(name: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookupInDns(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+  });
+}
+
 interface Connecting {
   addresses(name: string): Promise<LookupAddress[]>;
   authorities: string | undefined;
   signal: AbortSignal;
 }
+
+type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 function exchange(
   { method, url, headers, body, answerBytesMax }: SafeRequest,
@@ -112,8 +125,6 @@ function exchange(
   });
 }
 
-type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
-
 /** @throws TooLargeError */
 async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<SafeResponse> {
   const pieces: Buffer[] = [];
@@ -124,10 +135,4 @@ async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<Sa
     if (bytes > bytesMax) throw new TooLargeError(`The answer is larger than ${bytesMax} bytes`);
   }
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(pieces) };
-}
-
-function resolveInDns(name: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookupInDns(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
-  });
 }

@@ -1,4 +1,10 @@
-/** Reads the hosts of a server address, and whether the connection to them is encrypted. */
+/**
+ * Reads the addresses of servers in variables: their hosts, and whether the connection to them is encrypted.
+ *
+ * Passwords, hashes of keys and charges go to the servers of a fleet. Across a network they need TLS with a verified server name,
+ * unless an operator has named the host. One variable may name several hosts, or the servers of a NATS cluster. Errors never quote an
+ * address, since it may hold a password.
+ */
 
 interface ServerAddress {
   /** In lower case, an IPv6 address without brackets; empty if the address has none. */
@@ -8,9 +14,6 @@ interface ServerAddress {
 }
 
 const encryptedSchemes = ["tls:", "rediss:"];
-/** Of PostgreSQL: https://www.postgresql.org/docs/current/libpq-ssl.html. All modes with TLS verify the server here. */
-const encryptedModes = ["require", "verify-ca", "verify-full"];
-const plainModes = ["disable"];
 
 /** The addresses of several servers of one kind, separated by commas. A comma elsewhere, as in a password, separates nothing. */
 export function addressesIn(value: string): string[] {
@@ -42,8 +45,7 @@ export function readServerAddress(address: string): ServerAddress {
 }
 
 /**
- * Passwords, hashes of keys and charges go to the servers of a fleet. Across a network they need TLS with a verified server name,
- * unless an operator has named the host.
+ * Checks that an address is encrypted or may be plain.
  * @param options.example an encrypted address
  * @returns the problem, to follow the name of the variable; null: there is none
  */
@@ -65,24 +67,10 @@ export function addressProblem(
   }
 }
 
-function isEncryptedDatabase({ searchParams }: URL): boolean {
-  const choice = searchParams.get("target_session_attrs") ?? "read-write";
-  if (choice !== "read-write" && choice !== "primary")
-    throw new Error(`target_session_attrs is "${choice}": it takes read-write`);
-  if (searchParams.has("ssl")) throw new Error('it has "ssl": write sslmode=verify-full, or sslmode=disable');
-  const mode = searchParams.get("sslmode") ?? (searchParams.get("sslrootcert") === "system" ? "verify-full" : "disable");
-  if (encryptedModes.includes(mode)) return true;
-  if (plainModes.includes(mode)) return false;
-  // "prefer" and "allow" accept an unverified server or one without TLS, so an attacker in between decides.
-  throw new Error(`sslmode is "${mode}": it takes verify-full, or disable`);
-}
-
 /** Whether the host is this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
-
-/** Reads the address of NATS: one server, or the servers of a cluster. */
 
 /** The address of a NATS cluster: one or more servers. */
 interface NatsAddress {
@@ -132,4 +120,20 @@ export function readNatsAddress(address: string): NatsAddress {
     password: username === "" ? null : decodeURIComponent(password),
     encrypted: protocol === "tls:",
   };
+}
+
+/** Modes of PostgreSQL: https://www.postgresql.org/docs/current/libpq-ssl.html. All modes with TLS verify the server here. */
+const encryptedModes = ["require", "verify-ca", "verify-full"];
+const plainModes = ["disable"];
+
+function isEncryptedDatabase({ searchParams }: URL): boolean {
+  const choice = searchParams.get("target_session_attrs") ?? "read-write";
+  if (choice !== "read-write" && choice !== "primary")
+    throw new Error(`target_session_attrs is "${choice}": it takes read-write`);
+  if (searchParams.has("ssl")) throw new Error('it has "ssl": write sslmode=verify-full, or sslmode=disable');
+  const mode = searchParams.get("sslmode") ?? (searchParams.get("sslrootcert") === "system" ? "verify-full" : "disable");
+  if (encryptedModes.includes(mode)) return true;
+  if (plainModes.includes(mode)) return false;
+  // "prefer" and "allow" accept an unverified server or one without TLS, so an attacker in between decides.
+  throw new Error(`sslmode is "${mode}": it takes verify-full, or disable`);
 }

@@ -1,4 +1,7 @@
-/** Time comes through a Clock, so that tests of times need not wait. */
+/**
+ * Time comes through a Clock, so that tests of times need not wait: the wall clock, a monotonic clock, timers, and UTC days and months.
+ * A deadline rejects its promise and does not stop the work behind it.
+ */
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch, UTC. */
@@ -104,12 +107,12 @@ export function dayAfter(startMs: number): number {
   return startMs + dayMs;
 }
 
-function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {
-  const [year = 0, number = 1] = month.split("-").map(Number);
-  return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
-}
-
 /** ISO 8601 in UTC with Z. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
 }

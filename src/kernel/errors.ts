@@ -1,4 +1,8 @@
-/** The inference API's error table: the only place with each code's status, type, retry and message. */
+/**
+ * The inference API's error table: the only place with each code's status, type, retry and message. Tested against
+ * docs/reference/errors.md. A `GatewayError` is thrown anywhere and written in one place, always in the specification's form, and never
+ * with a provider's text.
+ */
 import { jsonResponse } from "./json.ts";
 
 export type ErrorType =
@@ -22,7 +26,7 @@ const typeByStatus: Record<number, ErrorType> = {
   429: "rate_limit_error",
 };
 
-/** code → status, type, retry and default message. Tested against docs/reference/errors.md. */
+/** code → status, type, retry and default message. */
 export const errorTable = {
   invalid_request: row(400, "The request is not valid"),
   unsupported_parameter: row(400, "The request uses a parameter that is not supported"),
@@ -70,11 +74,6 @@ export type EndingErrorCode = (typeof endingErrorCodes)[number];
 export const endingCodes = [...endingErrorCodes, "client_gone"] as const;
 export type EndingCode = (typeof endingCodes)[number];
 
-function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
-  const type = typeByStatus[status] ?? "api_error";
-  return shouldRetry === undefined ? { status, type, message } : { status, type, message, shouldRetry };
-}
-
 interface GatewayErrorOptions {
   /** The offending field, such as `model` or `messages[0].content`. */
   param?: string | undefined;
@@ -120,8 +119,6 @@ export function errorResponse(error: GatewayError, headers: Record<string, strin
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }
 
-/** The two errors of check 2, which validates the body. */
-
 /** A value of the wrong type, out of its range, or in conflict with another one. */
 export function invalidRequest(param: string | undefined, message: string): GatewayError {
   return new GatewayError("invalid_request", { param, message });
@@ -130,4 +127,9 @@ export function invalidRequest(param: string | undefined, message: string): Gate
 /** A field or value that is legal in the official format but not supported here. */
 export function unsupportedParameter(param: string, message: string): GatewayError {
   return new GatewayError("unsupported_parameter", { param, message });
+}
+
+function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
+  const type = typeByStatus[status] ?? "api_error";
+  return shouldRetry === undefined ? { status, type, message } : { status, type, message, shouldRetry };
 }

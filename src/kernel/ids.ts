@@ -1,4 +1,8 @@
-/** Creates, parses and masks ids and keys; the only place with their formats. */
+/**
+ * Creates, parses and masks ids and keys; the only place with their formats. Ids sort by their time of creation: 45 bits of time, then
+ * 85 random bits, in base 32. Keys are random, shown once and stored as their hash. The random bits of ids may come from a seed, so
+ * that a run can be repeated; those of keys never do.
+ */
 import { hash, randomBytes, randomFillSync } from "node:crypto";
 
 /** Base 32 in ASCII order, so that ids sort by time of creation. */
@@ -37,7 +41,7 @@ export function isMemberCaller(caller: KeyId): boolean {
   return caller.startsWith("mbr-");
 }
 
-/** What a caller is, for messages to them. */
+/** What a caller is, in the words of messages to them. */
 export function callerWord(caller: KeyId): "key" | "member" {
   return isMemberCaller(caller) ? "member" : "key";
 }

@@ -1,3 +1,7 @@
+/**
+ * JSON answers that no browser interprets as another type, and digests of JSON values. The order of fields does not matter to a digest:
+ * its canonical form is that of RFC 8785.
+ */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "./text.ts";
 
@@ -15,12 +19,10 @@ export function jsonResponse(body: unknown, { status = 200, headers }: JsonRespo
   return Response.json(body, { status, headers: { ...noSniff, ...headers } });
 }
 
-/** As `jsonResponse`, for a body that is JSON already. */
+/** The same for a body that is JSON already. */
 export function jsonTextResponse(text: string, headers: Record<string, string>): Response {
   return new Response(text, { headers: { ...written, ...headers } });
 }
-
-/** Digests JSON values: the order of fields does not matter. The canonical form is that of RFC 8785. */
 
 /** SHA-256 in hexadecimal. @param value of JSON, of bounded depth */
 export function digestOf(value: unknown): string {

@@ -1,4 +1,8 @@
-/** Logs by pino, as JSON or for a terminal. Loggers are declared here; callers pass typed fields, never requests, bodies or headers. */
+/**
+ * Logs by pino: JSON for programs, or lines for a person at a terminal with time, level, role, what happened, and the fields. Loggers
+ * are declared here; callers pass typed fields, never requests, bodies or headers. Control characters are written as escapes, because a
+ * terminal would obey them.
+ */
 import { pino, type Logger, type LoggerOptions } from "pino";
 import { escaped, showInvisible } from "./text.ts";
 
@@ -24,8 +28,6 @@ export function openLog({ logLevel: level, logFormat }: { logLevel: string; logF
 
 /** For tests and tools that write no log. */
 export const silentLog: Logger = pino({ level: "silent" });
-
-/** Log lines for a person at a terminal: time, level, role, what happened, and the fields. Programs read the same lines as JSON. */
 
 /** Names and colours by pino's numbers. */
 const levels: Record<number, { name: string; colour: number }> = {
@@ -61,6 +63,15 @@ function parsed(json: string): Record<string, unknown> | null {
   }
 }
 
+function shown(value: unknown): string {
+  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+}
+
+/** A terminal would obey control characters, and those that turn the direction of writing. */
+function printable(text: string): string {
+  return showInvisible(text.replaceAll(/\p{Cc}/gu, escaped));
+}
+
 /** `12:34:56.789Z` of an ISO time. */
 function timeOf(at: unknown): string {
   return shown(at).slice("2026-11-26T".length);
@@ -84,13 +95,4 @@ function indented(text: string): string {
     .split("\n")
     .map((line) => `    ${printable(line)}`)
     .join("\n");
-}
-
-function shown(value: unknown): string {
-  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
-}
-
-/** A terminal would obey control characters, and those that turn the direction of writing. */
-function printable(text: string): string {
-  return showInvisible(text.replaceAll(/\p{Cc}/gu, escaped));
 }

@@ -1,6 +1,9 @@
 /**
- * Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and docs/reference/metrics.md
- * explains each.
+ * Every metric and alarm, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and
+ * docs/reference/metrics.md explains each. An alarm is an error line in the log and a count, under the same name.
+ *
+ * No label names a workspace, a key or a person. Their number has no bound, each would cost every process and Prometheus memory for
+ * ever, and whoever reads metrics would learn who the customers are.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
@@ -202,7 +205,6 @@ export const gauges = {
   weir_credit_usd: { help: "Credit of all workspaces that have some, for graphs only: the ledger is exact" },
   weir_dependency_up: { help: "Whether a part that this gateway needs works: 1 or 0", label: "dependency" },
   weir_generations_open: { help: "Answers under way" },
-  weir_generations_to_move: { help: "Generations of the version before that are not in the new table yet" },
   weir_generations_unsettled: { help: "Open holds: generations of this gateway that the ledger has not confirmed" },
   weir_metering_lag_seconds: { help: "Since when settlements wait without one being booked" },
   weir_prompts_waiting: { help: "Prompts that wait to be stored" },
@@ -231,8 +233,6 @@ export function observe(name: keyof typeof gauges, read: () => Reading | Promise
     },
   });
 }
-
-/** Raises an alarm: an error line and a count under the same name. */
 
 /** @param facts ids, names and amounts; never a prompt, a key or a provider's text */
 export function raiseAlarm(log: Logger, alarm: Alarm, facts: Record<string, string | number>, message: string): void {

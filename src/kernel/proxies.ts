@@ -1,6 +1,7 @@
 /**
- * The address of a client behind proxies that the operator names. A proxy appends the address that it was called from to `X-Forwarded-For`,
- * so the last one that is no trusted proxy's is the client's. All before it is what the client itself may have written.
+ * The address of a client behind proxies that the operator names. A proxy appends the address that it was called from to
+ * `X-Forwarded-For`, so the last one that is no trusted proxy's is the client's. Everything before it may have been written by the
+ * client itself and is ignored.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -38,7 +39,7 @@ export class TrustedProxies {
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").toReversed().slice(0, hopsMax);
     for (const hop of hops) {
       const address = addressIn(hop.trim());
-      // What is no address was written by nobody trusted.
+      // No trusted proxy writes what is not an address.
       if (address === null) return nearest;
       nearest = address;
       if (!this.#has(address)) return address;
@@ -47,12 +48,12 @@ export class TrustedProxies {
   }
 }
 
-/** Some proxies add a port. */
-function addressIn(hop: string): string | null {
-  const [, bracketed] = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(hop) ?? [];
-  const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop) ?? [];
-  const address = unmapped(bracketed ?? withPort ?? hop);
-  return isIP(address) === 0 ? null : address;
+/** A server that knows the address of a connection's other end; null: it does not. */
+export type Peers = { requestIP(request: Request): { address: string } | null } | null;
+
+/** null: unknown. */
+export function peerAddress(request: Request, server: Peers): string | null {
+  return server?.requestIP(request)?.address ?? null;
 }
 
 /** A socket for both families shows IPv4 addresses as IPv6. */
@@ -60,10 +61,10 @@ function unmapped(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** A server that knows the address of a connection's other end; null: it does not. */
-export type Peers = { requestIP(request: Request): { address: string } | null } | null;
-
-/** null: unknown. */
-export function peerAddress(request: Request, server: Peers): string | null {
-  return server?.requestIP(request)?.address ?? null;
+/** Some proxies add a port. */
+function addressIn(hop: string): string | null {
+  const [, bracketed] = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(hop) ?? [];
+  const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop) ?? [];
+  const address = unmapped(bracketed ?? withPort ?? hop);
+  return isIP(address) === 0 ? null : address;
 }

@@ -1,4 +1,9 @@
-/** A value that only `reveal` shows: printing, JSON and inspection give `[secret]`. */
+/**
+ * A value that only `reveal` shows: printing, JSON and inspection give `[secret]`. It keeps secrets out of logs by mistake, not out of
+ * memory.
+ */
+
+/** Only `reveal` gives the value. */
 export class Secret {
   readonly #value: string;
 

@@ -2,6 +2,8 @@
  * Asks work to stop, and notifies one listener at a time. An AbortController serves any number of listeners, at a cost that each
  * request of the hot path would pay five times.
  */
+
+/** Stops once; the listener may change. */
 export class StopSignal {
   #stopped = false;
   #listener: (() => void) | null = null;

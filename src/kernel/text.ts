@@ -1,9 +1,15 @@
+/**
+ * Texts compared, shortened, trimmed and shown: the nearest of several words, the beginning of a long text, the order of code units,
+ * and characters that are invisible but change how others look. Each function is linear, or bounded where it is not, because clients
+ * choose the texts.
+ */
+
 /** Bounds the work on a word that a client sent; known names are shorter. */
 const lettersMax = 100;
 
 /**
- * The candidate with the fewest edits from `word`, for messages such as "did you mean".
- * @param editsMax a candidate with more edits is none; with a small number most candidates cost no work
+ * The candidate with the fewest edits from `word`, as in "did you mean".
+ * @param editsMax a candidate with more edits does not count; with a small number most candidates cost no work
  * @returns undefined: there are no candidates
  */
 export function nearest(word: string, candidates: readonly string[], editsMax = Infinity): string | undefined {
@@ -15,22 +21,6 @@ export function nearest(word: string, candidates: readonly string[], editsMax = 
     if (edits < limit) [best, limit] = [candidate, edits];
   }
   return best;
-}
-
-/** Insertions, deletions and substitutions (Levenshtein), one row of the table at a time. @returns Infinity when not below the limit */
-function editDistance({ from, to, limit }: { from: string; to: string; limit: number }): number {
-  if (Math.abs(from.length - to.length) >= limit) return Infinity;
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (const [column, other] of [...to].entries()) {
-      const substituted = (row[column] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(substituted, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-    if (Math.min(...row) >= limit) return Infinity;
-  }
-  return row.at(-1) ?? 0;
 }
 
 /** A foreign text as one line without control characters; above `charactersMax` it is cut at a word and ends with `…`. */
@@ -58,7 +48,7 @@ export function byCodeUnits(one: string, other: string): number {
 }
 
 /**
- * Characters that nobody sees, but that change how others look: marks that turn the direction of writing or are read as nothing, and
+ * Invisible characters that change how others look: marks that turn the direction of writing or are read as nothing, and
  * line ends that are no line ends. Joiners stay, since words and signs are made with them.
  */
 const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -71,6 +61,22 @@ export function showInvisible(text: string): string {
 /** @param character of one or two units of UTF-16 */
 export function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, index) => unit(character.charCodeAt(index))).join("");
+}
+
+/** Insertions, deletions and substitutions (Levenshtein), one row of the table at a time. @returns Infinity when not below the limit */
+function editDistance({ from, to, limit }: { from: string; to: string; limit: number }): number {
+  if (Math.abs(from.length - to.length) >= limit) return Infinity;
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (const [column, other] of [...to].entries()) {
+      const substituted = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(substituted, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+    if (Math.min(...row) >= limit) return Infinity;
+  }
+  return row.at(-1) ?? 0;
 }
 
 function unit(code: number): string {

@@ -1,4 +1,7 @@
-/** The public paths of the connector catalog. */
+/**
+ * The public paths of the connector catalog in the OpenAPI document: documents as data and pages for people, with their parameters,
+ * versions and refusals.
+ */
 import { versionHeader } from "../connectors/catalog/document.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
 import { ConnectorExport, ConnectorList } from "../connectors/catalog/documents.ts";
@@ -17,7 +20,7 @@ import {
   type Paths,
 } from "./operation.ts";
 
-/** A path with GET; HEAD is the same without a body. */
+/** A path with GET. HEAD is the same without a body. */
 interface Described {
   operationId: string;
   summary: string;
@@ -51,16 +54,6 @@ export function connectorPaths(names: Names): Paths {
     "/connectors": page(catalogPage),
     "/connectors/{slug}": page(setUpPage),
   };
-}
-
-/** A page, whose refusals are pages too. */
-function page(described: Omit<Described, "content">): Record<string, Operation> {
-  const content = { "text/html": { schema: { type: "string", description: "A page for people" } } };
-  return getAndHead({ ...described, content }, content);
-}
-
-function getAndHead(described: Described, refusal: Record<string, MediaType>): Record<string, Operation> {
-  return { get: operation(described, refusal), head: headOf(operation(described, refusal)) };
 }
 
 const later = { "503": "There is no catalog yet, or the database does not answer: try again shortly" };
@@ -134,6 +127,10 @@ const setUpPage = {
   refusals: { "400": "There is no such parameter", "404": "There is no such connector; the page names the nearest", ...later },
 };
 
+function getAndHead(described: Described, refusal: Record<string, MediaType>): Record<string, Operation> {
+  return { get: operation(described, refusal), head: headOf(operation(described, refusal)) };
+}
+
 function operation(described: Described, refusal: Record<string, MediaType>): Operation {
   const { content, refusals, ranges, ...words } = described;
   const found: Record<string, ResponseDescription> = {
@@ -153,6 +150,12 @@ function operation(described: Described, refusal: Record<string, MediaType>): Op
     responses: { ...found, ...Object.fromEntries(answers) },
     "x-addition": true,
   };
+}
+
+/** A page, whose refusals are pages too. */
+function page(described: Omit<Described, "content">): Record<string, Operation> {
+  const content = { "text/html": { schema: { type: "string", description: "A page for people" } } };
+  return getAndHead({ ...described, content }, content);
 }
 
 function parameter(name: string, schema: JsonSchema, description: string): Parameter {

@@ -1,4 +1,7 @@
-/** The operations of /api/console, from the list of its endpoints. */
+/**
+ * The operations of /api/console, made from the list of its endpoints, so that every endpoint is described by what checks it. The
+ * Workbench has the body and the answers of a chat completion, with the refusals of the control API in addition.
+ */
 import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
@@ -17,7 +20,8 @@ import {
 } from "./operation.ts";
 
 /** The meaning of `:id` in a path, by the noun before it. */
-const idWords: Record<string, string> = {
+/** What `:id` is in paths, by their first word. */
+export const idWords: Record<string, string> = {
   workspaces: "Id or exact name of a workspace",
   members: "E-mail address of a member",
   accounts: "E-mail address of a person",
@@ -47,10 +51,6 @@ export const actAs: Parameter = {
   schema: { type: "string" },
 };
 
-/** The error statuses of endpoints that change nothing and have no body. */
-const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
-const changingStatuses = [...readingStatuses, "408", "409", "413"];
-
 /** Error answers by status. */
 export function controlRefusals(): Record<string, ResponseDescription> {
   // The keys of the table are its codes.
@@ -73,12 +73,71 @@ export function controlPaths(names: Names, keyPrefix: string): Paths {
   return paths;
 }
 
+function errorSchema(codes: ErrorCode[]): JsonSchema {
+  const error = {
+    type: "object",
+    required: ["code", "field", "message"],
+    properties: {
+      code: { type: "string", enum: codes, description: "Stable code for programs" },
+      field: { type: ["string", "null"], description: "The field of the request that is wrong, or null" },
+      message: { type: "string", description: "The action and the cause, for people" },
+    },
+    description: "What went wrong",
+  };
+  return { type: "object", required: ["error"], properties: { error } };
+}
+
+/** The error statuses of endpoints that change nothing and have no body. */
+const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
+const changingStatuses = [...readingStatuses, "408", "409", "413"];
+
 function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operation {
   const base = operation(endpoint, names);
   if (!endpoint.completes) return base;
   const refusals = Object.entries(controlRefusals()).map(([name, refusal]) => [name.slice("Control".length), refusal] as const);
   const refused = Object.fromEntries(refusals.filter(([status]) => changingStatuses.includes(status)));
   return { ...base, ...asChat(chatCompletionExchange(keyPrefix), refused) };
+}
+
+const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
+
+function operation(endpoint: Endpoint, names: Names): Operation {
+  const { method, path, summary, view, status, progress, file, completes, csv } = endpoint;
+  const reads = method === "GET" || method === "DELETE";
+  const queries = reads || file !== null || completes;
+  const answer = schemaOrReference(view, names);
+  const further = {
+    ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
+    ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
+  };
+  const parts = progress ? "; as `application/x-ndjson` with each part as soon as it ends" : "";
+  return {
+    operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
+    summary: `${summary}${parts}`,
+    tags: [controlTagOf(path)],
+    security: [{ operatorToken: [] }],
+    parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
+    ...(!reads && { requestBody: file === null ? requestBody(endpoint, names) : fileBody(file) }),
+    responses: {
+      [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
+      ...refusalReferences(method === "GET" ? readingStatuses : changingStatuses),
+    },
+    "x-addition": true,
+  };
+}
+
+/** A line of progress: parts, then the result or an error. */
+function progressLine(result: JsonSchema): JsonSchema {
+  const properties = {
+    checked: { type: "object", description: "A part that has ended" },
+    result: { ...result, description: "The answer: in the last line" },
+    error: { type: "object", description: "The error, as in an error's body: in the last line" },
+  };
+  return { type: "object", properties, minProperties: 1, maxProperties: 1 };
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** The tags of the control API, by the first words of their paths; those of other words are in `control-security`. */
@@ -121,42 +180,6 @@ function controlTagOf(path: string): string {
   return found?.[0] ?? "control-security";
 }
 
-function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file, completes, csv } = endpoint;
-  const reads = method === "GET" || method === "DELETE";
-  const queries = reads || file !== null || completes;
-  const answer = schemaOrReference(view, names);
-  const further = {
-    ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
-    ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
-  };
-  return {
-    operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
-    summary,
-    tags: [controlTagOf(path)],
-    security: [{ operatorToken: [] }],
-    parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
-    ...(!reads && { requestBody: file === null ? requestBody(endpoint, names) : fileBody(file) }),
-    responses: {
-      [status]: { description: "Done", content: { ...jsonContent(answer), ...further } },
-      ...refusalReferences(method === "GET" ? readingStatuses : changingStatuses),
-    },
-    "x-addition": true,
-  };
-}
-
-/** Unknown fields are refused. */
-function requestBody({ fields }: Endpoint, names: Names): NonNullable<Operation["requestBody"]> {
-  const schema = { ...jsonSchema(fields, names), additionalProperties: false };
-  return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
-}
-
-function fileBody(description: string): NonNullable<Operation["requestBody"]> {
-  return { required: true, content: { "application/octet-stream": { schema: { description } } } };
-}
-
-const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
-
 function idParameters(path: string): Parameter[] {
   const [, noun = ""] = path.split("/");
   if (!path.includes("/:id")) return [];
@@ -171,41 +194,21 @@ function queryParameters({ fields }: Endpoint, names: Names): Parameter[] {
   });
 }
 
-/** A line of progress: parts, then the result or an error. */
-function progressLine(result: JsonSchema): JsonSchema {
-  const properties = {
-    checked: { type: "object", description: "A part that has ended" },
-    result: { ...result, description: "The answer: in the last line" },
-    error: { type: "object", description: "The error, as in an error's body: in the last line" },
-  };
-  return { type: "object", properties, minProperties: 1, maxProperties: 1 };
+/** Unknown fields are refused. */
+function requestBody({ fields }: Endpoint, names: Names): NonNullable<Operation["requestBody"]> {
+  const schema = { ...jsonSchema(fields, names), additionalProperties: false };
+  return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
+}
+
+function fileBody(description: string): NonNullable<Operation["requestBody"]> {
+  return { required: true, content: { "application/octet-stream": { schema: { description } } } };
 }
 
 function refusalReferences(statuses: string[]): Record<string, Reference> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Control${status}` }]));
 }
 
-function errorSchema(codes: ErrorCode[]): JsonSchema {
-  const error = {
-    type: "object",
-    required: ["code", "field", "message"],
-    properties: {
-      code: { type: "string", enum: codes, description: "Stable code for programs" },
-      field: { type: ["string", "null"], description: "The field of the request that is wrong, or null" },
-      message: { type: "string", description: "The action and the cause, for people" },
-    },
-    description: "What went wrong",
-  };
-  return { type: "object", required: ["error"], properties: { error } };
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
-/** The operation of the Workbench: the body and the answers of a chat completion, with the refusals of the control API beside. */
-
-/** @param refusals the control API's answers by status */
+/** Gives an operation the body and the answers of a chat completion. @param refusals the control API's answers by status */
 function asChat(chat: Exchange, refusals: Record<string, ResponseDescription>): Exchange {
   const merged = Object.entries(refusals).map(([status, refusal]): [string, ResponseDescription] => {
     const answer = chat.responses[status];

@@ -1,4 +1,7 @@
-/** The OpenAPI document of all paths of a gateway, from the schemas and tables that its routes use. */
+/**
+ * The OpenAPI document of all paths of a gateway, made from the schemas and tables that its routes use. A test calls every operation
+ * and compares. `x-addition` marks what the specification of the service does not have.
+ */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../accounts/audit/list.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
@@ -128,10 +131,10 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
   };
 }
 
-function toolsKeyDescription(slug: string): string {
-  return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 hexadecimal digits in small letters, bare or after \`Bearer\``;
-}
-
 function bearer(description: string): Record<string, unknown> {
   return { type: "http", scheme: "bearer", description };
+}
+
+function toolsKeyDescription(slug: string): string {
+  return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 hexadecimal digits in small letters, bare or after \`Bearer\``;
 }

@@ -1,4 +1,7 @@
-/** The operations of /gpt/v1. */
+/**
+ * The operations of /gpt/v1. Bodies come from the schemas that check requests, error answers from the error table: each status with its
+ * codes, and the headers that such answers have by then.
+ */
 import { Type, type TProperties } from "@sinclair/typebox";
 import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
@@ -28,8 +31,6 @@ import {
 
 /** Every endpoint first checks the key. */
 const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
-// The keys of the table are its codes.
-const allCodes = Object.keys(errorTable) as ErrorCode[];
 
 const all: Parameter = {
   name: "all",
@@ -154,6 +155,106 @@ const completion: PromptOperation = {
   chunk: "CompletionChunk",
 };
 
+const detailSchema = {
+  type: "object",
+  required: ["detail"],
+  properties: { detail: { type: "string", description: "For people" } },
+};
+
+/** The body of chat completions. */
+export function chatRequestSchema(): JsonSchema {
+  return requestSchema({ messages: messagesSchema }, chatFields);
+}
+
+export function completionRequestSchema(): JsonSchema {
+  return requestSchema({ prompt: promptSchema }, completionFields);
+}
+
+const embeddingModel = Type.String({
+  minLength: 1,
+  maxLength: modelIdCharactersMax,
+  description: "Id of an embeddings model of GET /models, such as `sandbox/embed`",
+});
+
+/** The body of an embeddings request. */
+export function embeddingRequestSchema(): JsonSchema {
+  const { properties } = fieldsSchema(embeddingFields);
+  const schema = Type.Object({ input: inputSchema, model: embeddingModel, ...properties }, { additionalProperties: false });
+  return jsonSchema(schema, new Map());
+}
+
+function reference(name: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** @param counted whether the endpoint's requests are counted and can become generations */
+function errorAnswers(
+  codes: readonly ErrorCode[],
+  { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
+): Record<string, ResponseDescription> {
+  const groups = byStatus(codes, (code) => errorTable[code].status);
+  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
+}
+
+function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): ResponseDescription {
+  const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
+  const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
+  return {
+    description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
+    headers: headerReferences(headerNames(codes, counted)),
+    content: { "application/json": { schema: errorSchema(codes), examples: Object.fromEntries(examples) } },
+  };
+}
+
+/** Codes of the checks before the count of requests per minute. */
+const early = new Set<ErrorCode>([
+  "invalid_request",
+  "unsupported_parameter",
+  "invalid_api_key",
+  "gateway_disabled",
+  "request_too_large",
+  "auth_unavailable",
+]);
+/** Codes after the request was accepted; such answers name the generation. */
+const late = new Set<ErrorCode>([
+  "upstream_rejected",
+  "upstream_rate_limited",
+  "internal_error",
+  "upstream_error",
+  "upstream_auth",
+  "model_unavailable",
+  "upstream_timeout",
+]);
+
+function headerNames(codes: ErrorCode[], counted: boolean): string[] {
+  return [
+    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
+    ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
+    ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
+    ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
+  ];
+}
+
+/** @param type replaces the table's: errors of a stream that has begun have `api_error` */
+function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
+  const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
+  const error = {
+    type: "object",
+    required: ["message", "type", "code", "param"],
+    properties: {
+      message: { type: "string", description: "For people; may change" },
+      type: { type: "string", enum: types, description: "The kind of error, by its status" },
+      code: { type: "string", enum: [...codes], description: "Stable code for programs" },
+      param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
+    },
+    description: "What went wrong",
+  };
+  return { type: "object", required: ["error"], properties: { error } };
+}
+
+// The keys of the table are its codes.
+const allCodes = Object.keys(errorTable) as ErrorCode[];
+
 function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> & Exchange {
   const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
   const { operationId, summary, description, request, whole, chunk } = operation;
@@ -199,98 +300,11 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
   };
 }
 
-const detailSchema = {
-  type: "object",
-  required: ["detail"],
-  properties: { detail: { type: "string", description: "For people" } },
-};
-
-function reference(name: string): { $ref: string } {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** The error answers of the inference API from its error table: each status with its codes. */
-
-/** Codes of the checks before the count of requests per minute. */
-const early = new Set<ErrorCode>([
-  "invalid_request",
-  "unsupported_parameter",
-  "invalid_api_key",
-  "gateway_disabled",
-  "request_too_large",
-  "auth_unavailable",
-]);
-/** Codes after the request was accepted; such answers name the generation. */
-const late = new Set<ErrorCode>([
-  "upstream_rejected",
-  "upstream_rate_limited",
-  "internal_error",
-  "upstream_error",
-  "upstream_auth",
-  "model_unavailable",
-  "upstream_timeout",
-]);
-
-/** @param counted whether the endpoint's requests are counted and can become generations */
-function errorAnswers(
-  codes: readonly ErrorCode[],
-  { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
-): Record<string, ResponseDescription> {
-  const groups = byStatus(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
-}
-
-function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): ResponseDescription {
-  const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
-  const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
-  return {
-    description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
-    headers: headerReferences(headerNames(codes, counted)),
-    content: { "application/json": { schema: errorSchema(codes), examples: Object.fromEntries(examples) } },
-  };
-}
-
-function headerNames(codes: ErrorCode[], counted: boolean): string[] {
-  return [
-    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
-    ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
-    ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
-    ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
-  ];
-}
-
-/** @param type replaces the table's: errors of a stream that has begun have `api_error` */
-function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
-  const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
-  const error = {
-    type: "object",
-    required: ["message", "type", "code", "param"],
-    properties: {
-      message: { type: "string", description: "For people; may change" },
-      type: { type: "string", enum: types, description: "The kind of error, by its status" },
-      code: { type: "string", enum: [...codes], description: "Stable code for programs" },
-      param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
-    },
-    description: "What went wrong",
-  };
-  return { type: "object", required: ["error"], properties: { error } };
-}
-
-/** The bodies of chat completions and completions, from the schemas that check requests. */
-
 const chatModel = Type.String({
   minLength: 1,
   maxLength: modelIdCharactersMax,
   description: "Id of a model of GET /models, such as `sandbox/echo`",
 });
-
-export function chatRequestSchema(): JsonSchema {
-  return requestSchema({ messages: messagesSchema }, chatFields);
-}
-
-export function completionRequestSchema(): JsonSchema {
-  return requestSchema({ prompt: promptSchema }, completionFields);
-}
 
 function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSchema {
   const fields = table.map(({ needs, ...field }): [string, Field] => [
@@ -303,19 +317,5 @@ function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSc
   ]);
   const { properties } = fieldsSchema([...fields, ...routing]);
   const schema = Type.Object({ model: chatModel, ...prompt, ...properties }, { additionalProperties: false });
-  return jsonSchema(schema, new Map());
-}
-
-/** The body of an embeddings request, from the schema that checks requests. */
-
-const embeddingModel = Type.String({
-  minLength: 1,
-  maxLength: modelIdCharactersMax,
-  description: "Id of an embeddings model of GET /models, such as `sandbox/embed`",
-});
-
-export function embeddingRequestSchema(): JsonSchema {
-  const { properties } = fieldsSchema(embeddingFields);
-  const schema = Type.Object({ input: inputSchema, model: embeddingModel, ...properties }, { additionalProperties: false });
   return jsonSchema(schema, new Map());
 }

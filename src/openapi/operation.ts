@@ -1,4 +1,7 @@
-/** The used parts of an OpenAPI 3.1.0 document (https://spec.openapis.org/oas/v3.1.0). */
+/**
+ * The used parts of an OpenAPI 3.1.0 document (https://spec.openapis.org/oas/v3.1.0), and the headers of the inference API's answers,
+ * with the names that the answers use.
+ */
 import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/answer/headers.ts";
 import type { JsonSchema } from "../http/json-schema.ts";
 
@@ -53,7 +56,7 @@ export function jsonContent(schema: JsonSchema): Record<string, MediaType> {
   return { "application/json": { schema } };
 }
 
-/** The operation without a body and without ranges, for HEAD. */
+/** HEAD of an operation: the same without a body and without ranges. */
 export function headOf({ operationId, summary, responses, ...rest }: Operation): Operation {
   const bare = Object.entries(responses).filter(([status]) => status !== "206" && status !== "416");
   const bodiless = bare.map(([status, response]): [string, ResponseDescription] => [
@@ -74,8 +77,7 @@ export function byStatus<Code extends string>(codes: readonly Code[], statusOf: 
   return [...groups].toSorted(([a], [b]) => a - b).map(([status, group]) => [String(status), group]);
 }
 
-/** The headers of the inference API's answers, with the names from src/gateway/api/answer/headers.ts. */
-
+/** A header of the inference API's answers. */
 export interface Header {
   description: string;
   schema: JsonSchema;

@@ -1,4 +1,4 @@
-/** The paths for monitoring. */
+/** The paths for monitoring, and the service's own pages for people: the front door, the API reference and the icon. */
 import { jsonSchema } from "../http/json-schema.ts";
 import { Readiness } from "../process/health.ts";
 import { jsonContent, type ResponseDescription, type Paths, headOf, type Operation, type Parameter } from "./operation.ts";
@@ -52,8 +52,7 @@ export function servicePaths(): Paths {
   };
 }
 
-/** The service's own pages for people: the front door, the API reference and the icon. */
-
+/** The answer of pages that no part has. */
 const notFound: ResponseDescription = {
   description: "There is nothing",
   content: jsonContent({
@@ -100,12 +99,12 @@ export const pagePaths: Paths = {
   }),
 };
 
-function html(description: string): ResponseDescription {
-  return { description, content: { "text/html": { schema: { type: "string", description: "A page for people" } } } };
-}
-
 /** HEAD is the same without a body. */
 function page(words: Pick<Operation, "operationId" | "summary" | "description" | "parameters" | "responses">): Paths[string] {
   const get: Operation = { ...words, tags: ["service"], security: [], "x-addition": true };
   return { get, head: headOf(get) };
+}
+
+function html(description: string): ResponseDescription {
+  return { description, content: { "text/html": { schema: { type: "string", description: "A page for people" } } } };
 }

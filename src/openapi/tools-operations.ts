@@ -1,4 +1,7 @@
-/** The operations below /api/tools, from the list of operations, with the paths for attachments and MCP. */
+/**
+ * The operations below /api/tools, made from the list of operations, with the paths for attachments and MCP. Every operation has the
+ * same refusals.
+ */
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import type { Operation as ToolsOperation } from "../security/operation.ts";
 import {
@@ -25,58 +28,6 @@ const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
 export function toolsPaths(slug: string, names: Names): Paths {
   const described = operations.map((one) => [`${toolsPrefix}/${fullName(slug, one)}`, { post: operation(slug, one, names) }]);
   return { ...Object.fromEntries(described), [attachmentsPath]: { post: attachments }, [mcpPath]: { post: mcp } };
-}
-
-function operation(slug: string, described: ToolsOperation, names: Names): Operation {
-  const { title, description, input, data, addition } = described;
-  const body = { ...jsonSchema(input, names), additionalProperties: false };
-  const { properties = {}, ...envelope } = jsonSchema(successOf(data), new Map());
-  const named = { ...Object(properties), data: schemaOrReference(data, names) };
-  return {
-    ...shared,
-    operationId: fullName(slug, described),
-    summary: title,
-    description,
-    ...("attachment_path" in input.properties && { parameters: [attachmentParameter] }),
-    requestBody: { required: true, content: jsonContent(body) },
-    responses: answers({ ...envelope, properties: named }),
-    ...(addition && { "x-addition": true }),
-  };
-}
-
-const attachmentParameter: Parameter = {
-  name: attachmentHeader,
-  in: "header",
-  required: false,
-  description: `Id of a file that was sent to ${attachmentsPath}; an MCP server on the same machine sends it instead of attachment_path`,
-  schema: { type: "string" },
-};
-
-function answers(success: JsonSchema): Record<string, ResponseDescription> {
-  const failure = jsonContent({ $ref: "#/components/schemas/ToolsFailure" });
-  const headers = headerReferences(["x-request-id"]);
-  return {
-    "200": { description: "It was done", headers, content: jsonContent(success) },
-    "400": { description: "The call must be changed; `error` explains how", headers, content: failure },
-    "401": {
-      description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason",
-      headers,
-      content: failure,
-    },
-    "429": {
-      description: "The key or its workspace has reached a limit; `error` names it",
-      headers: { ...headers, ...headerReferences(["retry-after"]) },
-      content: failure,
-      "x-addition": true,
-    },
-    "500": { description: "A fault of the service or its database", headers, content: failure },
-    "503": {
-      description: "All callers together have reached a limit, or the disk is nearly full; `error` names it",
-      headers: { ...headers, ...headerReferences(["retry-after"]) },
-      content: failure,
-      "x-addition": true,
-    },
-  };
 }
 
 const kept = {
@@ -136,3 +87,55 @@ const mcp: Operation = {
   },
   "x-addition": true,
 };
+
+const attachmentParameter: Parameter = {
+  name: attachmentHeader,
+  in: "header",
+  required: false,
+  description: `Id of a file that was sent to ${attachmentsPath}; an MCP server on the same machine sends it instead of attachment_path`,
+  schema: { type: "string" },
+};
+
+function operation(slug: string, described: ToolsOperation, names: Names): Operation {
+  const { title, description, input, data, addition } = described;
+  const body = { ...jsonSchema(input, names), additionalProperties: false };
+  const { properties = {}, ...envelope } = jsonSchema(successOf(data), new Map());
+  const named = { ...Object(properties), data: schemaOrReference(data, names) };
+  return {
+    ...shared,
+    operationId: fullName(slug, described),
+    summary: title,
+    description,
+    ...("attachment_path" in input.properties && { parameters: [attachmentParameter] }),
+    requestBody: { required: true, content: jsonContent(body) },
+    responses: answers({ ...envelope, properties: named }),
+    ...(addition && { "x-addition": true }),
+  };
+}
+
+function answers(success: JsonSchema): Record<string, ResponseDescription> {
+  const failure = jsonContent({ $ref: "#/components/schemas/ToolsFailure" });
+  const headers = headerReferences(["x-request-id"]);
+  return {
+    "200": { description: "It was done", headers, content: jsonContent(success) },
+    "400": { description: "The call must be changed; `error` explains how", headers, content: failure },
+    "401": {
+      description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason",
+      headers,
+      content: failure,
+    },
+    "429": {
+      description: "The key or its workspace has reached a limit; `error` names it",
+      headers: { ...headers, ...headerReferences(["retry-after"]) },
+      content: failure,
+      "x-addition": true,
+    },
+    "500": { description: "A fault of the service or its database", headers, content: failure },
+    "503": {
+      description: "All callers together have reached a limit, or the disk is nearly full; `error` names it",
+      headers: { ...headers, ...headerReferences(["retry-after"]) },
+      content: failure,
+      "x-addition": true,
+    },
+  };
+}

@@ -1,4 +1,8 @@
-/** Prepares the data folder before anything is opened in it, so that a start that cannot work says why in one sentence. */
+/**
+ * Prepares the data folder before anything is opened in it, so that a start that cannot work says why in one sentence: missing, closed,
+ * read-only or full. From then on only this process's user can access the files that it creates, even if the data folder is open to
+ * all, as a volume often is.
+ */
 import { mkdirSync, rmSync, statfsSync, writeFileSync, chmodSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ConfigError } from "./environment/variables.ts";
@@ -42,6 +46,15 @@ const reasons: Record<string, string> = {
   EDQUOT: "this user's quota of its disk is used up",
 };
 
+/** The service's folders in the data folder; the servers of a fleet may have others, which other users may own. */
+const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
+
+/** Restricts what this process creates from now on, and the service's existing folders. */
+export function restrictPermissions(dataDir: string): void {
+  process.umask(0o077);
+  for (const name of namesIn(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));
+}
+
 function refused(folder: string, reason: string, cause?: Error): ConfigError {
   return new ConfigError(`Cannot use DATA_DIR "${folder}": ${reason}`, { cause });
 }
@@ -50,19 +63,7 @@ function inMiB(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`;
 }
 
-/** The service's folders in the data folder; the servers of a fleet may have others, which other users may own. */
-const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
-
-/**
- * From here on only this process's user can access the files that it creates, even if the data folder is open to all, as a volume
- * often is. Restricts existing folders as well.
- */
-export function restrictPermissions(dataDir: string): void {
-  process.umask(0o077);
-  for (const name of namesIn(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));
-}
-
-/** Those of a folder that is missing, no folder or closed to this user are none: whoever needs it says so. */
+/** None for a folder that is missing, no folder or closed to this user: whoever needs it reports that. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

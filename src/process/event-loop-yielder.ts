@@ -1,7 +1,11 @@
+/**
+ * Lets other work of the thread run during a long computation. A computation asks between its steps; it takes no time unless the
+ * current turn of the event loop is long.
+ */
 import type { Clock } from "../kernel/clock.ts";
 import { turnMicroseconds } from "./limits.ts";
 
-/** Lets other work of the thread run during a long computation. */
+/** One for each computation. */
 export class EventLoopYielder {
   readonly #clock: Clock;
   #sinceMs: number;

@@ -1,4 +1,8 @@
-/** /health shows that the process runs, /ready whether it can serve, /metrics what it counted. */
+/**
+ * /health shows that the process runs, /ready whether it can serve, /metrics what it counted, and the control API the state of this
+ * process. Each check runs at most once a second for all callers. The causes of problems name files, addresses and tables, so only the
+ * operator sees them. Requests through a proxy on this machine come from loopback too, so the address proves nothing.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type Clock, isoTime } from "../kernel/clock.ts";
@@ -29,7 +33,7 @@ export const Readiness = Type.Object({
   }),
 });
 
-/** By the part's name `ok` or its problem, which only the operator may see. */
+/** Each part by its name: `ok` or its problem, which only the operator may see. */
 export interface HealthState {
   ready: boolean;
   states: Record<string, string>;
@@ -44,7 +48,7 @@ export function watchHealth(health: Health): () => Promise<HealthState> {
   };
 }
 
-/** The state as everybody may see it. */
+/** The state as anyone may see it. */
 export function publicReadiness({ ready, states }: HealthState): Static<typeof Readiness> {
   return { ready, dependencies: withoutCauses(states) };
 }
@@ -69,7 +73,7 @@ export function healthRoutes(health: Health, current: () => Promise<HealthState>
   return app as unknown as Elysia;
 }
 
-/** By name `ok` or the problem. */
+/** @returns each check by its name: `ok` or the problem */
 export async function runChecks(checks: Record<string, Check>): Promise<Record<string, string>> {
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
@@ -80,13 +84,7 @@ export async function runChecks(checks: Record<string, Check>): Promise<Record<s
   return Object.fromEntries(states);
 }
 
-/** Problems name files, addresses and tables, which only the operator may see. */
-function withoutCauses(states: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state === "ok" ? "ok" : "unavailable"]));
-}
-
 /** The state of this process, as the operator sees it. */
-
 export const ServiceView = Type.Object({
   version: Type.String({ description: "The version of Weir" }),
   started_at: Type.String({ description: "When this process started, ISO 8601 in UTC" }),
@@ -108,4 +106,9 @@ export function serviceState(checks: Record<string, Check>, clock: Clock): () =>
     const alarms = values.map(({ labels, value }) => ({ alarm: String(labels.alarm), count: value }));
     return { version, started_at: startedAt, dependencies, alarms: alarms.filter(({ count }) => count > 0) };
   };
+}
+
+/** Problems name files, addresses and tables, which only the operator may see. */
+function withoutCauses(states: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state === "ok" ? "ok" : "unavailable"]));
 }

@@ -1,15 +1,15 @@
-/** Limits of a process, and the defaults of variables. */
+/** The limits of a process, and the defaults of variables. */
 
 // From the specification
-/** An answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
+/** Time for an answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
 export const streamDurationMsDefault = 900_000;
 
 // Bodies
-/** Any body; beyond it the server itself answers 413 without a body. */
+/** Size of any body; beyond it the server itself answers 413 without a body. */
 export const serverBodyBytesMax = 64 * 1024 * 1024;
 /** Shortest token that `OPERATOR_TOKEN` and the file `operator-token` may hold. */
 export const operatorTokenCharactersMin = 32;
-/** Of a file that `<variable>_FILE` names. */
+/** Size of a file that `<variable>_FILE` names. */
 export const secretFileBytesMax = 64 * 1024;
 
 /** Free on the disk of a data folder where a first start creates a database. */
@@ -26,7 +26,7 @@ export const acceptQueueMsMax = 400;
 // The lock of a data folder
 /** How often an owner shows that it lives, to processes that cannot see it: those of other containers. */
 export const lockBeatMs = 2_000;
-/** After so long without a sign an owner of another container counts as dead. */
+/** An owner of another container that shows no sign for this long counts as dead. */
 export const lockSilenceMsMax = 15_000;
 /** A claim takes milliseconds. After this time one of another container belongs to a dead process. */
 export const lockClaimMsMax = 5_000;
@@ -44,7 +44,7 @@ export const telemetrySpansBatch = 512;
 export const telemetrySpansPauseMs = 1_000;
 /** How long a sending may take, with its repetitions. */
 export const telemetrySendMs = 10_000;
-/** How long a process that ends sends what waits. */
+/** How long a process that ends goes on sending waiting spans. */
 export const telemetryFlushMs = 2_000;
 
 // Tools API
@@ -58,5 +58,5 @@ export const sbomsKeptDefault = 20;
 export const sbomsKeptMax = 10_000;
 
 // OpenID Connect
-/** Of `OIDC_NAME`, the words on a button. */
+/** Length of `OIDC_NAME`, the words on a button. */
 export const oidcNameCharactersMax = 40;

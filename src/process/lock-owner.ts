@@ -1,4 +1,10 @@
-/** The owner of a data folder, as the file DATA_DIR/lock names it. */
+/**
+ * The owner of a data folder, as the file DATA_DIR/lock names it, and whether it lives.
+ *
+ * A process is recognized by its id, its start time and the boot, so that a dead one with a reused id is not taken for the owner. Ids
+ * are valid only at one place: a namespace of process ids of one boot of one machine. An owner elsewhere cannot be looked up, so its
+ * last beat is believed.
+ */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, stat, utimes, readlink } from "node:fs/promises";
@@ -10,7 +16,7 @@ import { lockSilenceMsMax } from "./limits.ts";
 
 export interface Owner extends ProcessIdentity {
   id: string;
-  /** Where its process id is valid; null: written by a version that did not know. */
+  /** Where its process id is valid; null: the file does not say. */
   place: string | null;
   /** When it last showed that it lives. */
   beatMs: number;
@@ -47,10 +53,6 @@ export async function beat(path: string, clock: Clock): Promise<void> {
   await utimes(path, clock.now() / 1_000, clock.now() / 1_000);
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
 /** The folder has a living owner. */
 export class LockedError extends Error {
   override name = "LockedError";
@@ -69,10 +71,9 @@ export class LockedError extends Error {
 }
 
 /** Distinguishes a running process from a dead one with the same id by its start time. */
-
 export interface ProcessIdentity {
   pid: number;
-  /** The start time as the system writes it, for comparison only. */
+  /** The start time as the system writes it, only to be compared. */
   start: string;
 }
 
@@ -87,17 +88,14 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return present?.start === identity.start;
 }
 
-/**
- * Where this process's ids are valid, for comparison only: a namespace of process ids, of one boot of one machine. Processes of two
- * containers do not see each other, and each may have the same id.
- */
+/** Where this process's ids are valid, only to be compared. Processes of two containers do not see each other and may have the same id. */
 export async function placeOfThisProcess(): Promise<string> {
   const [boot, namespace] = await Promise.all([bootId(), readlink("/proc/self/ns/pid").catch(() => hostname())]);
   return createHash("sha256").update(`${boot}/${namespace}`).digest("hex").slice(0, 16);
 }
 
-async function bootId(): Promise<string> {
-  return (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")).trim();
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** Clock ticks since boot (proc(5), stat field 22), and the id of the boot: after a power cut ids and ticks repeat. */
@@ -108,6 +106,10 @@ async function startOnLinux(pid: number): Promise<string | null> {
   const [state, ticks] = [fields?.[0], fields?.[19]];
   if (state === undefined || ticks === undefined || state === "Z" || state === "X") return null;
   return `${boot}-${ticks}`;
+}
+
+async function bootId(): Promise<string> {
+  return (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")).trim();
 }
 
 async function startElsewhere(pid: number): Promise<string | null> {

@@ -1,9 +1,13 @@
 /**
  * One process owns a data folder: PGlite and the spools do not lock, and two owners lose what was acknowledged.
  *
- * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is recognized even if its id is in use again.
- * A process of another container cannot look that id up. So the owner also touches the file every two seconds, and an owner elsewhere
+ * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is recognized even if its id is in use again. A
+ * process of another container cannot look that id up. So the owner also touches the file every two seconds, and an owner elsewhere
  * that did not for 15 s counts as dead. An owner that was only slow finds another's name in the file, and ends.
+ *
+ * Processes that want the lock exclude each other by claims. Each creates a claim file with its own name, then reads the others; if
+ * another claim's process lives, it withdraws and tries again. Of two processes the later always sees the earlier's claim, and since a
+ * claim is named after its process, removing a dead one never removes a living one.
  */
 import { randomInt } from "node:crypto";
 import { mkdir, rename, rm, readdir, stat, writeFile } from "node:fs/promises";
@@ -83,6 +87,19 @@ export async function takeNumberedFolder(
   throw new Error(`Cannot find a folder for a ${role} in "${dataDir}": all ${foldersMax} have living owners`);
 }
 
+function endThisProcess(folder: string): void {
+  console.error(`This process was silent for so long that another one took its data folder "${folder}": it ends at once`);
+  process.exit(1);
+}
+
+interface Taker {
+  home: string;
+  self: ProcessIdentity;
+  /** Where the process ids of `self` and of its neighbours are valid. */
+  place: string;
+  clock: Clock;
+}
+
 /** @returns the id of the lock */
 async function takeFromDead(taker: Taker, waits: boolean): Promise<string> {
   const { home, place, clock } = taker;
@@ -112,60 +129,8 @@ async function takeUnlessOwned(taker: Taker): Promise<string | Owner> {
   }
 }
 
-interface Beating {
-  home: string;
-  id: string;
-  clock: Clock;
-  lost(folder: string): void;
-}
-
-function keepBeating({ home, id, clock, lost }: Beating): AsyncDisposable {
-  return repeatUntilStopped({
-    clock,
-    async round() {
-      const owner = await readOwner(home);
-      if (owner !== null && owner.id !== id) return lost(home);
-      await beat(join(home, "lock"), clock);
-    },
-    everyMs: lockBeatMs,
-    pauseFirst: true,
-    // The folder may be away or gone. If another process takes the lock meanwhile, the next round finds its name.
-    onError() {},
-  });
-}
-
-function endThisProcess(folder: string): void {
-  console.error(`This process was silent for so long that another one took its data folder "${folder}": it ends at once`);
-  process.exit(1);
-}
-
-/** Such as EACCES, EROFS or ENOSPC. */
-function isOfSystem(error: unknown): error is Error {
-  return error instanceof Error && "syscall" in error;
-}
-
-/** Removes the lock unless it was taken again, even by this process. */
-async function release(home: string, id: string): Promise<void> {
-  const owner = await readOwner(home);
-  if (owner?.id === id) await rm(join(home, "lock"), { force: true });
-}
-
-/**
- * Processes that want the lock of a folder exclude each other by claims. Each creates a claim file with its own name, then reads the
- * others; if another claim's process lives, it withdraws and tries again. Of two processes the later always sees the earlier's claim,
- * and since a claim is named after its process, removing a dead one never removes a living one.
- */
-
-const claimPauseMs = 20;
 const claimAttemptsMax = 100;
-
-interface Taker {
-  home: string;
-  self: ProcessIdentity;
-  /** Where the process ids of `self` and of its neighbours are valid. */
-  place: string;
-  clock: Clock;
-}
+const claimPauseMs = 20;
 
 /** Gets the right to read the lock and to replace it by the claim. @throws LockedError if others keep claiming for seconds */
 async function claimLock({ home, self, place, clock }: Taker): Promise<{ path: string; id: string }> {
@@ -216,4 +181,37 @@ async function otherClaimant(home: string, { own, place, clock }: Claimant): Pro
 async function isFresh(path: string, clock: Clock): Promise<boolean> {
   const written = await stat(path).catch(() => null);
   return written !== null && clock.now() - written.mtimeMs < lockClaimMsMax;
+}
+
+/** Such as EACCES, EROFS or ENOSPC. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error;
+}
+
+interface Beating {
+  home: string;
+  id: string;
+  clock: Clock;
+  lost(folder: string): void;
+}
+
+function keepBeating({ home, id, clock, lost }: Beating): AsyncDisposable {
+  return repeatUntilStopped({
+    clock,
+    async round() {
+      const owner = await readOwner(home);
+      if (owner !== null && owner.id !== id) return lost(home);
+      await beat(join(home, "lock"), clock);
+    },
+    everyMs: lockBeatMs,
+    pauseFirst: true,
+    // The folder may be away or gone. If another process takes the lock meanwhile, the next round finds its name.
+    onError() {},
+  });
+}
+
+/** Removes the lock unless it was taken again, even by this process. */
+async function release(home: string, id: string): Promise<void> {
+  const owner = await readOwner(home);
+  if (owner?.id === id) await rm(join(home, "lock"), { force: true });
 }

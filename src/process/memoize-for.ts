@@ -1,6 +1,9 @@
+/**
+ * Shares one result of a costly call among all callers within a time. A failure is not kept, and neither is a result beyond its time.
+ */
 import type { Clock } from "../kernel/clock.ts";
 
-/** Shares one result of a costly call among all callers within a time. A failure is not kept. */
+/** @returns a function that calls `find` if its last result is older than `ms` */
 export function memoizeFor<T>(ms: number, clock: Clock, find: () => Promise<T>): () => Promise<T> {
   let last: { at: number; found: Promise<T> } | null = null;
   return () => {

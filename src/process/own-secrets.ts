@@ -1,4 +1,8 @@
-/** Reads the keys that seal stored values: those of the environment, or one that the first start creates in the data folder. */
+/**
+ * The secrets that a first start makes for itself in the data folder where the environment has none: the keys that seal stored values,
+ * and the operator token. Each is in a file that only its owner can read and that appears as a whole. A key that was typed and not
+ * drawn is refused as the first key; it may still follow, to open what it sealed before.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +11,7 @@ import { ConfigError } from "./environment/variables.ts";
 import { operatorTokenCharactersMin } from "./limits.ts";
 
 /**
+ * The keys that seal stored values.
  * @returns the given keys, then those of the file, so that values sealed before still open
  * @throws ConfigError if the file holds no keys
  */
@@ -41,8 +46,6 @@ export function refuseGuessable(first: Secret | undefined, name: string): void {
     `The first key of ${name} can be guessed: put one of 32 random bytes before it (openssl rand -base64 32)`,
   );
 }
-
-/** Reads the operator token of the environment, or of a file in the data folder that the first start creates. */
 
 /** @throws ConfigError if the token in the file is too short: an empty one would open the control API to everyone */
 export function readOperatorToken(given: Secret | null, dataDir: string): Secret {

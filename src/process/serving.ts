@@ -1,3 +1,7 @@
+/**
+ * What all processes that serve HTTP share: the settings of Bun's server, a port of its own for /metrics and /health, and the signal
+ * that ends the process in order. A second signal, at least a second later, ends it at once.
+ */
 import { createServer } from "node:http";
 import { observe, registry } from "../kernel/metrics.ts";
 import { ConfigError } from "./environment/variables.ts";
@@ -14,8 +18,6 @@ export const serverSettings = {
   development: false,
 };
 
-/** Serves /metrics and /health on a port of their own. It needs no token, so by default it listens on loopback only. */
-
 observe("weir_build_info", () => ({ [version]: 1 }));
 
 interface MetricsAddress {
@@ -24,7 +26,10 @@ interface MetricsAddress {
   metricsPort: number | null;
 }
 
-/** @throws ConfigError if the port is taken */
+/**
+ * Serves /metrics and /health. This port needs no token, so by default it listens on loopback only. @throws ConfigError if the port is
+ * taken
+ */
 export async function serveMetrics({ metricsHost: host, metricsPort: port }: MetricsAddress): Promise<AsyncDisposable> {
   if (port === null) return new AsyncDisposableStack();
   const server = createServer((request, response) => {
@@ -44,9 +49,7 @@ export async function serveMetrics({ metricsHost: host, metricsPort: port }: Met
   };
 }
 
-/** SIGINT and SIGTERM start an orderly shutdown; another one, at least a second later, ends the process at once. */
-
-/** Resolves with the name of the first signal. */
+/** Resolves with the name of the first SIGINT or SIGTERM. */
 export function shutdownSignal(): Promise<string> {
   return new Promise((resolve) => {
     let askedAt: number | null = null;

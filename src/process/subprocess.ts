@@ -1,4 +1,10 @@
-/** Runs a program of ours that reads its input from stdin and writes its result as lines to stdout, in a process with a deadline. */
+/**
+ * Runs a program of ours in a subprocess: it reads its input from stdin and writes its result as lines to stdout, within a deadline.
+ *
+ * Its priority is low, so that chats get the cores first. The parent lowers it, and all threads inherit it: a program that lowered its
+ * own would first have started, which is the most expensive part. An early end shows only by missing lines; the reader of the lines has
+ * to notice.
+ */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism, constants, getPriority, setPriority } from "node:os";
@@ -48,16 +54,10 @@ export async function* subprocessLines({
   }
 }
 
-/** Starts a program of this service in a subprocess of low priority, so that chats get the cores first. */
-
-/** Leaves one core to other work if there is more than one. */
+/** One core is left to other work if there is more than one. */
 export const subprocessesMax = Math.max(1, availableParallelism() - 1);
 
-/**
- * The parent lowers the priority, and all threads inherit it: a program that lowered its own would first have started, which is the
- * most expensive part.
- * @param stdin a descriptor to read from, or a pipe
- */
+/** @param stdin a descriptor to read from, or a pipe */
 export function spawnSubprocess(program: string, stdin: "pipe"): ChildProcessByStdio<Writable, Readable, null>;
 export function spawnSubprocess(program: string, stdin: number | "pipe"): ChildProcessByStdio<Writable | null, Readable, null>;
 export function spawnSubprocess(program: string, stdin: number | "pipe"): ChildProcessByStdio<Writable | null, Readable, null> {
@@ -84,8 +84,7 @@ export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** A subprocess's side: it reads stdin and writes lines to stdout. */
-
+/** The subprocess's side: all that it is to read. */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);

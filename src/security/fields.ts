@@ -1,6 +1,7 @@
 /**
- * Kinds of fields for operations. A title explains the field, and the description completes the sentence
- * "… is needed"; both together describe the field to people and models.
+ * The kinds of fields of operations, and how a list is paged. A title explains the field, and the description completes the sentence "…
+ * is needed"; both together describe the field to people and models. Defaults are part of the schema, so handlers always get a value. A
+ * list answers `limit`, `offset`, `total` and `has_more`, which shows whether rows are missing.
  */
 import {
   Type,
@@ -15,7 +16,7 @@ import {
 } from "@sinclair/typebox";
 import { nameCharactersMax } from "../accounts/limits.ts";
 
-/** Of control characters only tab and line ends: PostgreSQL accepts no NUL, and the others could forge lines in logs and mails. */
+/** No control characters except tab and line ends: PostgreSQL accepts no NUL, and the others could forge lines in logs and mails. */
 const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";
 const printableLine = "^[^\\u0000-\\u001f\\u007f]*$";
 
@@ -48,20 +49,10 @@ export function choiceField<const Words extends string[]>(
 
 type OneOf<Words extends string[]> = TUnion<{ [Index in keyof Words]: TLiteral<Words[Index]> }>;
 
-/** Each word became a literal; the type of `map` does not show that for a tuple. */
-function literals<Words extends string[]>(union: TUnion): OneOf<Words> {
-  return union as unknown as OneOf<Words>;
-}
-
 interface NumberOptions {
   title: string;
   min: number;
   max?: number;
-}
-
-/** An integer that JavaScript represents exactly. @param normal the default */
-function wholeNumber({ normal, ...options }: NumberOptions & { normal: number }): TInteger {
-  return filled(optionalNumber({ ...options, normal }));
 }
 
 export function optionalNumber({ title, min, max, normal }: NumberOptions & { normal?: number }): TInteger {
@@ -75,11 +66,6 @@ export function decimal({ title, min, max }: { title: string; min: number; max: 
   return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
 }
 
-/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
-function filled<Field extends TSchema>(field: Field): Field {
-  return Type.Optional(field) as unknown as Field;
-}
-
 /** An id. The operation refuses an unknown one, whatever its form. */
 export function idField(title: string): TString {
   return lineOf({ title, min: 1, max: nameCharactersMax });
@@ -89,8 +75,6 @@ export function idField(title: string): TString {
 export function nameFilter(title: string): TOptional<TString> {
   return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
 }
-
-/** The fields and the envelope of lists with limit and offset, which shows whether rows are missing. */
 
 /** `limit` and `offset` of a list. @param max absent: any limit is accepted, and the operation reports the one that it uses */
 export function pageFields({ normal, max }: { normal: number; max?: number }) {
@@ -129,14 +113,29 @@ export function listData<const Plural extends string, Row extends TSchema, Furth
   return Type.Object({ ...rows, ...pageData, ...(further as Further) }, { description: "One page of the list" });
 }
 
-/** The fields beside the rows. */
+/** The fields of a list's answer except its rows. */
 export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** For a page that may have fewer rows because of their size, which only MCP's have. */
+/** The same for a page of MCP, which may have fewer rows because of their size. */
 export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
   const next = page.offset + rows;
   const isShort = rows > 0 && rows < page.limit && next < total;
   return { ...pageAnswer(page, { total, rows }), ...(isShort && { next_offset: next }) };
+}
+
+/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
+function filled<Field extends TSchema>(field: Field): Field {
+  return Type.Optional(field) as unknown as Field;
+}
+
+/** Each word became a literal; the type of `map` does not show that for a tuple. */
+function literals<Words extends string[]>(union: TUnion): OneOf<Words> {
+  return union as unknown as OneOf<Words>;
+}
+
+/** An integer that JavaScript represents exactly. @param normal the default */
+function wholeNumber({ normal, ...options }: NumberOptions & { normal: number }): TInteger {
+  return filled(optionalNumber({ ...options, normal }));
 }

@@ -1,4 +1,4 @@
-/** Limits of the security platform and its tools API. */
+/** The limits of the security platform and its tools API: every bound of the wing with its unit, so that none stands in a verb. */
 
 // Quotas: what a workspace stores
 /** Tickets of any kind in an hour. */
@@ -25,11 +25,11 @@ export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
 export const sbomFailedReadCalls = 60;
 /** Concurrent calls of a process and of one key; others wait in a queue. */
 export const toolsCallsRunningMax = 6;
-/** Of them, those of one key; others wait, and keys take turns. */
+/** The part of one key; its other calls wait, and keys take turns. */
 export const toolsCallsRunningPerKeyMax = 3;
 /** Calls that wait in a process. */
 export const toolsCallsWaitingMax = 2_000;
-/** Of them, those of one key. */
+/** Waiting calls of one key. */
 export const toolsCallsWaitingPerKeyMax = 200;
 /** How long a call waits. */
 export const toolsCallWaitMs = 10_000;
@@ -39,11 +39,11 @@ export const loopBusyMs = 2;
 export const loopRestMsMax = 25;
 /** The same for long calls (uploads, imports, moves of projects), by workspace. */
 export const longCallsRunningMax = 8;
-/** Of them, those of one workspace; others wait, and workspaces take turns. */
+/** The part of one workspace; its other long calls wait, and workspaces take turns. */
 export const longCallsRunningPerWorkspaceMax = 2;
-/** Of these, how many wait in a process. */
+/** Long calls that wait in a process. */
 export const longCallsWaitingMax = 200;
-/** Of them, those of one workspace. */
+/** Waiting long calls of one workspace. */
 export const longCallsWaitingPerWorkspaceMax = 50;
 /** How long one waits. */
 export const longCallWaitMs = 60_000;
@@ -51,15 +51,15 @@ export const longCallWaitMs = 60_000;
 // Quotas: bodies in transfer
 /** Bodies that a process holds in memory. */
 export const toolsBodiesBytesMax = 128 * 1024 * 1024;
-/** Of them, those of one workspace. */
+/** The part of one workspace. */
 export const toolsBodiesPerWorkspaceBytesMax = 48 * 1024 * 1024;
-/** Of them, those of one key. */
+/** The part of one key. */
 export const toolsBodiesPerKeyBytesMax = 24 * 1024 * 1024;
 /** SBOMs and attachments in transfer, which are spooled to files. */
 export const documentsSpooledBytesMax = 2 * 1024 * 1024 * 1024;
-/** Of them, those of one workspace. */
+/** The part of one workspace. */
 export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
-/** Of them, those of one key. */
+/** The part of one key. */
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
 
 // Tools API, from the specification
@@ -79,9 +79,9 @@ export const feedbackRatingMax = 5;
 // Tools API
 /** Size of a call without its SBOM: parsing more would block the event loop. */
 export const toolsBodyBytesMax = 1024 * 1024;
-/** Until it has arrived. */
+/** Time for a body to arrive. */
 export const toolsBodyMs = 60_000;
-/** One call. */
+/** Time for one call. */
 export const toolsDeadlineMs = 10_000;
 /** Tickets of a list where no number is named. */
 export const ticketRowsDefault = 25;
@@ -145,7 +145,7 @@ export const archiveRatioMax = 200;
 export const archiveRatioFromBytes = 16 * 1024 * 1024;
 /** The name of an entry. */
 export const archiveNameCharactersMax = 1_024;
-/** A header of a tar archive that tells of another one. */
+/** A header of a tar archive that describes the next one. */
 export const tarHeaderBytesMax = 64 * 1024;
 
 // SBOMs
@@ -185,11 +185,11 @@ export const projectMoveMs = 60_000;
 export const sbomReadHereBytesMax = 32 * 1024;
 /** Concurrent subprocesses, of which one CPU core is always free; each needs up to a gigabyte for the largest SBOMs. */
 export const sbomReadersMax = 2;
-/** Of them, those of one workspace. */
+/** Subprocesses of one workspace. */
 export const sbomReadersPerWorkspaceMax = 1;
 /** SBOMs that wait for a subprocess, in total and of one workspace, and for how long. */
 export const sbomReadersWaitingMax = 32;
-/** Of them, those of one workspace; beyond it 429. */
+/** Waiting SBOMs of one workspace; beyond it 429. */
 export const sbomReadersWaitingPerWorkspaceMax = 8;
 /** How long a document waits; then 503. */
 export const sbomReaderWaitMs = 60_000;
@@ -312,7 +312,7 @@ export const issueTextCharactersMax = 4_000;
 export const advisoryBatchMs = 45_000;
 /** Attempts at a batch, each after a deadlock. */
 export const advisoryBatchAttemptsMax = 3;
-/** Older advisories of an ecosystem are told with a warning: new ones are published every day. */
+/** Answers warn about advisories of an ecosystem that are older than this: new ones are published every day. */
 export const advisoryStaleMs = 7 * 86_400_000;
 /** Invalid records that the result of an import names. */
 export const advisoryFailuresShownMax = 1_000;
@@ -344,7 +344,7 @@ export const repositorySkippedMax = 200;
 export const repositoryFoldersMax = 200_000;
 /** Its entries. */
 export const repositoryArchiveEntriesMax = 500_000;
-/** What it holds when it is decompressed; beside that, `archiveRatioMax`. */
+/** What it holds when it is decompressed, in addition to the bound `archiveRatioMax`. */
 export const repositoryArchiveUnpackedBytesMax = 4 * 1024 * 1024 * 1024;
 /** Deadline of an import by address: less than the minute that clients usually wait. */
 export const repositoryImportMs = 50_000;

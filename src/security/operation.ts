@@ -1,4 +1,11 @@
-/** One definition for each operation of the tools API, from which HTTP, MCP and the OpenAPI document are made. */
+/**
+ * One definition for each operation of the tools API: fields, data, annotations and what it does. HTTP, MCP and the OpenAPI document
+ * are made from it, so they cannot differ.
+ *
+ * The fields of a call are checked here, once, with their defaults; the error says what to change. Unknown fields are refused, since a
+ * mistyped filter would otherwise return everything and look like an answer. A caller is the owner of a tools key in one workspace,
+ * with a scope in it; what the scope hides is hidden by the lists, not here.
+ */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { MemberActor } from "../accounts/audit/actor.ts";
@@ -103,19 +110,13 @@ export function operation<Input extends TObject, Data extends TObject>(definitio
   };
 }
 
-/** The schema of `data` describes an object, so the data is one. */
-function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
-  return outcome as Outcome<Record<string, unknown>>;
-}
-
 /** For operations that change nothing. */
 export const reading: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-
-/** The caller of an operation: the owner of a tools key, in one workspace, with a scope in it. */
 
 /** The part of the workspace that lists show. */
 export type Scope = { kind: "workspace" } | { kind: "product" | "project"; id: string };
 
+/** The caller of an operation: the owner of a tools key in one workspace, with a scope in it. */
 export interface Caller {
   key: KeyId;
   workspace: WorkspaceId;
@@ -124,12 +125,7 @@ export interface Caller {
   scope: Scope;
 }
 
-/** Checks the fields of a call against those of its operation, and says in the error what to change. */
-
-/**
- * @returns the fields with their defaults
- * @throws DomainError invalid_field for the first problem
- */
+/** Checks the fields of a call. @returns the fields with their defaults @throws DomainError invalid_field for the first problem */
 export function checkInput<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {
   const problem = findFieldProblem(fields, given, accepts);
   if (problem !== null) throw new DomainError("invalid_field", messageOf(problem), { field: problem.field });
@@ -138,6 +134,11 @@ export function checkInput<Fields extends TObject>(fields: Fields, given: Record
     return fallback === undefined ? [] : [[field, fallback]];
   });
   return checkedFields(fields, Object.fromEntries(withDefaults));
+}
+
+/** The schema of `data` describes an object, so the data is one. */
+function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
+  return outcome as Outcome<Record<string, unknown>>;
 }
 
 /** Lengths are counted in characters, as JSON Schema counts them; JavaScript counts some characters twice. */
@@ -161,6 +162,8 @@ function messageOf(problem: FieldProblem): string {
   return `There is no field "${shortened(field)}": ${hint}`;
 }
 
+const shownMax = 60;
+
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
@@ -168,8 +171,6 @@ function shown(value: unknown): string {
   const length = [...value].length;
   return length > shownMax || /\p{Cc}/u.test(value) ? `a text of ${length} characters` : JSON.stringify(value);
 }
-
-const shownMax = 60;
 
 function shortened(name: string): string {
   return name.length > shownMax ? `${name.slice(0, shownMax)}…` : name;

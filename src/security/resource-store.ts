@@ -1,3 +1,4 @@
+/** The SQL that products and projects share: whether one exists, and how many a workspace has. */
 import type { Queries } from "../backing/backing.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 

@@ -1,4 +1,7 @@
-/** What products and projects have in common: an id, a name that is unique in a workspace, and a limit for each workspace. */
+/**
+ * What products and projects have in common: an id, a name that is unique in a workspace, a limit for each workspace, and the event of
+ * their creation. A text of the form of an id is never a name. One of another workspace is not found, as one that does not exist.
+ */
 import type { AuditEvent } from "../accounts/audit/change.ts";
 import { DomainError, quotaFull } from "../accounts/errors.ts";
 import { lockQuota } from "../accounts/quotas/store.ts";

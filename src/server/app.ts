@@ -1,4 +1,7 @@
-/** The HTTP application: all APIs, and the answer to unknown paths. */
+/**
+ * The HTTP application: all APIs, and the answer to unknown paths. Clients whose base URL lacks `/gpt/v1` show their users only "404
+ * status code (no body)", so the log gets a hint now and then.
+ */
 import { Elysia } from "elysia";
 import { connectorRoutes, type ConnectorParts } from "../connectors/pages/routes.ts";
 import type { ConsoleParts } from "../console/page.ts";
@@ -71,8 +74,6 @@ export function makeApp({ gateway, control, tools, connectors, health, publicOri
   if (topUps !== null) app.use(stripeWebhookRoutes(topUps));
   return console === null ? app : app.use(consoleRoutes(console));
 }
-
-/** Hints in the log for clients whose base URL lacks `/gpt/v1`: official packages show them no more than "404 status code (no body)". */
 
 /** What clients of the format ask for. */
 const endpoints = ["/chat/completions", "/completions", "/embeddings", "/models", "/responses"];

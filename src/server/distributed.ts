@@ -1,4 +1,7 @@
-/** A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. */
+/**
+ * A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. Each front migrates the schema and creates
+ * the first workspace, unless another one did before.
+ */
 import { join } from "node:path";
 import { startDeliveries } from "../accounts/alerts/deliveries.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";

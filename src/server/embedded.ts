@@ -1,4 +1,7 @@
-/** The whole service in one process: embedded backing, front and workers. */
+/**
+ * The whole service in one process: embedded backing, front and workers. What a failed start has opened is closed again. Workers get
+ * their parts directly and share this process's memory and event loop.
+ */
 import { join } from "node:path";
 import { startAdmission } from "../../workers/admission.ts";
 import { startFormerSboms, startScanner } from "../../workers/scanner.ts";
@@ -8,6 +11,7 @@ import { startProber } from "../../workers/prober.ts";
 import { startDeliveries } from "../accounts/alerts/deliveries.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { startTopUps } from "../../workers/top-ups.ts";
+import { notifying } from "../backing/after-commit.ts";
 import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
@@ -39,9 +43,10 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(await takeLock(dataDir));
   const operatorToken = readOperatorToken(config.operatorToken, dataDir);
   const keyring = new Keyring(readSecretsKeys(config.secretsKeys, dataDir));
-  const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock, log }));
-  await migrate(sql);
-  const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
+  const database = stack.use(await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock, log }));
+  await migrate(database.sql);
+  const bus = stack.use(new EmbeddedBus({ sql: database.sql, clock, log }));
+  const sql = notifying(database.sql, (topic) => bus.broadcast(topic));
   const counters = new EmbeddedCounters(clock);
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
   const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });

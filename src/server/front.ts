@@ -1,4 +1,8 @@
-/** The front: the parts of a process that answers HTTP, the same in both modes. */
+/**
+ * The front: the parts of a process that answers HTTP, the same in both modes. It opens the gateway, the control API, the tools API,
+ * the catalog and the Console, ties them to one process, and checks what /ready names. A part that cannot work yet does not keep the
+ * others from starting.
+ */
 import { join, resolve } from "node:path";
 import { mailManagers } from "../accounts/mails/mail-managers.ts";
 import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
@@ -67,7 +71,7 @@ interface FrontParts {
 export interface Front {
   app: ReturnType<typeof makeApp>;
   gateway: Gateway;
-  /** What /ready finds missing now, for the operator; empty: it is ready. */
+  /** What /ready finds missing now, with causes; empty: it is ready. */
   problems(): Promise<string[]>;
   /** Makes /ready fail, so that balancers use other gateways. Resolves when the current requests have ended, or after `waitMs`. */
   announceShutdown(waitMs: number): Promise<void>;
@@ -136,7 +140,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   };
 }
 
-/** Takes over what an earlier owner of the folder left. */
+/** Opens admission, which settles what an earlier owner of the folder left. */
 function openAdmission({ backing, models, clock, log }: FrontParts, journal: GenerationJournal): AdmissionClient {
   const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal, models });
   const { pendingAdmissions, blocks, ...owed } = journal.recover();
@@ -146,9 +150,18 @@ function openAdmission({ backing, models, clock, log }: FrontParts, journal: Gen
   return admission;
 }
 
-async function problemsOf(parts: Record<string, Check>): Promise<string[]> {
-  const states = Object.entries(await runChecks(parts));
-  return states.flatMap(([part, state]) => (state === "ok" ? [] : `${part}: ${state}`));
+function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {
+  return {
+    database: async () => {
+      await withDeadline(clock, readyDeadlineMs, "The database's answer", ping(backing.sql));
+      return null;
+    },
+    bus: async () => (backing.bus.connected() ? null : "not connected"),
+    admission: () => withDeadline(clock, readyDeadlineMs, "Admission's answer", gateway.admission.problem()),
+    catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
+    spool: async () =>
+      gateway.journal.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
+  };
 }
 
 function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, parts: Record<string, Check>): void {
@@ -204,6 +217,47 @@ async function planeParts(
   };
 }
 
+/** Origins that the operator configured may have any address; the platforms' own origins only public ones. */
+function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
+  const open = new Set(["https://api.github.com", "https://gitlab.com"]);
+  const own = Object.values(hostUrls).map((url) => new URL(url).origin);
+  return (origin) => own.includes(origin) && !open.has(origin);
+}
+
+/**
+ * The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. @returns null: the
+ * operator has set no key of Stripe
+ */
+async function openTopUps({
+  config: { stripe, publicUrl, trustedProxies: proxies },
+  backing: { sql, bus },
+  admission,
+  clock,
+  log,
+}: {
+  config: Config;
+  backing: Backing;
+  admission: Pick<Gateway["admission"], "position" | "held" | "refresh">;
+  clock: Clock;
+  log: Logger;
+}): Promise<(WebhookParts & RefundParts) | null> {
+  if (stripe === null) return null;
+  const { stripeClient } = await import("../gateway/top-ups/stripe-client.ts");
+  return {
+    sql,
+    clock,
+    log,
+    publicUrl,
+    stripe: stripeClient(stripe),
+    secrets: stripe.webhookSecrets,
+    proxies,
+    reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
+    held: (workspace) => admission.held(workspace),
+    refresh: (workspace) => admission.refresh(workspace),
+    mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
+  };
+}
+
 function controlParts(parts: FrontParts, gateway: Gateway) {
   const { config, backing, models, connectors, keyring, clock, log } = parts;
   return {
@@ -249,56 +303,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
   };
 }
 
-/** Origins that the operator configured may have any address; the platforms' own origins only public ones. */
-function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
-  const open = new Set(["https://api.github.com", "https://gitlab.com"]);
-  const own = Object.values(hostUrls).map((url) => new URL(url).origin);
-  return (origin) => own.includes(origin) && !open.has(origin);
-}
-
-function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Record<string, Check> {
-  return {
-    database: async () => {
-      await withDeadline(clock, readyDeadlineMs, "The database's answer", ping(backing.sql));
-      return null;
-    },
-    bus: async () => (backing.bus.connected() ? null : "not connected"),
-    admission: () => withDeadline(clock, readyDeadlineMs, "Admission's answer", gateway.admission.problem()),
-    catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
-    spool: async () =>
-      gateway.journal.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
-  };
-}
-
-/** The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. */
-
-/** @returns null: the operator has set no key of Stripe */
-async function openTopUps({
-  config: { stripe, publicUrl, trustedProxies: proxies },
-  backing: { sql, bus },
-  admission,
-  clock,
-  log,
-}: {
-  config: Config;
-  backing: Backing;
-  admission: Pick<Gateway["admission"], "position" | "held" | "refresh">;
-  clock: Clock;
-  log: Logger;
-}): Promise<(WebhookParts & RefundParts) | null> {
-  if (stripe === null) return null;
-  const { stripeClient } = await import("../gateway/top-ups/stripe-client.ts");
-  return {
-    sql,
-    clock,
-    log,
-    publicUrl,
-    stripe: stripeClient(stripe),
-    secrets: stripe.webhookSecrets,
-    proxies,
-    reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
-    held: (workspace) => admission.held(workspace),
-    refresh: (workspace) => admission.refresh(workspace),
-    mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
-  };
+async function problemsOf(parts: Record<string, Check>): Promise<string[]> {
+  const states = Object.entries(await runChecks(parts));
+  return states.flatMap(([part, state]) => (state === "ok" ? [] : `${part}: ${state}`));
 }

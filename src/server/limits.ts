@@ -1,4 +1,4 @@
-/** Limits of starting and stopping a server. */
+/** The limits of starting and stopping a server, and of its own pages. */
 
 // Metering and shutdown
 /** One check of `/ready`. */

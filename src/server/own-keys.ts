@@ -1,4 +1,7 @@
-/** The gateway's use of own provider keys, and what the workspace is told of them. */
+/**
+ * The gateway's use of own provider keys: calls with a workspace's key for a route that has one, and the alert when a provider refuses
+ * it, at most once a day.
+ */
 import type { OwnKey } from "../accounts/keys/record.ts";
 import { raiseAlert } from "../accounts/alerts/alerts.ts";
 import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
@@ -57,7 +60,7 @@ async function tellRefused({ workspace, id, provider }: OwnKey, tx: Transaction,
       workspace,
       kind: "provider_key_refused",
       subject: id,
-      // It is told at most once a day.
+      // At most one alert a day.
       occurrence: isoTime(clock.now()),
       text: `The provider ${provider} refused the workspace's own key ${id}, or its account`,
       data: { provider, provider_key: { id } },

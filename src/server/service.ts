@@ -1,10 +1,15 @@
-/** The interface of both modes to the gateway's process. */
+/**
+ * What both modes give the gateway's process, and how that leaves without failing requests. A gateway that stops first continues to
+ * serve and closes each connection after one more answer, so that balancers and clients move to other gateways. Then it accepts no new
+ * connections, and ends those that are left.
+ */
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { leavePort } from "../process/leave-port.ts";
 import type { Front } from "./front.ts";
 import { shutdownDrainMs, shutdownLingerMs, shutdownLingerMsMax } from "./limits.ts";
 
+/** The interface of both modes to the gateway's process. */
 export interface Service extends Front {
   /** Prints the address, the first keys and commands to try. */
   welcome(): Promise<void>;
@@ -12,11 +17,7 @@ export interface Service extends Front {
   close(): Promise<void>;
 }
 
-/**
- * Shuts a gateway down without failing requests. It first continues to serve and closes each connection after one more answer, so
- * that balancers and clients move to other gateways. Then it accepts no new connections, and ends those that are left.
- */
-
+/** What shutting down needs. */
 interface ShutdownOptions {
   server: NonNullable<Service["app"]["server"]>;
   service: Pick<Service, "app" | "announceShutdown">;
@@ -48,6 +49,12 @@ export async function shutDownServer({ server, service, leaveMs, clock, log }: S
   return Math.max(0, endsAt - clock.monotonic());
 }
 
+async function lastAnswer(request: Request, { app }: Pick<Service, "app">): Promise<Response> {
+  const response = await app.fetch(request);
+  response.headers.set("connection", "close");
+  return response;
+}
+
 /** Waits for the last request of each open connection: closing a connection while a request arrives resets it. */
 async function untilQuiet(clock: Clock, askedAt: () => number): Promise<void> {
   const [began, endsAt] = [clock.monotonic(), clock.monotonic() + shutdownLingerMsMax];
@@ -57,10 +64,4 @@ async function untilQuiet(clock: Clock, askedAt: () => number): Promise<void> {
     for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => void clock.endOfTurn(resolve));
     quietAt = Math.max(began, askedAt()) + shutdownLingerMs;
   }
-}
-
-async function lastAnswer(request: Request, { app }: Pick<Service, "app">): Promise<Response> {
-  const response = await app.fetch(request);
-  response.headers.set("connection", "close");
-  return response;
 }

@@ -1,4 +1,7 @@
-/** The command line as a person types it in another terminal of the project's folder, whatever settings this process was started with. */
+/**
+ * The command line as a person types it in another terminal of the project's folder, whatever settings this process was started with.
+ * Secrets are named by their variables, never printed.
+ */
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 
@@ -27,7 +30,7 @@ function tokenOf(isGiven: boolean, folder: string): string[] {
   return folder === resolve("./.weir") ? [] : [`DATA_DIR=${quoted(folder)}`];
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

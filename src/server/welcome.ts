@@ -1,4 +1,7 @@
-/** Prints the first keys once, and commands that work as pasted. */
+/**
+ * Prints the first keys once, and commands that work as pasted. Log collectors would keep what is printed, so with `FIRST_KEYS=file`,
+ * and in a fleet unless standard output is a terminal, keys and link go to a file in the data folder that only its owner can read.
+ */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
@@ -18,7 +21,7 @@ interface Greeting {
   problems: readonly string[];
 }
 
-/** Of one process. With `FIRST_KEYS=file` its output has neither the keys nor the link: a file that only its owner can read has them. */
+/** The welcome of one process. With `FIRST_KEYS=file` the output has neither the keys nor the link. */
 export function welcome(config: Address & Destination, greeting: Greeting): void {
   const { first, signInUrl = null } = greeting;
   if (config.firstKeys !== "file") return console.log(greetingText(config, greeting));
@@ -39,6 +42,16 @@ export function greetingText(address: Address, { first, signInUrl = null, proble
 ${link}${keys}`;
 }
 
+/** The welcome of a fleet: prints the keys on a terminal, unless the operator chose another place. */
+export function welcomeFleet(config: Address & Destination, { first, problems }: { first: Keys; problems: string[] }): void {
+  const { firstKeys } = config;
+  if (firstKeys === "output" || (firstKeys === null && process.stdout.isTTY)) {
+    return console.log(greetingText(config, { first, problems }));
+  }
+  const text = firstStart({ ...config, ...first, url: config.publicUrl, command: weirCommand(config) });
+  writeApart(config, { name: "first-keys", what: "The first keys are", text });
+}
+
 function pages({ publicUrl: url }: Pick<Address, "publicUrl">, problems: readonly string[]): string {
   const unready = `Weir has started at ${url} and is not ready: ${problems.join("; ")}
 
@@ -52,17 +65,7 @@ ${problems.length === 0 ? `Weir is ready at ${url}` : unready}
 `;
 }
 
-/** Of a fleet: prints the keys on a terminal, unless the operator chose another place. */
-export function welcomeFleet(config: Address & Destination, { first, problems }: { first: Keys; problems: string[] }): void {
-  const { firstKeys } = config;
-  if (firstKeys === "output" || (firstKeys === null && process.stdout.isTTY)) {
-    return console.log(greetingText(config, { first, problems }));
-  }
-  const text = firstStart({ ...config, ...first, url: config.publicUrl, command: weirCommand(config) });
-  writeApart(config, { name: "first-keys", what: "The first keys are", text });
-}
-
-/** Log collectors would keep what is printed, so a file in the data folder that only its owner can read gets it. */
+/** Writes to a file in the data folder that only its owner can read. */
 function writeApart({ dataDir }: Destination, { name, what, text }: { name: string; what: string; text: string }): void {
   const path = join(resolve(dataDir), name);
   // An existing file would keep its permissions.

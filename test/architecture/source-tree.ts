@@ -48,7 +48,7 @@ export interface Import {
   typeOnly: boolean;
 }
 
-const statement = /\b(?:(?:import|export)\s+(type\s+)?[^"';()]*?\bfrom\s*|import\s*\(?\s*)"([^"]+)"/g;
+const statement = /\b(?:(?:import|export)\s+(type\s+)?[^"';()]*?\bfrom\s*|import(?:\s+|\s*\(\s*))"([^"]+)"/g;
 
 /** All imports of a file. Bun's own scanner leaves out imports of types. */
 export function importsOf(path: string, text: string): Import[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { arrayText, recordsText } from "../../src/backing/sql-text.ts";
+import { columnFields } from "../../src/gateway/generation-fields.ts";
 import { databases } from "../support/servers/databases.ts";
 
 /** Any text that PostgreSQL can store, with those often that an array or a record would quote. */
@@ -18,9 +19,9 @@ const rows = fc.array(
 type Row = typeof rows extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 /** The fields of `booked_generation`, most of them NULL. */
-const fieldsOf = ({ model, code, entry, late }: Row) => {
-  const nulls = (count: number): null[] => Array.from({ length: count }, () => null);
-  return [null, entry, ...nulls(10), late, ...nulls(7), model, null, code, null, ...nulls(7)];
+const fieldsOf = (row: Row) => {
+  const values = new Map(Object.entries(row));
+  return columnFields.map(({ sent }) => values.get(sent) ?? null);
 };
 
 describe.each(databases)("rows sent as text to $name", ({ open }) => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compose } from "../../bench/features/compose.ts";
 import type { ComposedStep } from "../../bench/features/steps.ts";
+import { notifying } from "../../src/backing/after-commit.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import { readConfig } from "../../src/config.ts";
@@ -33,8 +34,9 @@ interface World extends AsyncDisposable {
 /** The parts of a fleet in one process, which a composed gateway cannot distinguish from a fleet. */
 async function open(step: ComposedStep): Promise<World> {
   await using stack = new AsyncDisposableStack();
-  const { sql } = stack.use(await openEmbeddedDatabase());
-  const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
+  const database = stack.use(await openEmbeddedDatabase());
+  const bus = stack.use(new EmbeddedBus({ sql: database.sql, clock, log }));
+  const sql = notifying(database.sql, (topic) => bus.broadcast(topic));
   const folder = await temporaryFolder("features");
   const config = readConfig({ DATA_DIR: folder });
   const models = stack.use(

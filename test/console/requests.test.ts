@@ -164,6 +164,18 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     expect((await world.get(`${path}/${ids.stored}`, browsers.admin)).text).toContain("the provider bills its own key");
   });
 
+  test("the file of the requests also has the price tier, the reserved amount, whether it was estimated, and the requested model", async () => {
+    const { text } = await world.get(`${path}?as=csv`, browsers.admin);
+    const [names = [], ...rows] = text
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.split(","));
+    const columns = ["tier_above_tokens", "reserved_usd", "usage_estimated", "requested_model"];
+    const cellsOf = (id: string) => columns.map((name) => rows.find((row) => row.includes(id))?.[names.indexOf(name)]);
+    expect(cellsOf(ids.tiered)).toEqual(["200000", "0.500000000", "false", ""]);
+    expect(cellsOf(ids.failed)).toEqual(["", "0.001000000", "false", "acme/first"]);
+  });
+
   describe("a stored prompt", () => {
     const show = (browser: Browser, id = ids.stored) => world.post(`${path}/${id}`, { action: "prompt" }, browser);
     const views = async () => (await world.control.list(`/audit?workspace=acme&event=prompt.shown`)).map(({ actor }) => actor);

@@ -15,7 +15,7 @@ describe.each(oneDatabase)("a first start on $name", ({ open }) => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   test("only one of several concurrent starts creates the workspace `default` with 10 USD, its owner and a key of each kind", async () => {
-    const sources = { sql: database.sql, clock: control.clock, slug: "platform" };
+    const sources = { sql: control.parts.sql, clock: control.clock, slug: "platform" };
     const starts = await Promise.all(Array.from({ length: 4 }, () => firstStart(sources)));
     const [first, ...others] = starts.filter((start) => start !== null);
     expect(others).toEqual([]);
@@ -51,6 +51,6 @@ describe.each(oneDatabase)("a first start on $name", ({ open }) => {
   });
 
   test("a start with any existing workspace is no first start", async () => {
-    expect(await firstStart({ sql: database.sql, clock: control.clock, slug: "platform" })).toBeNull();
+    expect(await firstStart({ sql: control.parts.sql, clock: control.clock, slug: "platform" })).toBeNull();
   });
 });

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRemote, isSending } from "../../scripts/weir/verb.ts";
+import { verbLines } from "../../scripts/control-tables.ts";
+import { additions } from "../../scripts/weir/additions.ts";
+import { nameOf, rowsFile } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { endpoints } from "../../src/control-api/endpoints.ts";
 import { version } from "../../src/process/version.ts";
@@ -27,21 +30,17 @@ afterAll(async () => {
 const weir = (...words: string[]) => server.run(...words);
 const json = (...words: string[]) => server.json(...words);
 
-test("every verb calls an existing endpoint with its fields, and every endpoint has a verb, but the Workbench, which a page streams, and invitations, which their person answers in a session", () => {
-  const remote = verbs.filter(isRemote);
-  for (const { noun, verb, method, path, flags } of remote) {
-    const endpoint = endpoints.find((one) => one.method === method && one.path === path);
-    const known = [...Object.keys(endpoint?.fields.properties ?? {}), ...(path.includes(":id") ? ["id"] : [])];
-    expect([noun, verb, flags.map(({ field }) => field).filter((field) => !known.includes(field))]).toEqual([noun, verb, []]);
-  }
-  const sent = verbs
-    .filter(isSending)
-    .flatMap(({ sends, uploads, notes, reads }) => [`POST ${sends}`, `POST ${uploads}`, `POST ${notes}`, `GET ${reads}`]);
-  const called = new Set([...remote.map(({ method, path }) => `${method} ${path}`), ...sent]);
-  const callable = endpoints
-    .filter(({ completes, path }) => !completes && !path.startsWith("/invitations/"))
-    .map(({ method, path }) => `${method} ${path}`);
-  expect(callable.filter((endpoint) => !called.has(endpoint))).toEqual([]);
+test("the command line has the verbs of the endpoints as they are, and every endpoint has one, but the Workbench, which a page streams, and invitations, which their person answers in a session", () => {
+  expect(readFileSync(rowsFile, "utf8")).toBe(verbLines());
+  const without = endpoints.filter(({ command }) => command === null).map(({ method, path }) => `${method} ${path}`);
+  expect(without).toEqual(["POST /invitations/:id/accept", "POST /invitations/:id/decline", "POST /workbench"]);
+});
+
+test("what the command line adds to verbs belongs to verbs of endpoints", () => {
+  const names = endpoints.map(({ command }) => command?.name);
+  expect(Object.keys(additions).filter((name) => !names.includes(name))).toEqual([]);
+  const fields = verbs.map((verb) => [nameOf(verb), verb.flags.map(({ name }) => name)] as const);
+  expect(fields.filter(([, names]) => new Set(names).size < names.length)).toEqual([]);
 });
 
 test("the commands create a workspace, add credit, change settings and show it", async () => {

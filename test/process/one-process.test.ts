@@ -14,7 +14,7 @@ let dataDir: string;
 beforeAll(async () => {
   ({ path: dataDir } = stack.use(await temporaryFolder()));
   chmodSync(dataDir, 0o755);
-  // As an earlier version left it behind.
+  // With files that are open to all, as a volume or a backup may bring them.
   mkdirSync(join(dataDir, "spool"), { mode: 0o755 });
   writeFileSync(join(dataDir, "spool", "old"), "", { mode: 0o644 });
   service = stack.use(await Fleet.start({ services: null, catalogDir: wholeCatalog, dataDir, makesDatabase: true }));

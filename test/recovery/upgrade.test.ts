@@ -1,20 +1,20 @@
 /** docs/how-to/upgrade.md promises that a fleet is upgraded process by process without a pause. */
 import { afterAll, expect, test } from "bun:test";
 import { runRollingRestart } from "../chaos/harness/rolling-restart.ts";
-import { formerVersion } from "../chaos/harness/world/former-version.ts";
+import { formerVersion, lastRelease } from "../chaos/harness/world/former-version.ts";
 import { testServers } from "../support/servers/services.ts";
 
-/** The version before this one: from it, fleets are upgraded without a pause. */
-const former = "3b93f3265408c90f485539dd2917b10f6dc1a240";
 const servers = await testServers();
-const before = await formerVersion(former);
-if (before === null) console.log(`Not run: the upgrade from ${former.slice(0, 8)}, since the history does not go back to it`);
+const release = lastRelease();
+const before = release === null ? null : await formerVersion(release);
+if (before === null)
+  console.log("Not run: the upgrade from the last release, since no commit before this one has a tag such as v0.1.0");
 /** Its files are many, and the machine may be busy. */
 const removedMsMax = 60_000;
 afterAll(() => before?.[Symbol.asyncDispose](), removedMsMax);
 
 test.skipIf(servers === null || before === null)(
-  "the version before is replaced process by process under load: no request is refused, and all that is served is settled",
+  "the last release is replaced process by process under load: no request is refused, and all that is served is settled",
   async () => {
     if (servers === null || before === null) throw new Error("There are no servers or no former version");
     const { calls, violations, tally } = await runRollingRestart({

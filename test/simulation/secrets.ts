@@ -1,6 +1,6 @@
 /** The keys that providers get: the service's, and workspaces' own, which are sealed as in production. */
 import type { KeyRecord, OwnKey } from "../../src/accounts/keys/record.ts";
-import { DataKey, wrap } from "../../src/accounts/secrets/data-key.ts";
+import { wrap } from "../../src/accounts/secrets/data-key.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { sealOwnKey } from "../../src/gateway/own-keys/sealed-key.ts";
 import { SealKey } from "../../src/kernel/seal-key.ts";
@@ -42,7 +42,7 @@ export class Secrets {
   /** Makes an own key, whose text is its id. */
   #issue(workspace: string, provider: string): OwnKey {
     const owner = { id: `own-${workspace}-${++this.#count}`, workspace, provider };
-    const dataKey = new DataKey(SealKey.random().reveal(), { bindsConnections: true });
+    const dataKey = SealKey.random();
     const sealed = Buffer.from(sealOwnKey(new Secret(owner.id), owner, dataKey)).toString("base64");
     return ownKey({ ...owner, sealed, dataKey: Buffer.from(wrap(workspace, dataKey, present).wrapped).toString("base64") });
   }

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { controlApi } from "../../src/control-api/api.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import type { ControlParts, CreditPosition } from "../../src/control-api/parts.ts";
+import { notifying } from "../../src/backing/after-commit.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/principal.ts";
 import { OperatorAuthenticator, SessionAuthenticator } from "../../src/control-api/authenticate.ts";
@@ -86,10 +87,11 @@ export class Control {
    * @param others further accepted authenticators
    */
   constructor(
-    sql: Database,
+    database: Database,
     secrets: string[] = [Buffer.alloc(32, 7).toString("base64")],
     others: readonly Authenticator[] = [],
   ) {
+    const sql = notifying(database, this.notified.notify);
     this.keyring = new Keyring(secrets.map((secret) => new Secret(secret)));
     this.operator = new OperatorAuthenticator(new Secret(operatorToken), this.clock);
     this.parts = {

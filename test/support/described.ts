@@ -53,6 +53,7 @@ const keywords: Record<string, (value: unknown, told: unknown, context: Context)
   description: () => [],
   default: () => [],
   deprecated: () => [],
+  writeOnly: () => [],
   "x-addition": () => [],
 };
 

@@ -85,6 +85,7 @@ for (const mode of modes) {
           tokens_prompt: 1000,
           tokens_completion: 500,
           native_tokens_cached: 0,
+          native_tokens_cache_write: 0,
           native_tokens_reasoning: 0,
           usage_estimated: false,
           total_cost: 0.002,

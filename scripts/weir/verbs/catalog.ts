@@ -1,4 +1,8 @@
-/** `weir catalog search`: the search of the catalog's page and API, on the files of CATALOG_DIR. */
+/**
+ * The verbs of `weir catalog` on the files of CATALOG_DIR: the check, the export, the layout, and the search of the catalog's page and API.
+ *
+ * They need no service, and judge the files by the same code as a start of the service does.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";
@@ -15,21 +19,12 @@ import { modelTallyOf, type ModelTally } from "../../../src/gateway/models/catal
 import { readCatalogFiles } from "../../../src/gateway/models/catalog.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
-import { number, oneOf } from "../value.ts";
-import type { Files, LocalAnswer, Verb } from "../verb.ts";
+import type { Files, LocalAnswer } from "../verb.ts";
 
 const rowsDefault = 20;
 
-const catalogSearchVerb: Verb = {
-  noun: "catalog",
-  verb: "search",
-  summary: "Find connectors of CATALOG_DIR by name, former name, abbreviation, vendor or category, the best match first",
-  operand: { field: "q", placeholder: "WORDS", help: "such as aws or 'azure ad'" },
-  flags: [{ name: "limit", field: "limit", value: number, help: `how many to show; default ${rowsDefault}` }],
-  local: find,
-};
-
-async function find(fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
+/** The best match first. */
+export async function searchCatalog(fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
   const files = await readingCatalog(() => readConnectorFiles(catalogDir));
   const { catalog } = judgeConnectors(files);
   const { words } = judgeSearchWords(files.searchWords, catalog);
@@ -53,17 +48,8 @@ async function find(fields: Record<string, unknown>, { catalogDir }: Files): Pro
   };
 }
 
-/** `weir catalog fmt`: writes the connectors' files and search-words.json as `catalog check` wants them. */
-
-const catalogFormatVerb: Verb = {
-  noun: "catalog",
-  verb: "fmt",
-  summary: "Write the files of connectors in CATALOG_DIR in the order and layout that catalog check asks for; facts stay",
-  flags: [],
-  local: format,
-};
-
-async function format(_fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
+/** Writes the connectors' files and search-words.json as `catalog check` wants them. */
+export async function formatCatalog({ catalogDir }: Files): Promise<LocalAnswer> {
   const { changed, problems } = formatConnectors(await readingCatalog(() => readConnectorFiles(catalogDir)));
   for (const { name, text } of changed) await writeFile(join(catalogDir, name), text);
   const names = changed.map(({ name }) => name);
@@ -74,26 +60,7 @@ async function format(_fields: Record<string, unknown>, { catalogDir }: Files): 
   };
 }
 
-export const catalogVerbs: readonly Verb[] = [
-  {
-    noun: "catalog",
-    verb: "check",
-    summary: "Check the files of models, providers and connectors in CATALOG_DIR and count them; exit code 1 when one is invalid",
-    flags: [],
-    local: check,
-  },
-  {
-    noun: "catalog",
-    verb: "export",
-    summary: "Print all connectors of CATALOG_DIR as one document",
-    flags: [{ name: "format", field: "format", value: oneOf(...exportFormats), help: "default json; always json with --json" }],
-    local: print,
-  },
-  catalogSearchVerb,
-  catalogFormatVerb,
-];
-
-async function check(_fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
+export async function checkCatalog(files: Files): Promise<LocalAnswer> {
   const connectors = await judge(files);
   const models = await readingCatalog(async () => judgeModels(await readCatalogFiles(files.catalogDir), catalogWords));
   const tally = tallyOf(connectors.catalog);
@@ -110,7 +77,7 @@ async function check(_fields: Record<string, unknown>, files: Files): Promise<Lo
   };
 }
 
-async function print(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
+export async function printCatalog(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
   const format = exportFormats.find((known) => known === fields["format"]) ?? "json";
   const { catalog, problems } = await judge(files);
   const [first] = problems;

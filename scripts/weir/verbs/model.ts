@@ -1,4 +1,8 @@
-/** `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models. */
+/**
+ * `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models.
+ *
+ * It writes nothing that the check of the catalog would refuse. Prices and bounds are taken over; terms of providers stay as they are.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { catalogWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { judgeModels, type ModelJudgement, formatModelProblem } from "../../../src/gateway/models/catalog-check.ts";
@@ -16,15 +20,14 @@ import { readModelsDev } from "../../../src/gateway/models/models-dev.ts";
 import type { ModelEntry } from "../../../src/gateway/models/schema.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
-import { id, oneOf, text, yes } from "../value.ts";
-import { type Files, type LocalAnswer, workspace, type Flag, type Verb } from "../verb.ts";
+import type { Files, LocalAnswer } from "../verb.ts";
 
 const fileBytesMax = 64 * 1024 * 1024;
 
 const importKinds = ["added", "price_changed", "gone"] as const;
 
 /** @throws CallError when a file cannot be read, the catalog has problems, or the import would make one; then nothing is written */
-async function importModels(fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
+export async function importModels(fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
   const { source, provider, changes: wanted, write } = fields;
   const listed = await readList(String(source));
   const files = await readFiles(catalogDir);
@@ -139,46 +142,3 @@ function pricesText({ prices, tiers }: PricesListed): string {
     ].join("/");
   return [one(prices), ...tiers.map((tier) => `above ${tier.above_input_tokens}: ${one(tier)}`)].join(", ");
 }
-
-const oneModel: Flag = { name: "id", field: "id", value: id, help: "only this model" };
-const modelColumns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
-
-export const modelVerbs: readonly Verb[] = [
-  {
-    noun: "model",
-    verb: "list",
-    summary: "List the catalog's models, and why some cannot be called",
-    method: "GET",
-    path: "/models",
-    flags: [oneModel, workspace],
-    columns: modelColumns,
-  },
-  {
-    noun: "model",
-    verb: "check",
-    summary: "Run the launch checks again and wait for them; each is a test call that costs a few tokens",
-    method: "POST",
-    path: "/models/check",
-    flags: [oneModel],
-    columns: modelColumns,
-    progress: ({ model, provider, code }) =>
-      `${String(model)} by ${String(provider)}: ${code === null ? "passed" : String(code)}`,
-  },
-  {
-    noun: "model",
-    verb: "import",
-    summary: "Print how an api.json of models.dev differs from the files of CATALOG_DIR; --write changes the files",
-    operand: { field: "source", placeholder: "FILE", help: "a copy of https://models.dev/api.json" },
-    flags: [
-      { name: "provider", field: "provider", value: text, help: "only this provider of providers.json" },
-      { name: "changes", field: "changes", value: oneOf(...importKinds), help: "only these changes; default: all" },
-      {
-        name: "write",
-        field: "write",
-        value: yes,
-        help: "change the files, unless a check of them would fail; terms stay as they are",
-      },
-    ],
-    local: importModels,
-  },
-];

@@ -1,3 +1,4 @@
+/** What the verbs of a service do more: the state of a fleet as text, and the schema of its database. */
 import type { FleetView } from "../../../src/backing/fleet-state.ts";
 import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
@@ -5,32 +6,11 @@ import { readMigrationConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import type { Secret } from "../../../src/kernel/secret.ts";
 import { columns } from "../print.ts";
-import { yes } from "../value.ts";
-import type { Verb, LocalAnswer } from "../verb.ts";
-
-export const serviceVerbs: readonly Verb[] = [
-  {
-    noun: "service",
-    verb: "show",
-    summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
-    method: "GET",
-    path: "/service",
-    flags: [],
-  },
-  {
-    noun: "status",
-    verb: "",
-    summary: "Show what runs, in which version and on which schema, and what waits for the ledger; exits 1 if there is a problem",
-    method: "GET",
-    path: "/status",
-    flags: [],
-    show: (body) => statusText(body as FleetView),
-  },
-];
+import type { LocalAnswer } from "../verb.ts";
 
 /** The state of a fleet as text for people. */
-
-function statusText({ ok, problems, version, ready, processes, schema, settlements_waiting: waiting }: FleetView): string {
+export function printStatus(body: Record<string, unknown>): string {
+  const { ok, problems, version, ready, processes, schema, settlements_waiting: waiting } = fleetFrom(body);
   const facts: [string, string][] = [
     ["state", ok ? "ok" : `${problems.length} problem${problems.length === 1 ? "" : "s"}`],
     ...problems.map((problem): [string, string] => ["", problem]),
@@ -57,62 +37,16 @@ function schemaText({ newest, missing, unknown }: NonNullable<FleetView["schema"
   return [newest ?? "none", ...differences].join(", ");
 }
 
-export const secretsVerbs: readonly Verb[] = [
-  {
-    noun: "secrets",
-    verb: "rotate",
-    summary: "Seal every workspace's data key under the first key of SECRETS_KEY",
-    method: "POST",
-    path: "/secrets/rotate",
-    flags: [],
-  },
-];
+/** The control API's document states that its answer has these fields. */
+function fleetFrom(body: Record<string, unknown>): FleetView {
+  return body as unknown as FleetView;
+}
 
-export const ledgerVerbs: readonly Verb[] = [
-  {
-    noun: "ledger",
-    verb: "verify",
-    summary: "Check all stored amounts in one snapshot; exit code 1 when they contradict each other",
-    method: "GET",
-    path: "/ledger/verify",
-    flags: [],
-    columns: ["ok", "broken"],
-    progress: ({ invariant, rows }) => `${String(invariant)}: ${String(rows)} rows`,
-  },
-];
-
-/** The move of twenty million rows takes a quarter of an hour. */
-const dayMs = 86_400_000;
-
-export const migrateVerbs: readonly Verb[] = [
-  {
-    noun: "migrate",
-    verb: "",
-    summary: "Bring the database of DATABASE_URL to this version's schema; no process of Weir needs to run",
-    flags: [],
-    local: () => migrateSchema(readMigrationConfig().databaseUrl),
-  },
-  {
-    noun: "migrate",
-    verb: "rows",
-    summary: "Move the rows of the version before to their new table, and wait until they are moved",
-    method: "POST",
-    path: "/migrate",
-    flags: [
-      {
-        name: "finish",
-        field: "finish",
-        value: yes,
-        help: "then drop the older tables: no process of the version before may run",
-      },
-    ],
-    msMax: dayMs,
-    progress: ({ moved, total }) => `${String(moved)} of ${String(total)} generations`,
-  },
-];
+export function migrateDatabase(): Promise<LocalAnswer> {
+  return migrateSchema(readMigrationConfig().databaseUrl);
+}
 
 /** Brings a fleet's database to the schema of this version, before its processes start. */
-
 export async function migrateSchema(url: Secret): Promise<LocalAnswer> {
   await using database = openPostgres({ url, applicationName: "weir migrate", clock: systemClock });
   try {

@@ -1,36 +1,15 @@
+/** Files that go to the service and come from it: SBOMs, lock files of repositories, and VEX documents. */
+import { writeFileSync } from "node:fs";
 import { DomainError } from "../../../src/accounts/errors.ts";
+import { vexBytesMax } from "../../../src/security/findings/limits.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";
 import { readUpload, CallError } from "../call.ts";
-import { passGate, readGate, gateFlags } from "../gate.ts";
+import { passGate, readGate } from "../gate.ts";
 import { packedRepository, type PackedRepository } from "../packed-repository.ts";
 import { columns } from "../print.ts";
-import { text } from "../value.ts";
-import { ofWorkspace, type LocalAnswer, type Sending, type Verb } from "../verb.ts";
+import type { LocalAnswer, Sending } from "../verb.ts";
 
-export const sbomVerbs: readonly Verb[] = [
-  {
-    noun: "sbom",
-    verb: "upload",
-    summary: "Make an SBOM the current one of a project: CycloneDX 1.2 to 1.7, SPDX 2.2, 2.3 or 3.0",
-    sends: "/sboms",
-    operand: { field: "path", placeholder: "PATH", help: "the document; - reads it from standard input" },
-    flags: [
-      ofWorkspace,
-      {
-        name: "project",
-        field: "project",
-        value: text,
-        required: true,
-        help: "id or exact name of the project; a new name makes a new project",
-      },
-      { name: "product", field: "product", value: text, help: "id or exact name of the product to put the project into" },
-      ...gateFlags,
-    ],
-    send: uploadSbom,
-  },
-];
-
-async function uploadSbom(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
+export async function uploadSbom(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
   const { gate, rest } = readGate(fields);
   const { path: given, ...query } = rest;
   const path = String(given);
@@ -44,33 +23,7 @@ async function uploadSbom(fields: Record<string, unknown>, sending: Sending): Pr
   return passGate({ ...gate, workspace, project, stored, path: filename === null ? null : path }, sending);
 }
 
-export const repositoryVerbs: readonly Verb[] = [
-  {
-    noun: "repository",
-    verb: "import",
-    summary: "Make the lock files of a repository the current SBOM of a project; only a folder's lock files are sent",
-    operand: {
-      field: "source",
-      placeholder: "PATH|URL",
-      help: "a checkout or another folder, an archive (zip, tar, tar.gz), or an address at GitHub or GitLab",
-    },
-    flags: [
-      ofWorkspace,
-      {
-        name: "project",
-        field: "project",
-        value: text,
-        help: "id or exact name of the project; a new name makes a new project; default: the repository's name",
-      },
-      ...gateFlags,
-    ],
-    sends: "/repositories",
-    uploads: "/repositories/archive",
-    send: importRepository,
-  },
-];
-
-async function importRepository(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
+export async function importRepository(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
   const { gate, rest } = readGate(fields);
   const { source, ...form } = rest;
   const answer = answered(await storeRepository(String(source), form, sending));
@@ -130,4 +83,29 @@ function answered(body: Record<string, unknown>): LocalAnswer {
 /** The control API's document states that its answer has these fields. */
 function importedOf(body: Record<string, unknown>): Imported {
   return body as unknown as Imported;
+}
+
+export async function exportVex({ output, ...query }: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {
+  const body = await get("/vex", query);
+  const document = JSON.stringify(body, null, 2);
+  if (output === undefined) return { body, text: document, errors: [] };
+  try {
+    writeFileSync(String(output), `${document}\n`);
+  } catch (error) {
+    throw new CallError(`Cannot write "${String(output)}": ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  return { body: { output }, text: String(output), errors: [] };
+}
+
+export async function importVex({ path, ...query }: Record<string, unknown>, { upload }: Sending): Promise<LocalAnswer> {
+  const answer = await upload({ query, body: readUpload(String(path), vexBytesMax).body });
+  const { unmatched_first: first, ...counts } = answer;
+  const unmatched: { id: string; ref: string | null }[] = Array.isArray(first) ? first : [];
+  return {
+    body: answer,
+    text: columns(Object.entries(counts).map(([name, count]) => [name, String(count)])),
+    errors: unmatched.map(({ id, ref }) => `No finding: ${id}${ref === null ? "" : ` in ${ref}`}`),
+  };
 }

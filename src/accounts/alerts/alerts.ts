@@ -1,8 +1,16 @@
+/**
+ * Alerts: recorded once, sent to admins and webhooks, listed, replayed, and tested.
+ *
+ * An alert, its mails and its deliveries are rows of one transaction; for an event it is the transaction of the event itself. Two
+ * processes that find the same one record it once. What is new for a person in one round comes in one mail. A replay keeps the alert's
+ * id, so that a receiver knows an alert that it had. A test is sent at once and not repeated. Sending is left to the mailer and to
+ * `deliveries.ts`.
+ */
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { timeOfId, type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import type { Actor } from "../audit/actor.ts";
-import { type Sources, change } from "../audit/change.ts";
+import { type Sources, change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { alertTestsPerHourMax, alertMailLinesMax, alertMailRecipientsMax } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
@@ -54,44 +62,29 @@ export function noAlert(id: string): DomainError {
   return new DomainError("not_found", `There is no alert with the id "${id}"`, { field: "id" });
 }
 
-function viewAlert({ id, kind, text, mails, deliveries }: ListedAlert): AlertView {
-  return { id, kind, text, created_at: isoTime(timeOfId(id)), mails, deliveries: deliveries.map(viewDelivery) };
-}
-
-function viewDelivery({ webhook, triedAt, dueAt, ...rest }: ListedAlert["deliveries"][number]): AlertDeliveryView {
-  return {
-    webhook_id: webhook,
-    state: rest.state,
-    attempts: rest.attempts,
-    status: rest.status,
-    failure: rest.failure,
-    tried_at: triedAt === null ? null : isoTime(triedAt),
-    next_at: rest.state === "waiting" ? isoTime(dueAt) : null,
-  };
-}
-
 interface RaisedEvent {
   workspace: WorkspaceId;
   kind: EventKind;
   /** The id of what it happened to. */
   subject: string;
-  /** Distinguishes this event from others of the subject, such as the number of a try: the same once more is told no second time. */
+  /** Distinguishes this event from others of the subject, such as the number of a try. The same event is never reported twice. */
   occurrence: string;
-  /** A sentence without a period, for lists and webhooks. */
+  /** A sentence without a period. Lists and webhooks show it. */
   text: string;
   data: AlertData;
   /** What admins get. The subject has no text of a user. */
   mail: { subject: string; body: string };
 }
 
-/** Whether an event of a chosen kind would be told. */
+/** Whether the workspace has a rule for events of this kind. */
 export async function hasRule({ workspace, kind }: Pick<RaisedEvent, "workspace" | "kind">, sql: Queries): Promise<boolean> {
   return (await selectRules(workspace, sql)).some((rule) => rule.kind === kind);
 }
 
 /**
- * Tells of an event, in the transaction that stores it: by mail to the admins, and to the webhooks if the workspace has a rule for the
- * kind. Of a chosen kind it tells as the rule says, and nothing without one. The caller broadcasts `mail-waits` and `alert-waits` afterwards; without that it is sent a few seconds later.
+ * Reports an event, in the transaction that stores it: by mail to the admins, and to the webhooks if the workspace has a rule for the
+ * kind. A chosen kind needs a rule, which also says where it is reported. The caller broadcasts `mail-waits` and `alert-waits` afterwards;
+ * without that it is sent a few seconds later.
  */
 export async function raiseAlert(
   event: RaisedEvent,
@@ -112,7 +105,7 @@ export async function raiseAlert(
     owner: null,
     mail: isChosen ? rule?.mail === true : true,
   };
-  // Without the rule's id: the event is the same event under another rule.
+  // The rule's id is no part of it: under another rule it is the same event.
   const alerts = [{ ...alert, rule: "", webhooks: rule?.webhooks ?? false }];
   await recordAlerts({ workspace: { id, name }, alerts, at: new Date(clock.now()) }, sql);
 }
@@ -138,7 +131,7 @@ export async function replayAlert(
         field: "id",
       });
     }
-    const event = { event: "alert.replayed", workspace, target: id, changes: {} };
+    const event: AuditEvent = { event: "alert.replayed", workspace, target: id, changes: {} };
     return { result: viewAlert(await findAlert(id, tx)), event };
   });
 }
@@ -180,10 +173,8 @@ export async function testWebhook(
   return viewAlert(await findAlert(alert, sql));
 }
 
-/** Records new alerts, and queues their mails and deliveries in the same transaction: each is told once, whoever else finds it too. */
-
 export interface NewAlert extends AlertWords, Pick<AlertRow, "kind" | "rule" | "subject" | "period" | "percent"> {
-  /** Who is told beside the admins; null: nobody. */
+  /** Who gets the mail in addition to the admins; null: no one else. */
   owner: string | null;
   mail: boolean;
   webhooks: boolean;
@@ -196,7 +187,10 @@ interface AlertedWorkspace {
   name: string;
 }
 
-/** Each recipient gets one mail with all that is new for them. @returns how many of the alerts are new */
+/**
+ * Records new alerts with their mails and deliveries. Each recipient gets one mail with all that is new for them. @returns how many of
+ * the alerts are new
+ */
 export async function recordAlerts(
   { workspace, alerts, at }: { workspace: AlertedWorkspace; alerts: readonly NewAlert[]; at: Date },
   tx: Transaction,
@@ -209,12 +203,38 @@ export async function recordAlerts(
   const news = drafts.filter(({ id }) => inserted.has(id));
   const mails = new Map<string, NewAlert[]>();
   for (const { alert, to } of news) for (const email of to) mails.set(email, [...(mails.get(email) ?? []), alert]);
-  for (const [recipient, told] of mails) {
-    for (const mail of mailsOf(told, workspace)) await insertMail({ ticket: null, recipient, ...mail, at }, tx);
+  for (const [recipient, news] of mails) {
+    for (const mail of mailsOf(news, workspace)) await insertMail({ ticket: null, recipient, ...mail, at }, tx);
   }
   const sent = news.filter(({ alert }) => alert.webhooks).map(({ id }) => id);
   await insertDeliveries({ workspace: workspace.id, alerts: sent, webhook: null, at }, tx);
   return news.length;
+}
+
+function viewAlert({ id, kind, text, mails, deliveries }: ListedAlert): AlertView {
+  return { id, kind, text, created_at: isoTime(timeOfId(id)), mails, deliveries: deliveries.map(viewDelivery) };
+}
+
+function viewDelivery({ webhook, triedAt, dueAt, ...rest }: ListedAlert["deliveries"][number]): AlertDeliveryView {
+  return {
+    webhook_id: webhook,
+    state: rest.state,
+    attempts: rest.attempts,
+    status: rest.status,
+    failure: rest.failure,
+    tried_at: triedAt === null ? null : isoTime(triedAt),
+    next_at: rest.state === "waiting" ? isoTime(dueAt) : null,
+  };
+}
+
+/** Webhooks get these bytes with every attempt, so that each attempt is the same event. */
+function rowOf(
+  { kind, rule, subject, period, percent, text, data }: Omit<NewAlert, "owner" | "mail" | "webhooks" | "title">,
+  { id, workspace, at, mails }: { id: string; workspace: AlertedWorkspace; at: Date; mails: number },
+): AlertRow {
+  const of = { id: workspace.id, name: workspace.name };
+  const body = JSON.stringify({ id, type: kind, created_at: isoTime(at.getTime()), workspace: of, text, data });
+  return { id, workspace: workspace.id, kind, rule, subject, period, percent, text, body, mails };
 }
 
 async function recipientsOf(
@@ -231,16 +251,6 @@ async function recipientsOf(
     if (!mail) return [];
     return owner === null || !active.has(owner) ? admins : [...new Set([...admins, owner])];
   };
-}
-
-/** Webhooks get these bytes with every attempt, so that each attempt is the same event. */
-function rowOf(
-  { kind, rule, subject, period, percent, text, data }: Omit<NewAlert, "owner" | "mail" | "webhooks" | "title">,
-  { id, workspace, at, mails }: { id: string; workspace: AlertedWorkspace; at: Date; mails: number },
-): AlertRow {
-  const of = { id: workspace.id, name: workspace.name };
-  const body = JSON.stringify({ id, type: kind, created_at: isoTime(at.getTime()), workspace: of, text, data });
-  return { id, workspace: workspace.id, kind, rule, subject, period, percent, text, body, mails };
 }
 
 function mailsOf(alerts: readonly NewAlert[], workspace: AlertedWorkspace): { subject: string; body: string }[] {

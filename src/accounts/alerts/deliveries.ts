@@ -1,4 +1,11 @@
-/** Delivers alerts to webhooks, in every process that serves HTTP: those have the keys that open secrets. */
+/**
+ * Delivers alerts to webhooks, in every process that serves HTTP: only those have the keys that open secrets.
+ *
+ * A delivery arrives at least once, signed. Any status but 2xx is a failure; it is tried again after 30 s, then after twice as long
+ * each time, at most two hours, for a day, and then given up. The address is judged at each delivery: one in a private network is never
+ * called, and no redirect is followed. Nothing of the answer is kept except its status. While one process tries a delivery, no other
+ * process does.
+ */
 import { createHmac } from "node:crypto";
 import type { Database } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
@@ -45,18 +52,6 @@ export async function sendDeliveries(parts: SendDeliveriesParts, signal?: AbortS
   return tried;
 }
 
-async function send(due: DueDelivery, parts: SendDeliveriesParts): Promise<void> {
-  const { alert, webhook, attempts } = due;
-  const outcome = await deliver(due, parts);
-  await recordOutcome({ alert, webhook, attempts, ...outcome }, parts.sql);
-  const { state, status, failure } = outcome;
-  const told = { alert, webhook, attempts, status, failure };
-  if (state === "delivered") parts.log.info({ event: "alert.delivered", ...told });
-  else parts.log.warn({ event: state === "waiting" ? "alert.put_off" : "alert.given_up", ...told });
-}
-
-/** One attempt at a delivery. Nothing of the answer is kept but its status. */
-
 export interface DeliverParts {
   /** Calls public hosts only, and follows no redirect. */
   callWebhook: SafeFetch;
@@ -83,6 +78,29 @@ export async function deliver(due: DueDelivery, { callWebhook, keyring, clock }:
   }
 }
 
+/** The header that proves who sent a body, and when. */
+const signatureHeader = "weir-signature";
+
+async function send(due: DueDelivery, parts: SendDeliveriesParts): Promise<void> {
+  const { alert, webhook, attempts } = due;
+  const outcome = await deliver(due, parts);
+  await recordOutcome({ alert, webhook, attempts, ...outcome }, parts.sql);
+  const { state, status, failure } = outcome;
+  const facts = { alert, webhook, attempts, status, failure };
+  if (state === "delivered") parts.log.info({ event: "alert.delivered", ...facts });
+  else parts.log.warn({ event: state === "waiting" ? "alert.put_off" : "alert.given_up", ...facts });
+}
+
+/**
+ * `t=<seconds>,v1=<hex>`: an HMAC-SHA256 of the time, a full stop and the body, in the form that Stripe uses. While a secret is being
+ * replaced, there is a `v1` of each.
+ */
+function sign({ body, nowMs, secrets }: { body: string; nowMs: number; secrets: readonly Secret[] }): string {
+  const seconds = Math.floor(nowMs / 1_000);
+  const signatures = secrets.map((secret) => createHmac("sha256", secret.reveal()).update(`${seconds}.${body}`).digest("hex"));
+  return [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(",");
+}
+
 function stateAfterFailure({ dueAt, until }: DueDelivery): Outcome["state"] {
   return dueAt.getTime() > until.getTime() ? "given_up" : "waiting";
 }
@@ -93,17 +111,4 @@ function failureOf(error: unknown): string {
   if (error instanceof DeadlineError) return "timeout";
   if (error instanceof TooLargeError) return "answer_too_large";
   return error instanceof SealError ? "secret_unavailable" : "unreachable";
-}
-
-/** The header that proves who sent a body, and when. */
-const signatureHeader = "weir-signature";
-
-/**
- * `t=<seconds>,v1=<hex>`: an HMAC-SHA256 of the time, a full stop and the body, in the form that Stripe uses. While a secret is being
- * replaced, there is a `v1` of each.
- */
-function sign({ body, nowMs, secrets }: { body: string; nowMs: number; secrets: readonly Secret[] }): string {
-  const seconds = Math.floor(nowMs / 1_000);
-  const signatures = secrets.map((secret) => createHmac("sha256", secret.reveal()).update(`${seconds}.${body}`).digest("hex"));
-  return [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(",");
 }

@@ -1,12 +1,12 @@
-/** What a workspace can be told of. A new kind is a row here and, if it watches spend, a source in store.ts. */
+/** The kinds of alerts. A new kind is a row here and, if it watches spend, a source in store.ts. */
 
 interface Kind {
   /**
-   * limit: it tells when a percentage of a limit is spent, once in each period. balance: when the balance falls below an amount. event:
-   * when it happens; admins get its mail also without a rule. chosen: when it happens, only with a rule.
+   * When it is reported. limit: when a percentage of a limit is spent, once in each period. balance: when the balance falls below an
+   * amount. event: when it happens; admins get its mail also without a rule. chosen: when it happens, only with a rule.
    */
   tells: "limit" | "balance" | "event" | "chosen";
-  /** For lists: what it is about. */
+  /** What it is about, as lists show it. */
   title: string;
 }
 

@@ -1,9 +1,14 @@
+/**
+ * The rules of a workspace: at which thresholds of a limit, below which balance, and of which events it wants alerts, by mail, by
+ * webhook or both. A threshold is a whole percentage from 1 to 100; one above the limit is refused, since it could never be reached.
+ * Rules are managed by admins.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Actor } from "../audit/actor.ts";
-import { change, type Sources, changedFields } from "../audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { alertRulesMax } from "../limits.ts";
@@ -61,8 +66,8 @@ function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule,
 const usualPercents = [50, 80, 100];
 
 /**
- * Adds a rule. What is past a threshold already is told in the next round.
- * @throws DomainError invalid_field, also for a threshold above the limit; conflict beside a rule of the same kind, for balances of the
+ * Adds a rule. What is past a threshold already is reported in the next round.
+ * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind, and for balances of the
  *   same amount; forbidden except for admins, super admins and the operator
  */
 export async function createRule(
@@ -127,7 +132,7 @@ function requirePlace(present: AlertRule[], { kind, amount }: ParsedRule): void 
 }
 
 /**
- * Deletes a rule; what it told stays in the list of alerts.
+ * Deletes a rule; its alerts stay in the list.
  * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteRule(
@@ -140,7 +145,7 @@ export async function deleteRule(
     if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
     const before = auditedRule(rule);
     const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
-    const event = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
+    const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
     return { result: { id, deleted: true }, event };
   });
 }

@@ -1,4 +1,4 @@
-/** Forms and views of alerts. */
+/** Forms and views of alerts and their rules, as the control API and the Console have them. Webhooks have theirs in webhooks.ts. */
 import { Type, type Static } from "@sinclair/typebox";
 import { usd } from "../workspaces/fields.ts";
 import { alertPercentsMax } from "../limits.ts";

@@ -1,3 +1,10 @@
+/**
+ * The SQL of alerts, of their rules, and of comparing spend with rules.
+ *
+ * An alert is unique by workspace, kind, rule, subject, period and threshold, so two processes record it once. A workspace is compared
+ * by one process at a time, which locks its rules, and only if its ledger has grown or its last comparison is old. Spend is read from
+ * what is settled.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import { isoTime, monthBounds, monthOf } from "../../kernel/clock.ts";
@@ -21,7 +28,7 @@ export interface AlertRow {
   mails: number;
 }
 
-/** @returns the ids of those that were not told before */
+/** @returns the ids of those that are new */
 export async function insertAlerts(rows: readonly AlertRow[], tx: Transaction): Promise<string[]> {
   const texts = (read: (row: AlertRow) => string) => arrayText(rows, read);
   const inserted = await tx<{ id: string }[]>`
@@ -37,7 +44,7 @@ export async function insertAlerts(rows: readonly AlertRow[], tx: Transaction): 
   return inserted.map(({ id }) => id);
 }
 
-/** The admins who are told, in order of addresses. */
+/** The admins who get mails, in order of addresses. */
 export async function selectAdmins(
   { workspace, limit }: { workspace: WorkspaceId; limit: number },
   sql: Queries,
@@ -48,7 +55,7 @@ export async function selectAdmins(
   return rows.map(({ email }) => email);
 }
 
-/** Those of the addresses that belong to active members. */
+/** Keeps the addresses that belong to active members. */
 export async function selectActive(
   { workspace, emails }: { workspace: WorkspaceId; emails: string[] },
   sql: Queries,
@@ -97,7 +104,7 @@ export async function selectAlerts(
     ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** Deletes the oldest alerts from before a time, with their deliveries. */
+/** Deletes the oldest alerts that are older than a time, with their deliveries. */
 export async function deleteAlertsBefore({ ms, limit }: { ms: number; limit: number }, sql: Queries): Promise<void> {
   await sql`
     DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE id < ${firstAlertId(ms)} ORDER BY id LIMIT ${limit})`;
@@ -154,12 +161,10 @@ export async function deleteRuleRow(id: string, tx: Transaction): Promise<boolea
   return (await tx`DELETE FROM alert_rules WHERE id = ${id}`).count > 0;
 }
 
-/** Arming counts, so that what the rule tells next is another alert. */
+/** The number of armings is part of an alert, so that the next one of the rule is another alert. */
 export async function updateArmed({ id, armed }: Pick<AlertRule, "id" | "armed">, tx: Transaction): Promise<void> {
   await tx`UPDATE alert_rules SET armed = ${armed}, armings = armings + ${armed ? 1 : 0} WHERE id = ${id}`;
 }
-
-/** SQL of comparing spend with rules, from what is settled: months and the ledger's heads. */
 
 export interface ChangedWorkspace {
   id: WorkspaceId;
@@ -197,7 +202,7 @@ export interface Spending {
   subject: string;
   /** Its name; null: the workspace. */
   name: string | null;
-  /** Whose it is; null: nobody's. */
+  /** Whose it is; null: it has no owner. */
   owner: string | null;
   spent: NanoUsd;
   limit: NanoUsd;
@@ -211,18 +216,6 @@ interface Source {
   /** Rows (subject, name, owner, spent, "limit") of a workspace in a period. */
   rows(asked: { workspace: WorkspaceId; period: string }, sql: Queries): ReturnType<Queries>;
 }
-
-/** The UTC day of a time, such as 2026-11-20. */
-function dayName(ms: number): string {
-  return isoTime(ms).slice(0, 10);
-}
-
-/** The totals of budgets that are kept for periods with this beginning; see migration 0032. */
-function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
-  return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
-}
-
-type Fragment = ReturnType<Queries>;
 
 /** Where each kind finds what is spent. A kind with a limit is a row here. */
 export const sources: Record<LimitKind, Source> = {
@@ -265,7 +258,7 @@ export const sources: Record<LimitKind, Source> = {
   },
 };
 
-/** What has reached a threshold of the rule that was not told in this period, nor a higher one. */
+/** What has reached a threshold of the rule, if neither that one nor a higher one was reported in this period. */
 export async function selectReached(
   { rule, kind, period, limit }: { rule: AlertRule; kind: LimitKind; period: string; limit: number },
   tx: Transaction,
@@ -282,4 +275,16 @@ export async function selectReached(
       WHERE a.workspace_id = ${rule.workspace} AND a.kind = ${kind} AND a.rule_id = ${rule.id} AND a.subject = s.subject
         AND a.period = ${period} AND a.percent >= reached.percent)
     ORDER BY s.subject LIMIT ${limit}`;
+}
+
+/** The UTC day of a time, such as 2026-11-20. */
+function dayName(ms: number): string {
+  return isoTime(ms).slice(0, 10);
+}
+
+type Fragment = ReturnType<Queries>;
+
+/** The totals of budgets that are kept for periods with this beginning; see migration 0032. */
+function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
+  return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
 }

@@ -1,4 +1,10 @@
-/** Compares what is settled with the rules of alerts, away from requests. Several processes may do so: each threshold is told once. */
+/**
+ * Compares what is settled with the rules of alerts, away from requests.
+ *
+ * A round begins every half minute; no request waits for it. A workspace is compared if its ledger has grown, and otherwise every ten
+ * minutes, since a limit may have changed. Several processes may do so: a lock lets one compare a workspace, and each threshold is
+ * reported once in its period (UTC). A balance is reported once, and again only after it was well above its amount.
+ */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -52,18 +58,18 @@ export function startWatchingSpend(parts: WatchParts & { log: Logger }): AsyncDi
 export async function watchSpend(parts: WatchParts, signal?: AbortSignal): Promise<number> {
   const { sql, bus, clock } = parts;
   const now = clock.now();
-  let told = 0;
+  let added = 0;
   let changed: ChangedWorkspace[];
   do {
     changed = await selectChanged({ before: new Date(now - alertWatchAgeMs), limit: alertWorkspacesMax }, sql);
     for (const workspace of changed) {
-      if (signal?.aborted) return told;
-      told += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
+      if (signal?.aborted) return added;
+      added += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
     }
   } while (changed.length === alertWorkspacesMax);
-  if (told > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
+  if (added > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
   await deleteAlertsBefore({ ms: now - alertKeptMs, limit: alertsForgottenAtOnceMax }, sql);
-  return told;
+  return added;
 }
 
 async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: Transaction; nowMs: number }): Promise<number> {
@@ -84,7 +90,7 @@ async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: 
   return recorded;
 }
 
-/** Of this period, and of the one that ended a short while ago. */
+/** Limits reached in this period and in the one that ended a short while ago. */
 async function reachedLimits(
   { rule, kind, nowMs }: { rule: AlertRule; kind: LimitKind; nowMs: number },
   tx: Transaction,
@@ -95,13 +101,17 @@ async function reachedLimits(
   for (const of of new Set([period(Math.min(since, nowMs)), period(nowMs)])) {
     for (const spending of await selectReached({ rule, kind, period: of, limit: alertsOfRuleMax }, tx)) {
       const { subject, percent, owner } = spending;
-      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...toldBy(rule), subject, percent, owner, period: of });
+      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...factsOf(rule), subject, percent, owner, period: of });
     }
   }
   return alerts;
 }
 
-/** Told once; then only after the balance was well above the amount, so that it does not tell with every request around it. */
+function factsOf({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
+  return { rule: id, kind, mail, webhooks };
+}
+
+/** Reported once; then only after the balance was well above the amount, so that requests around it do not raise it again and again. */
 async function lowBalance(
   { rule, amount, balance }: { rule: AlertRule; amount: bigint | null; balance: bigint },
   tx: Transaction,
@@ -114,9 +124,5 @@ async function lowBalance(
   if (balance >= amount) return [];
   await updateArmed({ id: rule.id, armed: false }, tx);
   const words = balanceAlert({ balance, amount });
-  return [{ ...words, ...toldBy(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
-}
-
-function toldBy({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
-  return { rule: id, kind, mail, webhooks };
+  return [{ ...words, ...factsOf(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
 }

@@ -1,3 +1,7 @@
+/**
+ * The SQL of webhooks and their deliveries. An attempt first moves the delivery's next attempt on: if this process dies, the attempt is
+ * made again then, and meanwhile no other process makes it. What a full queue does not take is given up at once, and shown as that.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { alertDeliveriesWaitingMax, alertDeliveryMsMax, alertRetryMs, alertRetryMsMax } from "../limits.ts";
@@ -48,7 +52,7 @@ export async function updateSecret(
     UPDATE alert_webhooks SET former = sealed, former_until = ${formerUntil}, sealed = ${Buffer.from(sealed)} WHERE id = ${id}`;
 }
 
-/** With its deliveries. */
+/** Deletes a webhook with its deliveries. */
 export async function deleteWebhookRow(id: string, tx: Transaction): Promise<void> {
   await tx`DELETE FROM alert_webhooks WHERE id = ${id}`;
 }
@@ -59,7 +63,7 @@ export async function lockWebhooksOf(workspace: WorkspaceId, tx: Transaction): P
 }
 
 /**
- * Queues alerts for all webhooks of a workspace. What a full queue does not take is given up at once, and shown as that.
+ * Queues alerts for all webhooks of a workspace.
  * @param webhook only this one; null: all
  * @returns how many deliveries wait
  */
@@ -105,10 +109,7 @@ export interface DueDelivery {
   until: Date;
 }
 
-/**
- * Begins an attempt at the delivery that has waited longest, for several webhooks at once, and moves its next attempt on: if this process
- * dies, the attempt is made again then, and meanwhile no other process makes it.
- */
+/** Begins an attempt at the delivery of each webhook that has waited longest, and moves its next attempt on. */
 export async function beginDeliveries({ now, limit }: { now: Date; limit: number }, sql: Queries): Promise<DueDelivery[]> {
   return sql<DueDelivery[]>`
     UPDATE alert_deliveries d SET ${begun(now, sql)}
@@ -134,22 +135,12 @@ export async function beginDelivery(
   return row;
 }
 
-function begun(now: Date, sql: Queries) {
-  return sql`attempts = attempts + 1, tried_at = ${now}, due_at = ${now}::timestamptz
-    + make_interval(secs => least(${alertRetryMs / 1_000} * power(2, least(attempts, 30)), ${alertRetryMsMax / 1_000}))`;
-}
-
 const parts = (sql: Queries) => sql`alerts a, alert_webhooks w LEFT JOIN data_keys k ON k.workspace_id = w.workspace_id`;
 const joined = (sql: Queries) => sql`a.id = d.alert_id AND w.id = d.webhook_id`;
 
-function deliveryColumns(now: Date, sql: Queries) {
-  return sql`d.alert_id AS alert, d.webhook_id AS webhook, w.workspace_id AS workspace, w.url, a.body, w.sealed,
-    CASE WHEN w.former_until > ${now} THEN w.former END AS former, k.wrapped AS "dataKey", d.attempts, d.due_at AS "dueAt", d.until`;
-}
-
 export interface Outcome {
   state: "waiting" | "delivered" | "given_up";
-  /** Of the answer; null: there was none. */
+  /** The status of the answer; null: there was none. */
   status: number | null;
   failure: string | null;
 }
@@ -162,4 +153,14 @@ export async function recordOutcome(
   await sql`
     UPDATE alert_deliveries SET state = ${state}, status = ${status}, failure = ${failure}
     WHERE alert_id = ${alert} AND webhook_id = ${webhook} AND attempts = ${attempts} AND state = 'waiting'`;
+}
+
+function begun(now: Date, sql: Queries) {
+  return sql`attempts = attempts + 1, tried_at = ${now}, due_at = ${now}::timestamptz
+    + make_interval(secs => least(${alertRetryMs / 1_000} * power(2, least(attempts, 30)), ${alertRetryMsMax / 1_000}))`;
+}
+
+function deliveryColumns(now: Date, sql: Queries) {
+  return sql`d.alert_id AS alert, d.webhook_id AS webhook, w.workspace_id AS workspace, w.url, a.body, w.sealed,
+    CASE WHEN w.former_until > ${now} THEN w.former END AS former, k.wrapped AS "dataKey", d.attempts, d.due_at AS "dueAt", d.until`;
 }

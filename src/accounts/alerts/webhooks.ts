@@ -1,4 +1,10 @@
-/** Forms and views of the webhooks that get alerts. Only the answer that makes a secret has it. */
+/**
+ * The webhooks that get alerts: created, listed, given a new secret, and deleted, with their forms and views.
+ *
+ * The secret is shown only in the answer that makes it. It is sealed with the workspace's data key and bound to its workspace and
+ * webhook. For a day after a change both secrets sign, so that the receiver can change over. An address is checked here and again at
+ * each delivery. Whoever knows the address of some receivers can write to them, so only those who may set it see the whole of it.
+ */
 import { randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
@@ -29,7 +35,9 @@ import {
 const text = (description: string) => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-export const AlertWebhookForm = Type.Object({ url: line("an https address", { maxLength: alertWebhookUrlCharactersMax }) });
+export const AlertWebhookForm = Type.Object({
+  url: line("an https address", { title: "Its https address", maxLength: alertWebhookUrlCharactersMax }),
+});
 export type AlertWebhookForm = Static<typeof AlertWebhookForm>;
 
 const webhook = {
@@ -83,26 +91,13 @@ export function requireWebhook(
   throw noWebhook(id);
 }
 
-/** Whoever knows the whole address of some receivers can write to them, so that only those who may set it see it. */
-function viewWebhook(row: AlertWebhook, { actor, nowMs }: { actor: Actor; nowMs: number }): AlertWebhookView {
-  const manages = actor.kind !== "member" || managers.includes(actor.role);
-  const overlaps = row.formerUntil !== null && row.formerUntil.getTime() > nowMs;
-  return {
-    id: row.id,
-    workspace_id: row.workspace,
-    url: manages ? row.url : `${new URL(row.url).origin}/…`,
-    former_secret_until: overlaps && row.formerUntil ? isoTime(row.formerUntil.getTime()) : null,
-    created_at: isoTime(row.createdAt.getTime()),
-  };
-}
-
 type WebhookSources = Sources & { keyring: Keyring };
 
 /**
  * Adds a webhook. Its address passes the check of a connector's, and again at each delivery.
  * @returns it with its secret, which is shown this once
- * @throws DomainError invalid_field for an address that is not https or leads into a private network; conflict beside the same one or
- *   with too many; forbidden except for admins, super admins and the operator
+ * @throws DomainError invalid_field for an address that is not https or leads into a private network; conflict for a second one with
+ *   the same address or for too many; forbidden except for admins, super admins and the operator
  */
 export async function createWebhook(
   { actor, workspace, url: text }: { actor: Actor; workspace: WorkspaceId; url: string },
@@ -131,15 +126,6 @@ export async function createWebhook(
     const changes = changedFields({ before: {}, after: { host } });
     return { result, event: { event: "alert.webhook.created", workspace, target: id, changes } };
   });
-}
-
-function parseUrl(text: string): URL {
-  try {
-    return parseBaseUrl(text);
-  } catch (error) {
-    if (!(error instanceof BaseUrlError)) throw error;
-    throw new DomainError("invalid_field", `Cannot take this address: ${error.message}`, { field: "url" });
-  }
 }
 
 /**
@@ -181,19 +167,9 @@ export async function deleteWebhook(
   });
 }
 
-/** The secret that signs what a webhook gets: sealed with the workspace's data key, and bound to its workspace and webhook. */
-
 interface Owner {
   workspace: WorkspaceId;
   webhook: string;
-}
-
-function newWebhookSecret(): Secret {
-  return new Secret(`whsec_${randomBytes(32).toString("base64url")}`);
-}
-
-function sealWebhookSecret(secret: Secret, owner: Owner, dataKey: SealKey): Uint8Array {
-  return dataKey.seal(Buffer.from(secret.reveal()), about(owner));
 }
 
 /** The secrets that sign now, the present one first. @throws SealError */
@@ -210,6 +186,37 @@ export function openWebhookSecrets(
   const dataKey = unwrap({ workspace: owner.workspace, wrapped }, keyring);
   const blobs = former === null ? [sealed] : [sealed, former];
   return blobs.map((blob) => new Secret(Buffer.from(dataKey.open(blob, about(owner))).toString()));
+}
+
+/** Shows the whole address only to those who may set it. */
+function viewWebhook(row: AlertWebhook, { actor, nowMs }: { actor: Actor; nowMs: number }): AlertWebhookView {
+  const manages = actor.kind !== "member" || managers.includes(actor.role);
+  const overlaps = row.formerUntil !== null && row.formerUntil.getTime() > nowMs;
+  return {
+    id: row.id,
+    workspace_id: row.workspace,
+    url: manages ? row.url : `${new URL(row.url).origin}/…`,
+    former_secret_until: overlaps && row.formerUntil ? isoTime(row.formerUntil.getTime()) : null,
+    created_at: isoTime(row.createdAt.getTime()),
+  };
+}
+
+function parseUrl(text: string): URL {
+  try {
+    return parseBaseUrl(text);
+  } catch (error) {
+    if (!(error instanceof BaseUrlError)) throw error;
+    throw new DomainError("invalid_field", `Cannot take this address: ${error.message}`, { field: "url" });
+  }
+}
+
+/** A secret that signs what a webhook gets. */
+function newWebhookSecret(): Secret {
+  return new Secret(`whsec_${randomBytes(32).toString("base64url")}`);
+}
+
+function sealWebhookSecret(secret: Secret, owner: Owner, dataKey: SealKey): Uint8Array {
+  return dataKey.seal(Buffer.from(secret.reveal()), about(owner));
 }
 
 function about({ workspace, webhook }: Owner): string {

@@ -1,4 +1,4 @@
-/** What alerts say: a sentence for people, and data for programs. */
+/** What alerts say: a sentence for people, and data for programs. The subject of a mail has no text of a user, since it is a header. */
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AlertRule, Spending } from "./store.ts";
 import type { LimitKind } from "./kinds.ts";

@@ -1,4 +1,7 @@
-/** The actor of a change: every credential leads to one, and the audit log signs with it. */
+/**
+ * The actor of a change: the operator, a member of a workspace by one of their credentials, or Weir itself. Every credential leads to
+ * one, and the audit log signs with it. What an actor may do is in `workspaces/authorize.ts`.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 
 /** What a person may do in one workspace. */

@@ -1,8 +1,19 @@
-/** Makes a change and its audit row in one transaction, so that neither exists without the other. */
+/**
+ * Makes a change and its audit row in one transaction, so that neither exists without the other.
+ *
+ * A verb does its work in `change` and returns the event, with only the fields that changed; a change that changes nothing returns
+ * none. Verbs nest: a transaction in place of the database makes a verb part of another one. It checks no rights: verbs call
+ * `authorize` first.
+ *
+ * After the commit the copies of key records are dropped everywhere if the event says that it changed some: a verb names its event, and
+ * has nothing else to remember.
+ */
+import { notifyAfterCommit } from "../../backing/after-commit.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { signatureOf, type Actor } from "./actor.ts";
+import { changesRecords, type AuditKind } from "./events.ts";
 import { type Changes, insertAudits, type Fields } from "./store.ts";
 
 /** What every verb needs. A transaction instead of the database makes the verb part of it. */
@@ -12,8 +23,7 @@ export interface Sources {
 }
 
 export interface AuditEvent {
-  /** Such as `auth.api.key.updated`. */
-  event: string;
+  event: AuditKind;
   workspace: WorkspaceId | null;
   /** The id or address of the changed thing. */
   target: string | null;
@@ -26,7 +36,10 @@ export interface Change<T> {
   event: AuditEvent | readonly AuditEvent[] | null;
 }
 
-/** Runs `work` in the caller's transaction or a new one, and records its events there. */
+/**
+ * Runs `work` in the caller's transaction or a new one, and records its events there. The notification waits for the commit of the
+ * caller's transaction too.
+ */
 export async function change<T>(
   actor: Actor,
   { sql, clock }: Sources,
@@ -40,15 +53,14 @@ export async function change<T>(
       events.map((one) => ({ ...one, ...signature })),
       tx,
     );
+    if (events.some(({ event }) => changesRecords[event])) notifyAfterCommit("records-changed", tx);
     return { result };
   };
   const { result } = await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
   return result;
 }
 
-/** The changes in an audit row: the changed fields only, with their values before and after. */
-
-/** Fields of `after` whose value differs from `before`; a field that `before` lacks was null. */
+/** The changes of an audit row: fields of `after` whose value differs from `before`; a field that `before` lacks was null. */
 export function changedFields({ before, after }: { before: Fields; after: Fields }): Changes {
   const changes: Changes = {};
   for (const [field, to] of Object.entries(after)) {

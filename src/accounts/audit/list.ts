@@ -1,3 +1,4 @@
+/** The audit log as the control API and the Console show it, newest first, page by page. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";

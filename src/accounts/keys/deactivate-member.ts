@@ -1,3 +1,8 @@
+/**
+ * Ends a membership, or takes an invitation back, with all its consequences in one transaction. The keys of the member in the workspace
+ * are revoked and stay so after a reactivation. Sessions and other links are the person's own: a session no longer has this workspace
+ * from its next request on.
+ */
 import type { Actor } from "../audit/actor.ts";
 import { change, type AuditEvent, type Sources, changedFields } from "../audit/change.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -9,12 +14,7 @@ import { lockMember, updateMember, type MemberRow } from "../members/store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
 import { revokeKeysOf } from "./store.ts";
 
-/**
- * Ends a membership, or takes an invitation back. In the same transaction it revokes all keys of the member in the workspace, which stay
- * revoked even if the member is reactivated, and ends the links of the invitation. Sessions and other links are the person's own: a session
- * no longer has this workspace from its next request on.
- * @throws DomainError not_found; forbidden except for admins and the operator; conflict for the last super admin
- */
+/** @throws DomainError not_found; forbidden except for admins and the operator; conflict for the last super admin */
 export async function deactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
   sources: Sources,
@@ -31,7 +31,7 @@ export async function deactivateMember(
     const keys = await revokeKeysOf({ workspace, owner: before.email, at: new Date(now) }, tx);
     const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });
     const revoked = keys.map((target): AuditEvent => ({ event: "auth.api.key.revoked", workspace, target, changes }));
-    const deactivated = { event: "workspace.member.deactivated", workspace, target: before.email, changes: {} };
+    const deactivated: AuditEvent = { event: "workspace.member.deactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event: [deactivated, ...revoked] };
   });
 }

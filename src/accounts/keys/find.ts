@@ -1,3 +1,8 @@
+/**
+ * Finds usable keys by their hashes: in batches for admission, one at a time for the tools API. A key that cannot be used is absent,
+ * without the reason. Every call of the tools API reads its key again, so that a revoked one ends at once; its last use is stored once
+ * a minute.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import { toolsKeyUseMs } from "../limits.ts";
@@ -15,11 +20,7 @@ export async function findKeyRecords(hashes: string[], sql: Queries): Promise<Ma
   return new Map(rows.map(({ hash, ...record }) => [hash, record]));
 }
 
-/**
- * Reads a usable tools key; null if it cannot be used, without the reason. Every call reads it again, so that a revoked key ends at
- * once. The key's last use is stored once a minute.
- * @param hash SHA-256 in hexadecimal
- */
+/** Reads a usable tools key; null if it cannot be used. @param hash SHA-256 in hexadecimal */
 export async function findToolsKey(hash: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<ToolsKeyRow | null> {
   const row = await selectToolsKey(hash, sql);
   if (row === undefined) return null;

@@ -1,3 +1,10 @@
+/**
+ * API keys: created, edited, revoked, listed, found, and viewed.
+ *
+ * The full key exists only in the answer to its creation; the database has its hash, its beginning and its end. Members manage their
+ * own keys, managers all of the workspace. A change is recorded with the changed fields; none is recorded if none changed. A key that
+ * the actor may not see is not found, so that existing keys stay hidden. How a key's limits are enforced is admission's part.
+ */
 import type { Transaction, Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { mintKey, newKeyId, type WorkspaceId, type KeyId, maskKey } from "../../kernel/ids.ts";
@@ -64,20 +71,6 @@ export async function createKey(
 }
 
 /**
- * Checks that the owner is active and, for an inference key, that the workspace is switched on. Locks both, so that neither changes
- * before the key is inserted.
- */
-async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
-  const ownership = await lockOwnership(place, tx);
-  if (!ownership) {
-    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is no active member`, { field: "owner" });
-  }
-  if (place.kind === "inference" && !ownership.enabled) {
-    throw new DomainError("workspace_disabled", "Cannot create a key: the workspace is switched off", { field: "workspace" });
-  }
-}
-
-/**
  * Changes name, spend limits or requests per minute. Records `auth.api.key.updated` with the changed fields, or nothing if no
  * field changed.
  * @throws DomainError conflict for a revoked key; invalid_field; forbidden
@@ -100,15 +93,6 @@ export async function editKey(
       event: { event: "auth.api.key.updated", workspace: row.workspace, target: id, changes },
     };
   });
-}
-
-/**
- * Only its owner and the managers of the workspace may change a key.
- * @throws DomainError forbidden
- */
-function requireManaged(actor: Actor, row: KeyRow): void {
-  const own = actor.kind === "member" && actor.email === row.owner;
-  authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change another person's key" });
 }
 
 /** Revokes a key irreversibly. Revoking it again changes nothing. */
@@ -148,11 +132,6 @@ export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: 
   return requireKey(id, await selectKey({ id, now: clock.now() }, sql));
 }
 
-function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
-  if (!row) throw noKey(id);
-  return row;
-}
-
 export function noKey(id: KeyId): DomainError {
   return new DomainError("not_found", `There is no key with the id "${id}"`, { field: "id" });
 }
@@ -167,11 +146,31 @@ export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace
   return requireKey(row.id, seen ? row : undefined);
 }
 
-/** The rules of a key's form, for creation and edit. */
-
+/** The name of a key that is created without one. */
 const nameWhenEmpty = "Untitled key";
 
 const newLimits: Limits = { name: nameWhenEmpty, monthlyLimit: null, dailyLimit: null, requestsPerMinute: null };
+
+/** A key as clients see it, masked: the key itself is not stored. */
+export function viewKey(row: KeyRow): KeyView {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    prefix: row.start,
+    masked: maskKey(row.start, row.lastFour),
+    owner: row.owner,
+    workspace_id: row.workspace,
+    monthly_spend_limit_usd: row.monthlyLimit === null ? null : formatUsd(row.monthlyLimit),
+    daily_spend_limit_usd: row.dailyLimit === null ? null : formatUsd(row.dailyLimit),
+    rate_limit_rpm: row.requestsPerMinute,
+    month_spent_usd: formatUsd(row.monthSpent),
+    day_spent_usd: row.daySpent === null || row.dailyLimit === null ? null : formatUsd(row.daySpent),
+    created_at: isoTime(row.createdAt.getTime()),
+    last_used_at: row.lastUsedAt && isoTime(row.lastUsedAt.getTime()),
+    revoked_at: row.revokedAt && isoTime(row.revokedAt.getTime()),
+  };
+}
 
 /**
  * Merges the typed fields into the previous ones. Spend limits are above zero with at most two decimals.
@@ -200,6 +199,20 @@ function parseLimit({
   return text === null ? null : parseAmount({ field, text, decimalsMax: 2 });
 }
 
+/**
+ * Checks that the owner is active and, for an inference key, that the workspace is switched on. Locks both, so that neither changes
+ * before the key is inserted.
+ */
+async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
+  const ownership = await lockOwnership(place, tx);
+  if (!ownership) {
+    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is no active member`, { field: "owner" });
+  }
+  if (place.kind === "inference" && !ownership.enabled) {
+    throw new DomainError("workspace_disabled", "Cannot create a key: the workspace is switched off", { field: "workspace" });
+  }
+}
+
 /** The fields with their names in the control API and the audit log. */
 function formFields(limits: Limits): Fields {
   return {
@@ -210,23 +223,16 @@ function formFields(limits: Limits): Fields {
   };
 }
 
-/** A key as clients see it, masked: the key itself is not stored. */
-export function viewKey(row: KeyRow): KeyView {
-  return {
-    id: row.id,
-    kind: row.kind,
-    name: row.name,
-    prefix: row.start,
-    masked: maskKey(row.start, row.lastFour),
-    owner: row.owner,
-    workspace_id: row.workspace,
-    monthly_spend_limit_usd: row.monthlyLimit === null ? null : formatUsd(row.monthlyLimit),
-    daily_spend_limit_usd: row.dailyLimit === null ? null : formatUsd(row.dailyLimit),
-    rate_limit_rpm: row.requestsPerMinute,
-    month_spent_usd: formatUsd(row.monthSpent),
-    day_spent_usd: row.daySpent === null || row.dailyLimit === null ? null : formatUsd(row.daySpent),
-    created_at: isoTime(row.createdAt.getTime()),
-    last_used_at: row.lastUsedAt && isoTime(row.lastUsedAt.getTime()),
-    revoked_at: row.revokedAt && isoTime(row.revokedAt.getTime()),
-  };
+function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
+  if (!row) throw noKey(id);
+  return row;
+}
+
+/**
+ * Only its owner and the managers of the workspace may change a key.
+ * @throws DomainError forbidden
+ */
+function requireManaged(actor: Actor, row: KeyRow): void {
+  const own = actor.kind === "member" && actor.email === row.owner;
+  authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change another person's key" });
 }

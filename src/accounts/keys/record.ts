@@ -1,4 +1,7 @@
-/** A key with the facts of its owner and workspace that admission needs, which caches it for at most 30 s. */
+/**
+ * A key with the facts of its owner and workspace that admission needs, which caches it for at most 30 s. Secrets in it stay sealed;
+ * only a gateway opens them. Its form on the bus is in gateway/admission.
+ */
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 

@@ -1,25 +1,26 @@
+/** Forms and views of keys. A view is masked; only the answer to the creation has the full key. */
 import { Type, type Static } from "@sinclair/typebox";
 import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../limits.ts";
-import { Email, line, usd } from "../workspaces/fields.ts";
+import { emailOf, line, usd } from "../workspaces/fields.ts";
 
 const limit = Type.Union([usd(), Type.Null()], {
-  title: "What the key may spend in a calendar month (UTC)",
+  title: "What the key may spend in a calendar month (UTC), up to two decimals",
   description: 'an amount of USD as a string, such as "12.50", or null for no limit',
 });
 const dailyLimit = Type.Union([usd(), Type.Null()], {
-  title: "What the key may spend in a day (UTC)",
+  title: "What the key may spend in a day (UTC), up to two decimals",
   description: 'an amount of USD as a string, such as "2.50", or null for no limit',
 });
 const requestsPerMinute = Type.Union(
   [Type.Integer({ minimum: requestsPerMinuteMin, maximum: requestsPerMinuteMax }), Type.Null()],
   {
-    title: "Requests in any 60 seconds",
+    title: `Requests in any 60 seconds, ${requestsPerMinuteMin} to ${requestsPerMinuteMax}; default ${requestsPerMinuteDefault}`,
     description: `a whole number from ${requestsPerMinuteMin} to ${requestsPerMinuteMax}, or null for the default,`,
   },
 );
 
 export const KeyKind = Type.Union([Type.Literal("inference"), Type.Literal("tools")], {
-  title: "Which API the key opens",
+  title: "Which API the key opens; default inference",
   description: "inference or tools",
 });
 export type KeyKind = Static<typeof KeyKind>;
@@ -38,7 +39,7 @@ export const KeyForm = Type.Object({
   rate_limit_rpm: Type.Optional(requestsPerMinute),
   kind: Type.Optional(KeyKind),
   /** A member's own keys need none. */
-  owner: Type.Optional(Email),
+  owner: Type.Optional(emailOf("The member who owns it; not needed where a member asks")),
 });
 export type KeyForm = Static<typeof KeyForm>;
 

@@ -1,3 +1,8 @@
+/**
+ * The SQL of keys. Admission reads records of many keys by one statement with one index look-up each; the time of a look-up by hash
+ * reveals nothing about the key. A key is inserted while the workspace's switch and the owner's membership are locked, so neither
+ * changes meanwhile.
+ */
 import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { dayOf, monthOf, type Month } from "../../kernel/clock.ts";
@@ -32,8 +37,7 @@ export interface KeyRow extends Limits {
 }
 
 /**
- * Reads the records of usable keys, and of members as callers of the Workbench, by one statement with one index lookup each. The time of
- * a lookup by hash reveals nothing about the key.
+ * Reads the records of usable keys, and of members as callers of the Workbench.
  * @param hashes SHA-256 in hexadecimal
  */
 export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
@@ -195,7 +199,7 @@ export async function selectCallerIds(
 
 export interface Caller {
   id: KeyId;
-  /** Of the person behind it: the owner of the key, or the member. */
+  /** The address of the person behind it: the owner of the key, or the member. */
   email: string;
   /** The name of the key; null: a member in the Workbench. */
   keyName: string | null;
@@ -212,18 +216,6 @@ export async function selectCallers(ids: KeyId[], sql: Queries): Promise<Caller[
 export async function lockKey({ id, now }: { id: KeyId; now: number }, tx: Transaction): Promise<KeyRow | undefined> {
   const [row] = await tx<KeyRow[]>`${columns(now, tx)} WHERE k.id = ${id} FOR UPDATE OF k`;
   return row;
-}
-
-function columns(now: number, sql: Queries) {
-  return sql`
-    SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
-      k.monthly_spend_limit_nano AS "monthlyLimit", k.daily_spend_limit_nano AS "dailyLimit",
-      k.rate_limit_rpm AS "requestsPerMinute", coalesce(s.spent_nano, 0) AS "monthSpent",
-      -- A list has many keys that were not used today, and their charges need not be searched.
-      CASE WHEN k.daily_spend_limit_nano IS NULL THEN NULL WHEN s.last_used_at >= ${new Date(dayOf(now))}
-        THEN budget_total(k.workspace_id, 'day:' || k.id, ${dayOf(now)}) ELSE 0 END AS "daySpent", k.created_at AS "createdAt",
-      (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
-    FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${monthOf(now)}`;
 }
 
 export async function updateLimits(id: KeyId, limits: Limits, tx: Transaction): Promise<void> {
@@ -247,4 +239,16 @@ export async function revokeKeysOf(
     WHERE workspace_id = ${workspace} AND owner_email = ${owner} AND revoked_at IS NULL
     RETURNING id`;
   return rows.map(({ id }) => id).toSorted();
+}
+
+function columns(now: number, sql: Queries) {
+  return sql`
+    SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
+      k.monthly_spend_limit_nano AS "monthlyLimit", k.daily_spend_limit_nano AS "dailyLimit",
+      k.rate_limit_rpm AS "requestsPerMinute", coalesce(s.spent_nano, 0) AS "monthSpent",
+      -- A list has many keys that were not used today, and their charges need not be searched.
+      CASE WHEN k.daily_spend_limit_nano IS NULL THEN NULL WHEN s.last_used_at >= ${new Date(dayOf(now))}
+        THEN budget_total(k.workspace_id, 'day:' || k.id, ${dayOf(now)}) ELSE 0 END AS "daySpent", k.created_at AS "createdAt",
+      (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
+    FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${monthOf(now)}`;
 }

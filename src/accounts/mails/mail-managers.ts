@@ -1,3 +1,7 @@
+/**
+ * Writes a mail to each active admin and super admin of a workspace within the caller's transaction, and wakes the mailer. The mailer
+ * looks again by itself if the notification arrives before the commit.
+ */
 import { selectMembers } from "../members/store.ts";
 import { managers } from "../workspaces/authorize.ts";
 import type { Transaction } from "../../backing/backing.ts";
@@ -6,7 +10,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { insertMail } from "./store.ts";
 
-/** Puts a mail to each active admin and super admin of a workspace into the transaction, and wakes the mailer. */
+/** Call it within the transaction that the mails are about. */
 export async function mailManagers(
   { workspace, subject, body }: { workspace: WorkspaceId; subject: string; body: string },
   tx: Transaction,

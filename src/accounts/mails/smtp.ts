@@ -1,4 +1,8 @@
-/** Sends mails as plain text to the server of SMTP_URL. No header has text of a user. */
+/**
+ * Sends mails as plain text to the server of SMTP_URL. No header has text of a user, and a recipient is one mailbox, since the library
+ * reads even the envelope's recipient as a list. Reasons of refusals are codes, never the server's text. Only what the server refuses
+ * for good ends a mail; a refused sender is a setting of this service and can be corrected.
+ */
 import type { Transporter } from "nodemailer";
 import type { Secret } from "../../kernel/secret.ts";
 import type { MailConfig } from "../../process/environment/services.ts";
@@ -48,6 +52,15 @@ export function mailServer({ smtpUrl, from }: MailConfig): MailServer {
   };
 }
 
+/** Excludes separators: the library reads even a recipient of the envelope as a list of addresses. */
+const oneMailbox = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
+
+export function reasonOf(error: unknown): string {
+  const { code, responseCode, command } = failureOf(error);
+  const words = [code ?? "unknown", command, responseCode].filter((word) => word !== undefined);
+  return words.join(" ");
+}
+
 async function openTransport(smtpUrl: Secret): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   return createTransport({
@@ -60,17 +73,6 @@ async function openTransport(smtpUrl: Secret): Promise<Transporter> {
   });
 }
 
-/** Excludes separators: the library reads even a recipient of the envelope as a list of addresses. */
-const oneMailbox = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
-
-interface SmtpFailure {
-  code?: unknown;
-  /** The server's reply code: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
-  responseCode?: unknown;
-  /** The SMTP command that got this reply. */
-  command?: unknown;
-}
-
 /** Whether the recipient or the mail is refused permanently. A refused sender is a setting of this service, which can be corrected. */
 function isFinal(error: unknown): boolean {
   const { code, responseCode, command } = failureOf(error);
@@ -80,10 +82,12 @@ function isFinal(error: unknown): boolean {
   return permanent && (command === "RCPT TO" || command === "DATA");
 }
 
-export function reasonOf(error: unknown): string {
-  const { code, responseCode, command } = failureOf(error);
-  const words = [code ?? "unknown", command, responseCode].filter((word) => word !== undefined);
-  return words.join(" ");
+interface SmtpFailure {
+  code?: unknown;
+  /** The server's reply code: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
+  responseCode?: unknown;
+  /** The SMTP command that got this reply. */
+  command?: unknown;
 }
 
 function failureOf(error: unknown): SmtpFailure {

@@ -1,3 +1,6 @@
+/**
+ * The SQL of mails that wait. An attempt counts when it begins, even if its process dies, and every attempt has the same Message-ID.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 export interface NewMail {

@@ -1,8 +1,13 @@
+/**
+ * The account of a person across workspaces: suspended, locked, reactivated or deleted by the operator. A deleted one stays deleted.
+ * What is done to it stands in the audit log of each workspace that the person has joined, and without one in the operator's.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
+import type { AuditKind } from "../audit/events.ts";
 import type { Changes } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteSessionsOf } from "../sessions/store.ts";
@@ -15,7 +20,7 @@ import type { Person } from "./principal.ts";
 interface Transition {
   from: readonly AccountState[];
   to: AccountState;
-  event: string;
+  event: AuditKind;
 }
 
 /** The transitions of an account. A deleted one stays deleted. */
@@ -56,11 +61,7 @@ export async function setAccount(
   });
 }
 
-function refusal(code: "not_found" | "conflict", message: string): DomainError {
-  return new DomainError(code, message, { field: "email" });
-}
-
-/** What was done to a person's account, for the audit log of each workspace that the person has joined; without one, for the operator's alone. */
+/** The audit events of what was done to a person's account: one for each joined workspace, or one without a workspace. */
 export function accountEvents(
   memberships: readonly { workspace: WorkspaceId }[],
   event: Omit<AuditEvent, "workspace">,
@@ -71,11 +72,15 @@ export function accountEvents(
 
 /** Records what a person did to their own account, in each workspace that they have joined, under the role there. Part of the change's transaction. */
 export async function recordOwnChange(
-  { person: { email, carriedBy }, event, changes }: { person: Person; event: string; changes: Changes },
+  { person: { email, carriedBy }, event, changes }: { person: Person; event: AuditKind; changes: Changes },
   { tx, clock }: { tx: Transaction; clock: Clock },
 ): Promise<void> {
   for (const { workspace, role } of await selectMemberships(email, tx)) {
     const actor = { kind: "member", email, role, carriedBy } as const;
     await change(actor, { sql: tx, clock }, async () => ({ result: null, event: { event, workspace, target: email, changes } }));
   }
+}
+
+function refusal(code: "not_found" | "conflict", message: string): DomainError {
+  return new DomainError(code, message, { field: "email" });
 }

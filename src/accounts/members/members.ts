@@ -1,9 +1,17 @@
+/**
+ * The members of a workspace: listed, invited, changed and reactivated.
+ *
+ * An admin asks a person: the membership is pending, and grants nothing, until the person accepts. The operator, who runs the service,
+ * answers for those he adds. A workspace learns nothing of a person's account before they accepted, and no answer shows whether an
+ * address was known. Admins manage members; only super admins touch a super admin or make one; no one changes their own membership; an
+ * active super admin always remains. Deactivating is in `keys/`, because it revokes keys.
+ */
 import type { Queries, Database, Transaction } from "../../backing/backing.ts";
 import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Actor, Role } from "../audit/actor.ts";
-import { change, type Sources, changedFields } from "../audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteInvitationLinks } from "../sessions/store.ts";
@@ -45,18 +53,6 @@ export async function listMembers(
   return rows.map((row) => viewListed(row, owner === null || owner === row.email));
 }
 
-function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
-  const { activeKeys, monthSpent, seenAt } = row;
-  const view = viewMember(row);
-  if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
-  return {
-    ...view,
-    active_keys: activeKeys,
-    month_spent_usd: formatUsd(monthSpent),
-    last_seen_at: seenAt && isoTime(seenAt.getTime()),
-  };
-}
-
 /** A member as the control API shows them. */
 export function viewMember(row: MemberRow): MemberView {
   return {
@@ -67,18 +63,9 @@ export function viewMember(row: MemberRow): MemberView {
   };
 }
 
-/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
-function stateOf({ active, consent, account }: MemberRow): string {
-  if (consent === "asked") return "pending";
-  if (consent === "declined") return "declined";
-  if (consent === "none") return "withdrawn";
-  return account === "active" && !active ? "deactivated" : account;
-}
-
 /**
- * Makes a person a member, and creates the account for a person's first workspace. An admin asks: the membership is pending until the
- * person accepts it, and a person who has not accepted is asked again. The operator, who runs the service, answers for whom he adds:
- * their membership is in force at once. The answer does not tell whether the address was known.
+ * Makes a person a member, and creates the account with a person's first workspace. A person who has not accepted is asked again. A
+ * member whom the operator adds is active at once.
  * @throws DomainError conflict for a person who is a member already; forbidden except for admins and the operator
  */
 export async function addMember(
@@ -104,7 +91,7 @@ export async function addMember(
       await offerAgain(asked, tx);
     }
     const changes = changedFields({ before: {}, after: { role } });
-    const event = { event: "workspace.member.added", workspace, target: email, changes };
+    const event: AuditEvent = { event: "workspace.member.added", workspace, target: email, changes };
     return { result: viewMember(requireMember(email, await lockMember({ workspace, email }, tx))), event };
   });
 }
@@ -132,7 +119,7 @@ export async function answerInvitation(
     const { role } = row;
     await updateMember(workspace, { ...row, active: accepts, consent: accepts ? "given" : "declined" }, tx);
     await deleteInvitationLinks({ email, workspace }, tx);
-    const event = `workspace.member.${accepts ? "accepted" : "declined"}`;
+    const event = accepts ? "workspace.member.accepted" : "workspace.member.declined";
     await change({ kind: "member", email, role, carriedBy: person.carriedBy }, { sql: tx, clock }, async () => ({
       result: undefined,
       event: { event, workspace, target: email, changes: {} },
@@ -170,17 +157,6 @@ export async function setMember(
   });
 }
 
-function edited(before: MemberRow, { role = before.role, monthly_spend_limit_usd: text }: MemberEdit): MemberRow {
-  if (text === undefined) return { ...before, role };
-  const field = "monthly_spend_limit_usd";
-  return { ...before, role, monthlyLimit: text === null ? null : parseAmount({ field, text, decimalsMax: 2 }) };
-}
-
-/** The fields by their names in the control API. */
-function auditedMember({ role, monthlyLimit }: MemberRow): Fields {
-  return { role, monthly_spend_limit_usd: monthlyLimit === null ? null : formatUsd(monthlyLimit) };
-}
-
 /** @throws DomainError not_found */
 export function requireMember(email: string, row: MemberRow | undefined): MemberRow {
   if (row) return row;
@@ -206,12 +182,10 @@ export async function reactivateMember(
     }
     const after: MemberRow = { ...before, active: true, consent: "given" };
     await updateMember(workspace, after, tx);
-    const event = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
+    const event: AuditEvent = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event };
   });
 }
-
-/** What a member may do to another member. The operator may do everything. */
 
 interface Intended {
   actor: Actor;
@@ -223,10 +197,7 @@ interface Intended {
   action: string;
 }
 
-/**
- * Admins manage members; only super admins touch a super admin, or make one; nobody changes their own membership.
- * @throws DomainError forbidden
- */
+/** What a member may do to another one; the operator may do everything. @throws DomainError forbidden */
 export function requireRightOver({ actor, email, roles, action }: Intended): void {
   authorize(actor, { roles: managers, action });
   if (actor.kind !== "member") return;
@@ -252,4 +223,35 @@ export async function requireAnotherSuperAdmin(
   throw new DomainError("conflict", `"${email}" is the last super admin of this workspace: make another one first`, {
     field: "email",
   });
+}
+
+function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
+  const { activeKeys, monthSpent, seenAt } = row;
+  const view = viewMember(row);
+  if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
+  return {
+    ...view,
+    active_keys: activeKeys,
+    month_spent_usd: formatUsd(monthSpent),
+    last_seen_at: seenAt && isoTime(seenAt.getTime()),
+  };
+}
+
+/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
+function stateOf({ active, consent, account }: MemberRow): string {
+  if (consent === "asked") return "pending";
+  if (consent === "declined") return "declined";
+  if (consent === "none") return "withdrawn";
+  return account === "active" && !active ? "deactivated" : account;
+}
+
+function edited(before: MemberRow, { role = before.role, monthly_spend_limit_usd: text }: MemberEdit): MemberRow {
+  if (text === undefined) return { ...before, role };
+  const field = "monthly_spend_limit_usd";
+  return { ...before, role, monthlyLimit: text === null ? null : parseAmount({ field, text, decimalsMax: 2 }) };
+}
+
+/** The fields by their names in the control API. */
+function auditedMember({ role, monthlyLimit }: MemberRow): Fields {
+  return { role, monthly_spend_limit_usd: monthlyLimit === null ? null : formatUsd(monthlyLimit) };
 }

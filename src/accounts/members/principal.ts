@@ -1,4 +1,7 @@
-/** The owner of a credential, and the actor that a person is in a workspace. */
+/**
+ * The owner of a credential, and the actor that a person is in a workspace. A person has a role in each workspace, and so acts only in
+ * a workspace. An API has a list of authenticators, one for each kind of credential, and takes the first result.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { MemberActor, Operator, Role } from "../audit/actor.ts";
@@ -22,7 +25,7 @@ export interface Person extends Proof {
   email: string;
   /** The credential, as the audit log names it. */
   carriedBy: MemberActor["carriedBy"];
-  /** The header or field that names the person, for error messages; absent: the credential does. */
+  /** The header or field that names the person, as error messages call it; absent: the credential names them. */
   namedBy?: string;
 }
 

@@ -1,11 +1,14 @@
-/** SQL of accounts and of their memberships in workspaces. */
+/**
+ * The SQL of accounts and of their memberships in workspaces. A membership is locked while its role, limit or state changes, also
+ * against new keys of the member.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Role } from "../audit/actor.ts";
 
-/** Of a person, for all workspaces. */
+/** The state of a person in all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
 
 /**
@@ -17,7 +20,7 @@ export type Consent = "given" | "asked" | "declined" | "none";
 export interface MemberRow {
   email: string;
   role: Role;
-  /** Of the membership in this workspace. */
+  /** Whether the membership in this workspace is active. */
   active: boolean;
   consent: Consent;
   /** When the workspace last asked the person; null: it never had to. */
@@ -120,15 +123,6 @@ export async function lockMember(
   return row;
 }
 
-function columns(sql: Queries) {
-  return sql`SELECT ${fields(sql)} FROM members m JOIN accounts a ON a.email = m.email`;
-}
-
-function fields(sql: Queries) {
-  return sql`
-    m.email, m.role, m.active, m.consent, m.asked_at AS "askedAt", m.seen_at AS "seenAt", a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit"`;
-}
-
 export async function updateMember(
   workspace: WorkspaceId,
   { email, role, active, consent, monthlyLimit }: MemberRow,
@@ -202,4 +196,13 @@ export async function lockSuperAdmins(workspace: WorkspaceId, tx: Transaction): 
     WHERE m.workspace_id = ${workspace} AND m.role = 'super_admin' AND m.active AND a.state = 'active'
     ORDER BY m.email FOR NO KEY UPDATE OF m`;
   return rows.map(({ email }) => email);
+}
+
+function columns(sql: Queries) {
+  return sql`SELECT ${fields(sql)} FROM members m JOIN accounts a ON a.email = m.email`;
+}
+
+function fields(sql: Queries) {
+  return sql`
+    m.email, m.role, m.active, m.consent, m.asked_at AS "askedAt", m.seen_at AS "seenAt", a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit"`;
 }

@@ -1,4 +1,11 @@
-/** The configured OpenID Connect provider: where it signs people in, and whom it has signed in. */
+/**
+ * The configured OpenID Connect provider: where it signs people in, and whom it has signed in. The flow is the authorization code with
+ * PKCE, with the scopes `openid` and `email`.
+ *
+ * Exchanges are bounded in number, by network, and in time, so that no network takes the time of all others. Calls follow no redirect,
+ * and answers are bounded in bytes. The operator chose the provider, so it may be within the own network; plain http is only allowed on
+ * this machine. Signatures of tokens are checked too.
+ */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -37,7 +44,7 @@ import { FairSemaphore } from "../quotas/fair-semaphore.ts";
 interface OidcProof {
   state: string;
   nonce: string;
-  /** Of PKCE. */
+  /** The verifier of PKCE. */
   verifier: string;
 }
 
@@ -45,9 +52,9 @@ interface OidcProof {
 export interface OidcIdentity {
   issuer: string;
   subject: string;
-  /** null: the provider does not tell it, or did not verify it. */
+  /** null: the provider does not give it, or did not verify it. */
   verifiedEmail: string | null;
-  /** When the person signed in there, in milliseconds; null: it does not tell. */
+  /** When the person signed in there, in milliseconds; null: the provider does not say. */
   signedInAt: number | null;
 }
 
@@ -102,9 +109,9 @@ export class OidcProvider {
 
   /**
    * Exchanges the code with which a browser returned.
-   * @param query of the address to which it returned
+   * @param query that of the address to which it returned
    * @param network the browser's: no network takes the time of all others
-   * @throws LimitReachedError; ProviderUnavailableError or an error of openid-client, for anything but a right answer to this very sign-in
+   * @throws LimitReachedError; ProviderUnavailableError or an error of openid-client unless the answer is right and for this very sign-in
    */
   async redeem(query: URLSearchParams, { proof, network }: { proof: OidcProof; network: string }): Promise<OidcIdentity> {
     const release = await this.#semaphore.acquire(network);
@@ -137,46 +144,12 @@ export class OidcProvider {
   }
 }
 
-function discover({ issuer, clientId, clientSecret }: OidcConfig, clock: Clock): Promise<Configuration> {
-  const metadata = { client_secret: clientSecret.reveal(), [clockTolerance]: clockDifferenceSeconds };
-  const isPlain = issuer.protocol === "http:";
-  // The tokens' signatures are checked too, although they come from the provider itself.
-  const execute = [...(isPlain ? [allowInsecureRequests] : []), enableNonRepudiationChecks];
-  return discovery(issuer, clientId, metadata, clientAuthentication(clientSecret.reveal()), {
-    [customFetch]: oidcFetch(clock),
-    execute,
-  });
-}
-
-/** In the form that the provider names: in the body if it takes that, as most do, else in the header, which every provider takes. */
-function clientAuthentication(clientSecret: string): ClientAuth {
-  const [inBody, inHeader] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)];
-  return (server, client, body, headers) => {
-    const takesBody = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") ?? false;
-    (takesBody ? inBody : inHeader)(server, client, body, headers);
-  };
-}
-
-/** Some providers tell the address only here. */
-async function userInfo(
-  configuration: Configuration,
-  { token, claims }: { token: string; claims: IDToken },
-): Promise<Record<string, unknown>> {
-  if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
-  return fetchUserInfo(configuration, token, claims.sub);
-}
-
-function verifiedEmail({ email, email_verified: verified }: Record<string, unknown>): string | null {
-  return typeof email === "string" && verified === true ? email : null;
-}
-
-/** Calls of the provider: bounded in size and time, without redirects. The operator chose it, so it may be within the own network. */
-
 /** There was no usable answer, through no fault of the person who signs in. */
 export class ProviderUnavailableError extends Error {
   override name = "ProviderUnavailableError";
 }
 
+/** Calls the provider by the bounds above. */
 export function oidcFetch(clock: Clock): CustomFetch {
   const safeFetch = createSafeFetch({ clock, configured: () => true });
   return async (address, { method, headers, body }) => {
@@ -201,6 +174,39 @@ export function oidcFetch(clock: Clock): CustomFetch {
       headers: type === undefined ? {} : { "content-type": type },
     });
   };
+}
+
+function discover({ issuer, clientId, clientSecret }: OidcConfig, clock: Clock): Promise<Configuration> {
+  const metadata = { client_secret: clientSecret.reveal(), [clockTolerance]: clockDifferenceSeconds };
+  const isPlain = issuer.protocol === "http:";
+  // The tokens' signatures are checked too, although they come from the provider itself.
+  const execute = [...(isPlain ? [allowInsecureRequests] : []), enableNonRepudiationChecks];
+  return discovery(issuer, clientId, metadata, clientAuthentication(clientSecret.reveal()), {
+    [customFetch]: oidcFetch(clock),
+    execute,
+  });
+}
+
+/** In the form that the provider names: in the body if it takes that, as most do, else in the header, which every provider takes. */
+function clientAuthentication(clientSecret: string): ClientAuth {
+  const [inBody, inHeader] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)];
+  return (server, client, body, headers) => {
+    const takesBody = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") ?? false;
+    (takesBody ? inBody : inHeader)(server, client, body, headers);
+  };
+}
+
+/** Some providers give the address only here. */
+async function userInfo(
+  configuration: Configuration,
+  { token, claims }: { token: string; claims: IDToken },
+): Promise<Record<string, unknown>> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+  return fetchUserInfo(configuration, token, claims.sub);
+}
+
+function verifiedEmail({ email, email_verified: verified }: Record<string, unknown>): string | null {
+  return typeof email === "string" && verified === true ? email : null;
 }
 
 /** Its description names the other addresses. Plain http is left to this machine. */

@@ -1,3 +1,11 @@
+/**
+ * Signs people in at an OpenID Connect provider.
+ *
+ * Beginning writes nothing, so that strangers who begin many fill no table; the browser keeps a sealed note, for ten minutes and one
+ * sign-in. A person is known by the provider's name for them (`iss` and `sub`). It is linked to an account the first time, by an
+ * address that the provider verified, and from then on only that name counts. No accounts are made here. Everyone who may not sign in
+ * gets the same message, and the log has codes, no addresses and no tokens.
+ */
 import { randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database, Transaction } from "../../backing/backing.ts";
@@ -28,7 +36,7 @@ interface BeginParts {
 }
 
 /**
- * Begins a sign-in at the provider. It writes nothing, so that strangers who begin many fill no table.
+ * Begins a sign-in at the provider.
  * @returns where the browser goes, and the note that it keeps until it returns
  * @throws DomainError unavailable
  */
@@ -46,7 +54,7 @@ export async function beginOidcSignIn(
 }
 
 interface Return {
-  /** Of the address to which the browser returned. */
+  /** The query of the address to which the browser returned. */
   query: URLSearchParams;
   /** What it kept; null: nothing. */
   note: string | null;
@@ -70,8 +78,7 @@ interface OidcSignIn {
 }
 
 /**
- * Takes the browser's return from the provider. A person is known by the provider's own name for them, which is linked to an account
- * the first time, by an address that the provider verified. It makes no accounts.
+ * Takes the browser's return from the provider.
  * @throws DomainError unauthorized for a wrong, repeated or late answer, and with one message for everyone who may not sign in; unavailable
  * @throws LimitReachedError
  */
@@ -98,36 +105,7 @@ export async function finishOidcSignIn({ query, note, network }: Return, { oidc,
   throw new DomainError("unauthorized", message);
 }
 
-async function requireFirstUse(
-  { state }: SignInNote,
-  { tx, clock, name }: { tx: Transaction; clock: Clock; name: string },
-): Promise<void> {
-  const at = new Date(clock.now());
-  // The note is no longer valid at this time, so its sign-in can be forgotten.
-  const until = new Date(at.getTime() + oidcSignInMs);
-  if (await takeSignIn({ id: hashKey(state), at, until }, tx)) return;
-  throw new DomainError("unauthorized", `This sign-in with ${name} was used already: begin again`);
-}
-
-/** @returns the account's address; null: no active member is this person */
-async function personOf(
-  { issuer, subject, verifiedEmail }: OidcIdentity,
-  { tx, clock }: { tx: Transaction; clock: Clock },
-): Promise<string | null> {
-  const linked = await selectLinkedEmail({ issuer, subject }, tx);
-  if (linked !== undefined) return (await isActivePerson(linked, tx)) ? linked : null;
-  if (verifiedEmail === null || verifiedEmail.length > emailCharactersMax || verifiedEmail.includes("\u0000")) return null;
-  const email = canonicalEmail(verifiedEmail);
-  if (!(await isActivePerson(email, tx))) return null;
-  if (!(await insertIdentity({ issuer, subject, email, at: new Date(clock.now()) }, tx))) return null;
-  const changes = changedFields({ before: {}, after: { issuer } });
-  const person = { kind: "person", email, carriedBy: "session" } as const;
-  await recordOwnChange({ person, event: "account.oidc.linked", changes }, { tx, clock });
-  return email;
-}
-
-/** What a browser keeps while its person signs in at the provider: sealed, for ten minutes, and good for one sign-in. */
-
+/** What a browser keeps while its person signs in at the provider. */
 const SignInNote = Type.Object({
   state: Type.String(),
   nonce: Type.String(),
@@ -173,4 +151,32 @@ function reasonOf(error: unknown): string {
     .join(" ")
     .replaceAll(/[^\w .-]/g, "")
     .slice(0, 100);
+}
+
+async function requireFirstUse(
+  { state }: SignInNote,
+  { tx, clock, name }: { tx: Transaction; clock: Clock; name: string },
+): Promise<void> {
+  const at = new Date(clock.now());
+  // The note is no longer valid at this time, so its sign-in can be forgotten.
+  const until = new Date(at.getTime() + oidcSignInMs);
+  if (await takeSignIn({ id: hashKey(state), at, until }, tx)) return;
+  throw new DomainError("unauthorized", `This sign-in with ${name} was used already: begin again`);
+}
+
+/** @returns the account's address; null: no active member is this person */
+async function personOf(
+  { issuer, subject, verifiedEmail }: OidcIdentity,
+  { tx, clock }: { tx: Transaction; clock: Clock },
+): Promise<string | null> {
+  const linked = await selectLinkedEmail({ issuer, subject }, tx);
+  if (linked !== undefined) return (await isActivePerson(linked, tx)) ? linked : null;
+  if (verifiedEmail === null || verifiedEmail.length > emailCharactersMax || verifiedEmail.includes("\u0000")) return null;
+  const email = canonicalEmail(verifiedEmail);
+  if (!(await isActivePerson(email, tx))) return null;
+  if (!(await insertIdentity({ issuer, subject, email, at: new Date(clock.now()) }, tx))) return null;
+  const changes = changedFields({ before: {}, after: { issuer } });
+  const person = { kind: "person", email, carriedBy: "session" } as const;
+  await recordOwnChange({ person, event: "account.oidc.linked", changes }, { tx, clock });
+  return email;
 }

@@ -1,3 +1,7 @@
+/**
+ * Lets the operator remove a person's second factor and link to the OpenID Connect provider, and ends their sessions: after a lost app,
+ * or with a new account at the provider. The password stays. Each workspace that the person has joined gets an audit row.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Operator } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
@@ -15,11 +19,7 @@ export const SignInReset = Type.Object({
 });
 export type SignInReset = Static<typeof SignInReset>;
 
-/**
- * Removes a person's second factor and link to the OpenID Connect provider, and ends their sessions: for a lost app, or a new account
- * at the provider. Their password stays. Each workspace that they have joined gets an audit row.
- * @throws DomainError not_found
- */
+/** @throws DomainError not_found */
 export function resetSignIn({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources): Promise<SignInReset> {
   const email = canonicalEmail(typed);
   return change(actor, sources, async (tx) => {

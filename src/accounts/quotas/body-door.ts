@@ -2,17 +2,21 @@
  * The door for what people, browsers and strangers send: a body before a turn, a workspace before a person.
  *
  * It promises: a body that is slow, large, endless or one of hundreds takes time from its sender's workspace alone, or from its network
- * where nobody is known yet. The operator has a lane of their own.
+ * if the sender is not known yet. The operator has a lane of their own.
  *
- * How: 1. A body gets a place. Places are bounded in all, by workspace and by person, and with them the memory: places times the size
- * of a body. A workspace gets a further one only while more are free than it holds: the last ones are for others. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
- * place, the body that is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person
- * where that bound is met. A body that keeps up is never ended so. 3. Only a whole body waits for a turn to work in (`Turns`). It keeps
- * its place until it was handled, so that its memory stays counted.
+ * 1. A body gets a place. Places are bounded in all, by workspace and by person, and with them the memory: places times the size of a
+ * body. A workspace gets a further one only while more are free than it holds: the last ones are for others.
+ *
+ * 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When someone finds no place, the body that
+ * is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person where that bound is
+ * met. A body that keeps up is never ended this way.
+ *
+ * 3. Only a whole body waits for a turn to work in (`Turns`). It keeps its place until it was handled, so that its memory stays
+ * counted.
  *
  * It does not bound connections, nor bodies that come with a key (`ByteBudget` counts those by key and workspace, and no slot is taken
- * while they arrive), nor calls of the operator token. As many workspaces as there are places,
- * each with a body that keeps up, let others wait until one has arrived or its time is over.
+ * while they arrive), nor calls of the operator token. If as many workspaces as there are places each have a body that keeps up, others
+ * wait until one has arrived or its time is over.
  */
 import { BodyPace, bodyPieces, type BodyErrors } from "../../http/body.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -33,7 +37,7 @@ export interface ReceivedBody extends Disposable {
 
 interface DoorOptions {
   clock: Clock;
-  /** Of places. */
+  /** The bounds of places. */
   limits: SemaphoreLimits;
   /** The message of a refusal. */
   busy: string;
@@ -89,7 +93,7 @@ export class BodyDoor {
     }
   }
 
-  /** While there is no place, ends a slow body now and then; the place that it leaves goes round as all do. */
+  /** While there is no place, ends a slow body now and then. Its place is given away in turn, like every other. */
   async #place(lane: Lane): Promise<Turn> {
     let isWaiting = true;
     let cancel = (): void => {};

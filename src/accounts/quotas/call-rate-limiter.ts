@@ -1,6 +1,7 @@
 /**
  * Limits the calls of each key within a minute. Every gateway counts its calls and sends the counts to the others a few times a second,
- * so that the limit holds for a whole fleet, except for counts in transit. Without the bus each gateway counts alone.
+ * so the limit holds for a whole fleet, except for counts in transit. Without the bus each gateway counts alone. Refused calls do not
+ * count. Memory is bounded by the number of keys.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { toolsCallsPerMinuteDefault, toolsCallsShareMs, toolsKeysCountedMax } from "../limits.ts";
@@ -22,7 +23,7 @@ interface Options {
   clock: Clock;
   /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
-  /** For keys without a limit of their own. */
+  /** The limit of keys without one of their own. */
   perMinuteDefault?: number;
 }
 

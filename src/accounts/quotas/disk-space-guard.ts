@@ -1,4 +1,7 @@
-/** Keeps disk space free for the journal of charges and the database. */
+/**
+ * Keeps disk space free for the journal of charges and the database: below a floor, documents and attachments are refused. Space is
+ * measured at most once a second.
+ */
 import { statfs } from "node:fs/promises";
 import type { Clock } from "../../kernel/clock.ts";
 import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits.ts";

@@ -1,6 +1,7 @@
 /**
- * A semaphore that is fair among workspaces, then among people: both have bounds of their own, and who waits is served in turn. When the
- * waiting room is full, the workspace that has most of it gives way, so that nobody is kept out by the number of others' calls.
+ * A semaphore that is fair among workspaces, then among people: both have bounds of their own, and those that wait are served in turn.
+ * When the waiting room is full, the workspace that has most of it gives way, so that no one is kept out by the number of others'
+ * calls. `Turns` are its slots as disposables, with a lane apart for the operator, who therefore always gets in.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { LimitReachedError } from "../errors.ts";
@@ -8,9 +9,9 @@ import { type Lane, isOperatorLane } from "./lane.ts";
 
 export interface SemaphoreLimits {
   runningMax: number;
-  /** Of a lane's group. Absent: no bound beside those of its members. */
+  /** Slots of a lane's group. Absent: only its members have bounds. */
   runningPerGroupMax?: number;
-  /** Of a lane's member. */
+  /** Slots of a lane's member. */
   runningPerHolderMax: number;
   waitingMax: number;
   waitingPerHolderMax: number;
@@ -165,21 +166,6 @@ export class FairSemaphore {
   }
 }
 
-function toEnd<Value>(map: Map<string, Value>, key: string): void {
-  const value = map.get(key);
-  if (value === undefined) return;
-  map.delete(key);
-  map.set(key, value);
-}
-
-function sizeOf(members: Members | undefined): number {
-  let size = 0;
-  for (const waiting of members?.values() ?? []) size += waiting.length;
-  return size;
-}
-
-/** Turns to work in: round by workspace, then by person. The operator's lane is apart, so that the operator always gets in. */
-
 interface TurnOptions {
   clock: Clock;
   limits: SemaphoreLimits;
@@ -187,6 +173,7 @@ interface TurnOptions {
   busy: string;
 }
 
+/** Turns to work in: round by workspace, then by person. */
 export class Turns {
   readonly #others: FairSemaphore;
   readonly #operator: FairSemaphore;
@@ -252,4 +239,17 @@ export class HolderCounts {
     if (count === 0) this.#counts.delete(holder);
     else this.#counts.set(holder, count);
   }
+}
+
+function toEnd<Value>(map: Map<string, Value>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
+
+function sizeOf(members: Members | undefined): number {
+  let size = 0;
+  for (const waiting of members?.values() ?? []) size += waiting.length;
+  return size;
 }

@@ -1,4 +1,7 @@
-/** Counts what a workspace may do only so often in any hour: acts that reach other people or other services. */
+/**
+ * Counts what a workspace may do only so often in any hour: acts that reach other people or other services. An act is counted before it
+ * is done, so that many at once do not get around the bound. A count in a transaction counts only if that commits.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -14,8 +17,7 @@ interface HourlyAct {
 }
 
 /**
- * Counts one act before it is done, so that many at once are no way around the bound. Within a transaction it comes last: others of the
- * workspace wait for it, and it counts only if the transaction commits.
+ * Counts one act. Within a transaction it comes last, because others of the workspace wait for it.
  * @throws LimitReachedError 429, with the time until the oldest act is an hour old
  */
 export async function countAct(

@@ -1,18 +1,21 @@
-/** For whom a body or a turn counts: first a workspace, then a person in it. */
+/**
+ * For whom a body or a turn counts: first a workspace, then a person in it. A name alone opens no other lane: a person gets the named
+ * workspace's lane only as its member. A sender who is not known yet counts for the network of the address.
+ */
 import { selectLaneWorkspace } from "../members/store.ts";
 import type { Principal } from "../members/principal.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 
 export interface Lane {
-  /** A workspace; the network of an address where nobody is known yet; or the operator. */
+  /** A workspace; the network of a sender who is not known yet; or the operator. */
   group: string;
   /** A person or a key; more sessions of a person are one member. */
   member: string;
 }
 
 const operatorGroup = "operator";
-/** People who were removed from every workspace share one lane, or each of them would be a workspace of its own. */
+/** People who were removed from every workspace share one lane; otherwise each of them would count as a workspace. */
 const noWorkspaceGroup = "no workspace";
 
 export function isOperatorLane({ group }: Lane): boolean {
@@ -21,7 +24,7 @@ export function isOperatorLane({ group }: Lane): boolean {
 
 export const operatorLane: Lane = { group: operatorGroup, member: operatorGroup };
 
-/** Where nobody is known yet. */
+/** The lane of a sender who is not known yet. */
 export function networkLane(network: string): Lane {
   return { group: `network ${network}`, member: `network ${network}` };
 }
@@ -31,8 +34,7 @@ export function memberLane(email: string, workspace: string): Lane {
 }
 
 /**
- * The lane of whoever has signed in: the named workspace if the person is a member of it, else the one that they joined first. A name
- * alone opens no other lane.
+ * The lane of whoever has signed in: the named workspace if the person is a member of it, else the one that they joined first.
  * @param named a workspace's id or name
  */
 export async function laneOf(principal: Principal, named: string | null, sql: Queries): Promise<Lane> {

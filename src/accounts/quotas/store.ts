@@ -1,3 +1,4 @@
+/** The SQL of quotas: the lock under which a quota is counted, and the acts of the last hour. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 

@@ -1,4 +1,11 @@
-/** Before a password or an app changes: somebody at a stolen or open session must not be able to keep the account. */
+/**
+ * What a person must prove before a password or an app changes, and what a browser keeps between the first factor and the second.
+ * Whoever sits at a stolen or open session must not be able to keep the account.
+ *
+ * A new password takes the present one; a fresh link or sign-in at the provider stands for it; without a password, a code of an app
+ * that was there before the sign-in does. Replacing an app takes one of its codes, or a recovery code. The note after the first factor
+ * opens nothing: a session starts after both. A new password makes the note worthless.
+ */
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database, Queries } from "../../backing/backing.ts";
@@ -14,8 +21,9 @@ import { checkSecondFactor, hasSecondFactor } from "./second-factor.ts";
 import { selectStatus, selectHashOfAccount } from "./store.ts";
 
 /**
- * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the present one. code: of
- * an app that was there before the sign-in, where there is no password. link: there is nothing to ask for, so a new link has to be followed first.
+ * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the present one. code:
+ * without a password, a code of an app that was there before the sign-in. link: there is nothing to ask for, so the person must first follow
+ * a new link.
  */
 type PasswordProof = "fresh" | "password" | "code" | "link";
 
@@ -30,7 +38,7 @@ export async function passwordProofOf(
   { sql, clock }: { sql: Database; clock: Clock },
 ): Promise<PasswordProof> {
   const isFresh = clock.now() - provedAt.getTime() < freshProofMs;
-  // A link came to who forgot the password. Whoever is signed in at the provider gets another session without being asked.
+  // A link came to a person who forgot the password. Whoever is signed in at the provider gets another session without a question.
   if (isFresh && way === "link") return "fresh";
   if ((await selectPasswordHash(email, sql)) !== null) return "password";
   if (isFresh && way === "oidc") return "fresh";
@@ -77,8 +85,7 @@ export async function requirePresentCode(
   if (await hasSecondFactor(person.email, sources.sql)) await checkSecondFactor({ person, code: code.slice(0, 100) }, sources);
 }
 
-/** What a browser keeps between the first factor and the second. It opens nothing: a session starts after both. */
-
+/** The content of the note of a first factor. */
 const FirstStep = Type.Object({
   email: Type.String(),
   way: Type.Union([Type.Literal("password"), Type.Literal("link")]),

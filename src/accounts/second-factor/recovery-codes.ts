@@ -1,4 +1,7 @@
-/** Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. */
+/**
+ * Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. Spaces, hyphens and capitals
+ * of a typed code do not matter.
+ */
 import { randomBytes } from "node:crypto";
 import type { Transaction } from "../../backing/backing.ts";
 import { hashKey } from "../../kernel/ids.ts";
@@ -25,7 +28,7 @@ export function hashRecoveryCode(typed: string): string | null {
   return /^[a-z2-7]{16}$/.test(text) ? hashKey(text) : null;
 }
 
-/** Takes a recovery code, once. @returns how many are left; null: it is none of the person's */
+/** Takes a recovery code, once. @returns how many are left; null: the person has no such code */
 export async function useRecoveryCode(
   { person, code }: { person: Person; code: string },
   { tx, clock }: { tx: Transaction; clock: Sources["clock"] },

@@ -1,3 +1,11 @@
+/**
+ * The second factor of an account, an app with codes: set up, confirmed, checked, and ended.
+ *
+ * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
+ * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and no
+ * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
+ * secrets anew.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { sealedBy } from "../../kernel/seal-key.ts";
@@ -66,7 +74,7 @@ export async function hasSecondFactor(email: string, sql: Queries): Promise<bool
 
 /**
  * Makes a new secret for a person's app. It counts from its first code on; until then one that is in use stays valid.
- * @param publicUrl where people reach the service; its host tells several services apart in the app
+ * @param publicUrl where people reach the service; its host distinguishes several services in the app
  * @returns the secret, which is shown only now
  */
 export async function beginSecondFactor(
@@ -130,12 +138,6 @@ export async function checkSecondFactor(
   });
 }
 
-function stepOf(row: SecondFactorRow, code: string, { keyring, nowMs }: { keyring: Keyring; nowMs: number }): number | null {
-  if (row.sealed === null) return null;
-  const secret = openAuthenticatorSecret(row.sealed, row.email, keyring);
-  return matchingStep(secret, { code, nowMs, after: row.lastStep });
-}
-
 /**
  * Ends a person's second factor and its recovery codes. Without one, nothing changes.
  * @param oidc whether an OpenID Connect provider is configured
@@ -159,11 +161,33 @@ export async function disableSecondFactor(
   await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
 }
 
-/** Reads one code within a transaction. Wrong codes are counted there, so a refusal is a result and no error, which would undo the count. */
+/**
+ * Seals the secrets of all second factors under the first key of SECRETS_KEY. Part of `secrets rotate`.
+ * @returns how many accounts' secrets another key had sealed, and how many were sealed by it already
+ * @throws SealError if a key is missing
+ */
+export async function resealSecondFactors(keyring: Keyring, tx: Transaction): Promise<{ rewrapped: number; unchanged: number }> {
+  const result = { rewrapped: 0, unchanged: 0 };
+  let after = "";
+  for (;;) {
+    const rows = await lockSecondFactors({ after, limit: dataKeysAtOnce }, tx);
+    const last = rows.at(-1);
+    if (!last) return result;
+    after = last.email;
+    const old = rows.filter((row) => [row.sealed, row.pendingSealed].some((sealed) => !isSealedByFirst(sealed, keyring)));
+    result.rewrapped += old.length;
+    result.unchanged += rows.length - old.length;
+    await updateSealed(
+      old.map((row) => resealed(row, keyring)),
+      tx,
+    );
+  }
+}
 
 type Checked<T> = { accepted: T } | { refused: DomainError };
 
 /**
+ * Reads one code within a transaction.
  * @param accept gives null for a wrong code
  * @throws DomainError rate_limited, after too many wrong codes; invalid_field for a wrong one; conflict where none is set up
  */
@@ -189,23 +213,20 @@ async function checkedCode<T>(
   return checked.accepted;
 }
 
-/** The six digits in what a person typed, such as `123 456`; null: it is another text. */
-function digitsOf(typed: string): string | null {
-  const text = typed.replaceAll(/\s/g, "");
-  return /^\d{6}$/.test(text) ? text : null;
-}
-
-/** Bounds the wrong codes of an account: those within a window, and those without a right one between them. */
-
+/** The wrong codes of an account. */
 type Tries = Pick<SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
 
-/** @returns why no code is read at present, the right one neither; null: codes are read */
+/** @returns why no code is read at present, not even the right one; null: codes are read */
 function triesProblem({ wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): DomainError | null {
   if (wrongInRow >= wrongCodesInRowMax) {
     return new DomainError("rate_limited", "Too many wrong codes came for this account: ask the operator to reset its sign-in");
   }
   if (!isInWindow(windowAt, nowMs) || wrongInWindow < wrongCodesInWindowMax) return null;
   return new DomainError("rate_limited", "Too many wrong codes came for this account: try again in 15 minutes");
+}
+
+function isInWindow(windowAt: Date | null, nowMs: number): boolean {
+  return windowAt !== null && nowMs - windowAt.getTime() < wrongCodesWindowMs;
 }
 
 /** The tries after one more wrong code. */
@@ -219,31 +240,16 @@ function withWrongCode({ email, wrongInRow, wrongInWindow, windowAt }: Tries, no
   };
 }
 
-function isInWindow(windowAt: Date | null, nowMs: number): boolean {
-  return windowAt !== null && nowMs - windowAt.getTime() < wrongCodesWindowMs;
+/** The six digits in what a person typed, such as `123 456`; null: it is another text. */
+function digitsOf(typed: string): string | null {
+  const text = typed.replaceAll(/\s/g, "");
+  return /^\d{6}$/.test(text) ? text : null;
 }
 
-/**
- * Seals the secrets of all second factors under the first key of SECRETS_KEY. Part of `secrets rotate`.
- * @returns how many accounts' secrets another key had sealed, and how many were sealed by it already
- * @throws SealError if a key is missing
- */
-export async function resealSecondFactors(keyring: Keyring, tx: Transaction): Promise<{ rewrapped: number; unchanged: number }> {
-  const result = { rewrapped: 0, unchanged: 0 };
-  let after = "";
-  for (;;) {
-    const rows = await lockSecondFactors({ after, limit: dataKeysAtOnce }, tx);
-    const last = rows.at(-1);
-    if (!last) return result;
-    after = last.email;
-    const old = rows.filter((row) => [row.sealed, row.pendingSealed].some((sealed) => !isSealedByFirst(sealed, keyring)));
-    result.rewrapped += old.length;
-    result.unchanged += rows.length - old.length;
-    await updateSealed(
-      old.map((row) => resealed(row, keyring)),
-      tx,
-    );
-  }
+function stepOf(row: SecondFactorRow, code: string, { keyring, nowMs }: { keyring: Keyring; nowMs: number }): number | null {
+  if (row.sealed === null) return null;
+  const secret = openAuthenticatorSecret(row.sealed, row.email, keyring);
+  return matchingStep(secret, { code, nowMs, after: row.lastStep });
 }
 
 function isSealedByFirst(sealed: Uint8Array | null, keyring: Keyring): boolean {

@@ -1,4 +1,7 @@
-/** SQL of second factors and recovery codes. */
+/**
+ * The SQL of second factors and recovery codes. The row is locked while a code is checked, so that codes of one account are checked one
+ * after the other.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
 import type { Role } from "../audit/actor.ts";
@@ -15,13 +18,6 @@ export interface SecondFactorRow {
   windowAt: Date | null;
 }
 
-function columns(sql: Queries) {
-  return sql`
-    SELECT email, sealed, pending_sealed AS "pendingSealed", pending_at AS "pendingAt", last_step::float8 AS "lastStep",
-      wrong_in_row AS "wrongInRow", wrong_in_window AS "wrongInWindow", window_at AS "windowAt"
-    FROM second_factors`;
-}
-
 /** Locks the row until the transaction ends, so that codes of one account are checked one after the other. */
 export async function lockSecondFactor(email: string, tx: Transaction): Promise<SecondFactorRow | undefined> {
   const [row] = await tx<SecondFactorRow[]>`${columns(tx)} WHERE email = ${email} FOR UPDATE`;
@@ -36,7 +32,7 @@ export async function lockSecondFactors(
   return tx<SecondFactorRow[]>`${columns(tx)} WHERE email > ${after} ORDER BY email LIMIT ${limit} FOR UPDATE`;
 }
 
-/** Stores a new secret beside the one in use, in place of an earlier one without a code. */
+/** Stores a new secret in addition to the one in use. It replaces an earlier one that never got a code. */
 export async function upsertPending(
   { email, sealed, at }: { email: string; sealed: Uint8Array; at: number },
   sql: Queries,
@@ -127,4 +123,11 @@ export async function selectHashOfAccount(email: string, sql: Queries): Promise<
   const [row] = await sql<{ hash: string | null }[]>`
     SELECT password_hash AS hash FROM accounts WHERE email = ${email} AND state = 'active'`;
   return row;
+}
+
+function columns(sql: Queries) {
+  return sql`
+    SELECT email, sealed, pending_sealed AS "pendingSealed", pending_at AS "pendingAt", last_step::float8 AS "lastStep",
+      wrong_in_row AS "wrongInRow", wrong_in_window AS "wrongInWindow", window_at AS "windowAt"
+    FROM second_factors`;
 }

@@ -1,4 +1,8 @@
-/** Time-based one-time passwords (RFC 6238): HMAC-SHA1 over the number of the time step, shortened to six digits. */
+/**
+ * Time-based one-time passwords (RFC 6238): HMAC-SHA1 over the number of the time step, shortened to six digits, as apps assume. The
+ * secret is sealed and bound to its account: copied to another account's row, it does not open. All steps are compared, so that the
+ * time reveals nothing about which one matches.
+ */
 import { createHmac, timingSafeEqual, randomBytes } from "node:crypto";
 import { totpStepMs, totpStepsAround, totpSecretBytes } from "../limits.ts";
 import type { Keyring } from "../secrets/keyring.ts";
@@ -30,7 +34,7 @@ export function matchingStep(
 ): number | null {
   const given = Buffer.from(code);
   let matching: number | null = null;
-  // Every step is compared, so that the time tells nothing about which one matches.
+  // Every step is compared, whichever one matches.
   for (let step = totpStep(nowMs) - totpStepsAround; step <= totpStep(nowMs) + totpStepsAround; step++) {
     const expected = Buffer.from(totpCode(secret, step));
     const isEqual = given.length === expected.length && timingSafeEqual(given, expected);
@@ -38,8 +42,6 @@ export function matchingStep(
   }
   return matching;
 }
-
-/** The secret that an account shares with an app: how it is made, sealed, and shown once. */
 
 /** What an app needs, as text and as the address in a QR code. */
 export interface ShownSecret {
@@ -61,16 +63,12 @@ export function openAuthenticatorSecret(sealed: Uint8Array, email: string, keyri
   return keyring.open(sealed, about(email));
 }
 
-/** @param issuer the service's name, which the app shows beside the address */
+/** @param issuer the service's name, which the app shows with the address */
 export function showAuthenticatorSecret(secret: Uint8Array, { email, issuer }: { email: string; issuer: string }): ShownSecret {
   const text = base32(secret);
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   // SHA-1, six digits and 30 seconds are what apps assume. Without their fields the QR code is coarser, and so easier to scan.
   return { secret: text, uri: `otpauth://totp/${label}?secret=${text}&issuer=${encodeURIComponent(issuer)}` };
-}
-
-function about(email: string): string {
-  return JSON.stringify(["second factor", email]);
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -90,4 +88,8 @@ export function base32(bytes: Uint8Array): string {
     held &= (1 << bits) - 1;
   }
   return bits === 0 ? text : text + (alphabet[(held << (5 - bits)) & 31] ?? "");
+}
+
+function about(email: string): string {
+  return JSON.stringify(["second factor", email]);
 }

@@ -1,4 +1,7 @@
-/** The keys of SECRETS_KEY: the first one seals, all of them open. */
+/**
+ * The keys of SECRETS_KEY: the first one seals, all of them open. They seal data keys, and notes that the service gives to a browser
+ * and gets back: no one else can read or change a note, it is valid for a time, and notes of one kind do not pass as another.
+ */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { SealError, SealKey, sealedBy } from "../../kernel/seal-key.ts";
@@ -27,9 +30,7 @@ export class Keyring {
   }
 }
 
-/** A note that the service gives to a browser and gets back: sealed, so that nobody else can read or change it, and valid for a time. */
-
-/** A kind of note. Notes of one kind do not pass as another. */
+/** A kind of note. */
 export interface NoteKind<Content extends TSchema> {
   about: string;
   content: Content;

@@ -1,37 +1,37 @@
+/**
+ * Seals every data key and second factor under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The data that they
+ * seal stays as it is. A key that is missing stops the rotation, so that nothing becomes unreadable by it.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
-import type { WorkspaceId } from "../../kernel/ids.ts";
-import { sealedBy, SealError } from "../../kernel/seal-key.ts";
+import { sealedBy, SealError, type SealKey } from "../../kernel/seal-key.ts";
 import { dataKeysAtOnce } from "../limits.ts";
 import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
-import { DataKey, unwrap, wrap } from "./data-key.ts";
+import { unwrap, wrap } from "./data-key.ts";
 import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
 
 export const Rotation = Type.Object({
   key_id: Type.String({ description: "Id of the key that seals all data keys and second factors now" }),
-  rewrapped: Type.Integer({ description: "How many were sealed by an older key, or by an earlier version" }),
+  rewrapped: Type.Integer({ description: "How many were sealed by an older key" }),
   unchanged: Type.Integer({ description: "How many that key had sealed already" }),
 });
 export type Rotation = Static<typeof Rotation>;
 
 interface RotationParts extends Sources {
   keyring: Keyring;
-  /** Binds the fields of the workspace's connections that an earlier version sealed to each connection. */
-  bind(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void>;
   /** Seals what SECRETS_KEY seals itself. @throws SealError if a key is missing */
   reseal(keyring: Keyring, tx: Transaction): Promise<Pick<Rotation, "rewrapped" | "unchanged">>;
 }
 
 /**
- * Seals every data key and second factor under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is, except credentials of
- * connections from an earlier version, which are bound to their connections.
+ * Seals every data key and second factor under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is.
  * @throws DomainError conflict if a data key cannot be opened because its key is missing; forbidden except for the operator
  */
-export async function rotateSecrets(actor: Actor, { keyring, bind, reseal, ...sources }: RotationParts): Promise<Rotation> {
+export async function rotateSecrets(actor: Actor, { keyring, reseal, ...sources }: RotationParts): Promise<Rotation> {
   authorize(actor, { roles: operatorOnly, action: "rotate secrets" });
   return change(actor, sources, async (tx) => {
     const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
@@ -41,7 +41,7 @@ export async function rotateSecrets(actor: Actor, { keyring, bind, reseal, ...so
       const last = keys.at(-1);
       if (!last) break;
       after = last.workspace;
-      const rewrapped = await rewrap(keys, { keyring, bind }, tx);
+      const rewrapped = await rewrap(keys, keyring, tx);
       result.rewrapped += rewrapped;
       result.unchanged += keys.length - rewrapped;
     }
@@ -54,30 +54,16 @@ export async function rotateSecrets(actor: Actor, { keyring, bind, reseal, ...so
   });
 }
 
-/** @returns how many another key had sealed, or did not bind connections */
-async function rewrap(
-  keys: WrappedKey[],
-  { keyring, bind }: Pick<RotationParts, "keyring" | "bind">,
-  tx: Transaction,
-): Promise<number> {
-  const renewed: WrappedKey[] = [];
-  for (const stored of keys) {
-    const key = opened(stored, keyring);
-    if (key.bindsConnections && sealedBy(stored.wrapped) === keyring.first.id) continue;
-    if (!key.bindsConnections) await bind(stored.workspace, key, tx);
-    renewed.push(wrap(stored.workspace, new DataKey(key.reveal(), { bindsConnections: true }), keyring));
-  }
+/** @returns how many another key had sealed */
+async function rewrap(keys: WrappedKey[], keyring: Keyring, tx: Transaction): Promise<number> {
+  const renewed = keys
+    .filter(({ wrapped }) => sealedBy(wrapped) !== keyring.first.id)
+    .map((stored) => wrap(stored.workspace, opened(stored, keyring), keyring));
   await updateDataKeys(renewed, tx);
   return renewed.length;
 }
 
-/** @throws DomainError conflict */
-function refuseMissingKey(error: unknown): never {
-  if (!(error instanceof SealError)) throw error;
-  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
-}
-
-function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
+function opened(key: WrappedKey, keyring: Keyring): SealKey {
   try {
     return unwrap(key, keyring);
   } catch (error) {
@@ -85,4 +71,10 @@ function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
     const message = `Cannot open the data key of the workspace "${key.workspace}": ${error.message}`;
     throw new DomainError("conflict", message);
   }
+}
+
+/** @throws DomainError conflict */
+function refuseMissingKey(error: unknown): never {
+  if (!(error instanceof SealError)) throw error;
+  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
 }

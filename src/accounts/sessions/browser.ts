@@ -1,10 +1,16 @@
-/** The session's cookie. A page of another site cannot read it, and sends it only with links that a person follows. */
+/**
+ * What a browser keeps and sends: cookies, and the token of forms.
+ *
+ * The session's cookie has the prefix `__Host-` and belongs to this host alone; a page of another site cannot read it, and sends it
+ * only with links that a person follows. On this machine there is no TLS, so loopback names go without the prefix. Changes are taken
+ * from this service's own pages alone: by Sec-Fetch-Site (https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site), or by
+ * the origin for older browsers, and by a hidden token that only pages of the session know. A proxy that puts a loopback name into Host
+ * is refused: cookies would go without TLS.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { DomainError } from "../errors.ts";
 import { knownBrowserMsMax, sessionAgeMsMax } from "../limits.ts";
 
-/** Browsers accept the prefix only with Secure, for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */
-const securedPrefix = "__Host-";
 const sessionName = "weir";
 const knownName = "weir-known";
 
@@ -56,27 +62,12 @@ export function hostCookieValue(name: string, request: Request): string | null {
   return cookieValue(request, hostName(name, request));
 }
 
-/** On this machine there is no TLS, which the prefix demands. */
-function hostName(name: string, request: Request): string {
-  return isLoopback(request) ? name : securedPrefix + name;
-}
-
-function cookieValue(request: Request, name: string): string | null {
-  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
-    const [key, value] = pair.trim().split("=", 2);
-    if (key === name && value) return value;
-  }
-  return null;
-}
-
 /** Whether the browser speaks to this machine by its loopback names, where browsers treat http as secure. */
 export function isLoopback(request: Request): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(request.headers.get("host") ?? "");
 }
 
-/** Changes are taken from this service's own pages alone: https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site */
-
-/** Browsers of the last years tell where a request comes from; for older ones the origin has to be this host. @throws DomainError forbidden */
+/** Browsers of the last years say where a request comes from; older ones must send this host as the origin. @throws DomainError forbidden */
 export function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
   const origin = URL.parse(request.headers.get("origin") ?? "");
@@ -85,15 +76,6 @@ export function requireSameOrigin(request: Request): void {
   if (site === "same-origin" || site === "none") return;
   if (!(site === null && isHost))
     throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
-}
-
-/**
- * A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS.
- * @throws DomainError forbidden
- */
-function refuseForeignHost(site: string | null): void {
-  if (site !== "same-origin") return;
-  throw new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
 }
 
 /** The hidden field of each form, which only pages of the session know. */
@@ -107,4 +89,29 @@ export function requireFormToken(given: string | null, token: string): void {
   const received = Buffer.from(given ?? "");
   if (received.length === expected.length && timingSafeEqual(received, expected)) return;
   throw new DomainError("forbidden", "The form is from another session: go back, load its page again and repeat the change");
+}
+
+/** Browsers accept the prefix only with Secure and for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */
+const securedPrefix = "__Host-";
+
+/** On this machine there is no TLS, which the prefix demands. */
+function hostName(name: string, request: Request): string {
+  return isLoopback(request) ? name : securedPrefix + name;
+}
+
+function cookieValue(request: Request, name: string): string | null {
+  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === name && value) return value;
+  }
+  return null;
+}
+
+/**
+ * A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS.
+ * @throws DomainError forbidden
+ */
+function refuseForeignHost(site: string | null): void {
+  if (site !== "same-origin") return;
+  throw new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
 }

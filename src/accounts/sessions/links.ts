@@ -1,3 +1,8 @@
+/**
+ * Links that sign a person in once: mailed with invitations and for new passwords, or given out by the operator. Only a link's hash is
+ * stored. Of several uses at once, one gets it. A link of the operator stands for both factors, since the operator made it and hands it
+ * over.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -8,12 +13,12 @@ import { DomainError } from "../errors.ts";
 import { invitationLinkMsMax, passwordLinkMsMax, signInLinkMsMax } from "../limits.ts";
 import { accountEvents } from "../members/accounts.ts";
 import { lockAccount, selectMemberships } from "../members/store.ts";
-import { canonicalEmail, Email } from "../workspaces/fields.ts";
+import { canonicalEmail, emailOf } from "../workspaces/fields.ts";
 import { hashToken, isToken, newToken } from "./session.ts";
 import { deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./store.ts";
 
 /**
- * Creates a link that signs a person in once, for the operator to hand over. Each workspace that the person has joined gets an audit row.
+ * Creates a link for the operator to hand over. Each workspace that the person has joined gets an audit row.
  * @throws DomainError not_found; conflict for an account that is not active
  */
 export function createLink({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources) {
@@ -28,8 +33,7 @@ export function createLink({ actor, email: typed }: { actor: Operator; email: st
   });
 }
 
-/** Links that sign a person in once: for invitations, new passwords, and where an operator gives one out. */
-
+/** How long a link signs in, by its purpose. */
 const linkMsMax: Record<LinkPurpose, number> = {
   "sign in": signInLinkMsMax,
   invitation: invitationLinkMsMax,
@@ -42,7 +46,7 @@ interface LinkSources {
 }
 
 interface NewLink extends Omit<SignInLink, "workspace"> {
-  /** Of an invitation. */
+  /** The workspace of an invitation. */
   workspace?: WorkspaceId;
 }
 
@@ -75,7 +79,7 @@ export async function takeSignInLink(
   return (await deleteLink(hashToken(token), sql)) ? link : null;
 }
 
-export const LinkForm = Type.Object({ email: Email });
+export const LinkForm = Type.Object({ email: emailOf("The person's address") });
 
 export const LinkView = Type.Object({
   url: Type.String({ description: "Signs the person in, once" }),

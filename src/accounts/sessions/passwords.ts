@@ -1,8 +1,15 @@
-/** Hashes and compares passwords, few at once: each takes a core for 30 ms and 19 MiB. */
+/**
+ * Passwords: hashed, compared and set.
+ *
+ * argon2id takes a core for 30 ms and 19 MiB, so few run at once, fairly by network. An unknown person's password is compared with a
+ * decoy, so that the time of an answer does not show who is known. A password is long (https://pages.nist.gov/800-63-4/sp800-63b.html)
+ * and more than what everybody tries first. Setting one ends the person's other sessions and links. Hashing is the only thing in this
+ * wing that needs Bun.
+ */
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { MemberActor } from "../audit/actor.ts";
-import { change } from "../audit/change.ts";
+import { change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import {
   passwordsHashedAtOnceMax,
@@ -27,7 +34,7 @@ const limits: SemaphoreLimits = {
 
 export class Passwords {
   readonly #semaphore: FairSemaphore;
-  /** Compared for unknown people, so that the time of an answer does not tell who is known. */
+  /** The hash that passwords of unknown people are compared with. */
   #decoy: Promise<string> | null = null;
 
   constructor(clock: Clock) {
@@ -80,7 +87,7 @@ export async function setPassword(
     await updatePasswordHash({ email, hash }, tx);
     await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
     for (const { workspace, role } of await selectMemberships(email, tx)) {
-      const event = { event: "account.password.set", workspace, target: email, changes: {} };
+      const event: AuditEvent = { event: "account.password.set", workspace, target: email, changes: {} };
       await change({ kind: "member", email, role, carriedBy }, { sql: tx, clock }, async () => ({ result: undefined, event }));
     }
   });
@@ -95,6 +102,17 @@ export function requireStrong(password: string, email: string): void {
   if (characters > passwordCharactersMax) throw refuse(`at most ${passwordCharactersMax} characters are possible`);
   if (isGuessable(password.toLowerCase(), email))
     throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+}
+
+/** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+
+function hashWithArgon2(password: string): Promise<string> {
+  return Bun.password.hash(password, cost);
+}
+
+function verifyWithArgon2(password: string, hash: string): Promise<boolean> {
+  return Bun.password.verify(password, hash);
 }
 
 /** Words that people try first. */
@@ -121,17 +139,4 @@ function isGuessable(password: string, email: string): boolean {
     return Math.abs(step) > 1;
   });
   return steps.length < 6 || new Set(rest).size < 5;
-}
-
-/** Password hashes by the runtime. */
-
-/** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
-const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-
-function hashWithArgon2(password: string): Promise<string> {
-  return Bun.password.hash(password, cost);
-}
-
-function verifyWithArgon2(password: string, hash: string): Promise<boolean> {
-  return Bun.password.verify(password, hash);
 }

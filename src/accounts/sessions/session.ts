@@ -1,4 +1,8 @@
-/** A session: what a browser's cookie stands for after a sign-in. */
+/**
+ * A session: what a browser's cookie stands for after a sign-in. It is found by the hash of the cookie's value, which is stored
+ * nowhere, and ends by age, by idleness, or with its person's account. For an hour after the person proved who they are it is recent;
+ * some actions need that, so that a browser that was left open cannot do them.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database, Queries } from "../../backing/backing.ts";
@@ -12,21 +16,12 @@ import { canonicalEmail } from "../workspaces/fields.ts";
 import { selectWorkspaceNames } from "../workspaces/store.ts";
 import { type Session, selectSession, updateUse } from "./store.ts";
 
-/** Whether it has ended, because it is too old or was not used for too long. */
-function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "usedAt">, nowMs: number): boolean {
-  return nowMs - createdAt.getTime() >= sessionAgeMsMax || nowMs - usedAt.getTime() >= sessionIdleMsMax;
-}
-
 /** Whether its person proved lately who they are. */
 export function isRecent({ provedAt }: Pick<Session, "provedAt">, nowMs: number): boolean {
   return nowMs - provedAt.getTime() < recentSignInMs;
 }
 
-/**
- * Some actions need a recent sign-in, so that a browser that was left open cannot do them.
- * @param action completes "Cannot …"
- * @throws DomainError sign_in_again
- */
+/** @param action completes "Cannot …" @throws DomainError sign_in_again */
 export function requireRecentSignIn(
   session: Pick<Session, "provedAt">,
   { nowMs, action }: { nowMs: number; action: string },
@@ -64,11 +59,10 @@ export async function identityOf(principal: Principal, sql: Queries): Promise<Id
 /** More would make a menu useless. */
 const workspacesMax = 500;
 
-/** Sessions and links as the control API shows them. */
-
 const text = (description: string) => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
+/** A session as the control API shows it. */
 export const SessionView = Type.Object({
   id: text("The id of the session; not the cookie's value"),
   way: text("How it began: `password`, `link`, `operator token` or `oidc`"),
@@ -104,9 +98,10 @@ export function viewSession({ id, way, agent, createdAt, usedAt }: Session): Ses
   return { id, way, agent, created_at: isoTime(createdAt.getTime()), used_at: isoTime(usedAt.getTime()) };
 }
 
-/** Secrets that are drawn, given out once and stored as digests: values of cookies and of links. */
-
-/** 32 random bytes as 43 characters that need no escaping in URLs and cookies. */
+/**
+ * A secret that is drawn, given out once and stored as a digest: 32 random bytes as 43 characters that need no escaping in URLs and
+ * cookies.
+ */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -117,4 +112,9 @@ export function hashToken(token: string): Uint8Array {
 
 export function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
+}
+
+/** Whether it has ended, because it is too old or was not used for too long. */
+function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "usedAt">, nowMs: number): boolean {
+  return nowMs - createdAt.getTime() >= sessionAgeMsMax || nowMs - usedAt.getTime() >= sessionIdleMsMax;
 }

@@ -1,3 +1,8 @@
+/**
+ * Checks an address and its password, and starts sessions. A try counts before it is checked. All causes of a refusal have one message,
+ * and unknown people take as long as known ones. A person has a bounded number of sessions; a further one ends the one that was used
+ * longest ago.
+ */
 import type { Database, Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newSessionId } from "../../kernel/ids.ts";
@@ -21,14 +26,13 @@ import { selectPasswordHash, type Session, type SignInWay, deleteExpired, delete
 interface Credentials {
   email: string;
   password: string;
-  /** Of the browser, as `networkOf` gives it. */
+  /** The network of the browser, as `networkOf` gives it. */
   network: string;
   /** What the browser kept from a sign-in before; null: nothing. */
   note: string | null;
 }
 
 /**
- * Checks an address and its password.
  * @returns the address of the account
  * @throws DomainError unauthorized, with one message for all causes; LimitReachedError after too many tries
  */
@@ -58,7 +62,7 @@ interface Start {
   provedAt?: number;
 }
 
-/** Starts a session of somebody who has proved who they are. @returns the cookie's value, which is stored nowhere */
+/** Starts a session of a person who has proved who they are. @returns the cookie's value, which is stored nowhere */
 export async function startSession(
   { email, way, agent, bothFactors, provedAt }: Start,
   { sql, clock }: { sql: Queries; clock: Clock },

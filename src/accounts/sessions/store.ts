@@ -1,3 +1,7 @@
+/**
+ * The SQL of sessions, links, passwords and tries. It precedes accounts and members, whose changes end sessions in their own
+ * transaction. Sessions and links of an account that is not active are not found.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
@@ -19,8 +23,6 @@ export interface Session {
   usedAt: Date;
 }
 
-/** SQL of sessions. It precedes accounts and members, whose changes end sessions in their own transaction. */
-
 export async function insertSession({ tokenHash, ...session }: Session & { tokenHash: Uint8Array }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO sessions (id, token_hash, email, way, agent, both_factors, created_at, proved_at, used_at)
@@ -39,12 +41,6 @@ export async function selectSession(tokenHash: Uint8Array, sql: Queries): Promis
 /** Sessions of a person, the last used first. */
 export async function selectSessionsOf(email: string, sql: Queries): Promise<Session[]> {
   return sql<Session[]>`${sessionColumns(sql)} WHERE s.email = ${email} ORDER BY s.used_at DESC, s.id LIMIT 100`;
-}
-
-function sessionColumns(sql: Queries) {
-  return sql`
-    SELECT s.id, s.email, s.way, s.agent, s.both_factors AS "bothFactors", s.created_at AS "createdAt", s.proved_at AS "provedAt", s.used_at AS "usedAt"
-    FROM sessions s`;
 }
 
 export async function updateUse({ id, at }: { id: string; at: Date }, sql: Queries): Promise<void> {
@@ -144,13 +140,13 @@ export async function countLinks(
   return row?.count ?? 0;
 }
 
-/** @returns false if somebody else was first */
+/** @returns false if another use was first */
 export async function deleteLink(tokenHash: Uint8Array, tx: Transaction): Promise<boolean> {
   const deleted = await tx`DELETE FROM sign_in_links WHERE token_hash = ${tokenHash}`;
   return deleted.count === 1;
 }
 
-/** Of an active account; null: there is none, or it has no password. */
+/** The hash of an active account's password; null: there is no such account, or it has none. */
 export async function selectPasswordHash(email: string, sql: Queries): Promise<string | null> {
   const [row] = await sql<{ hash: string | null }[]>`
     SELECT password_hash AS hash FROM accounts WHERE email = ${email} AND state = 'active'`;
@@ -194,4 +190,10 @@ export async function selectTries(
 
 export async function deleteTries(subject: Uint8Array, sql: Queries): Promise<void> {
   await sql`DELETE FROM sign_in_tries WHERE subject = ${subject}`;
+}
+
+function sessionColumns(sql: Queries) {
+  return sql`
+    SELECT s.id, s.email, s.way, s.agent, s.both_factors AS "bothFactors", s.created_at AS "createdAt", s.proved_at AS "provedAt", s.used_at AS "usedAt"
+    FROM sessions s`;
 }

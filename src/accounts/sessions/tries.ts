@@ -1,4 +1,11 @@
-/** Bounds tries to sign in, for the whole fleet. A try counts before it is checked, so that many at once are no way around the bound. */
+/**
+ * Bounds tries to sign in, for the whole fleet: by address with its network, and by network. A try counts before it is checked, so that
+ * many at once do not get around the bound.
+ *
+ * A browser in which a person has signed in before has tries of its own, so that strangers of its network, or behind the same proxy,
+ * cannot use them up. It keeps a sealed note of that, which proves nothing else and opens nothing. Mails for a new password are counted
+ * apart, so that asking for them closes no sign-in.
+ */
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database } from "../../backing/backing.ts";
@@ -38,41 +45,6 @@ export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
   await deleteTries(subjectOf(tried), sql);
 }
 
-interface Bound {
-  subject: Uint8Array;
-  max: number;
-}
-
-/** Before an address is counted: a network that has no tries left fills no table with the addresses that it thinks of. */
-async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
-  const nowMs = clock.now();
-  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
-  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
-}
-
-async function count({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
-  const nowMs = clock.now();
-  const over = new Date(nowMs - signInTriesMs);
-  const { tries, since } = await countOne({ subject, now: new Date(nowMs), over, max }, sql);
-  if (tries > max) throw tooMany(since, nowMs);
-}
-
-function tooMany(since: Date, nowMs: number): LimitReachedError {
-  const retryAfterMs = since.getTime() + signInTriesMs - nowMs;
-  const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
-  const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
-  return new LimitReachedError(message, { status: 429, retryAfterMs });
-}
-
-/** The address with its network or known browser. */
-function subjectOf({ kind, email, network, known }: Try): Uint8Array {
-  return digest(`${kind}\n${email}\n${known === null ? network : `known ${known.id}`}`);
-}
-
-function digest(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
-}
-
 /** The part of an address that belongs to one holder: all of IPv4, the first 64 bits of IPv6. @param address null: unknown */
 export function networkOf(address: string | null): string {
   if (address === null || !address.includes(":")) return address ?? "";
@@ -85,11 +57,7 @@ export function networkOf(address: string | null): string {
   return [...first, ...gap, ...last].slice(0, 4).join(":");
 }
 
-/**
- * A browser in which a person has signed in before. Its tries to sign in are counted apart, so that strangers of its network, or behind
- * the same proxy, cannot use them up. The note proves nothing else, and opens nothing.
- */
-
+/** The note of a browser in which a person has signed in. */
 const KnownBrowser = Type.Object({
   email: Type.String(),
   /** Tries are counted for it. */
@@ -116,4 +84,39 @@ export function openKnownBrowser(
 ): KnownBrowser | null {
   const known = openNote(kind, note, { keyring, nowMs: clock.now() });
   return known?.email === email ? known : null;
+}
+
+interface Bound {
+  subject: Uint8Array;
+  max: number;
+}
+
+async function count({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const over = new Date(nowMs - signInTriesMs);
+  const { tries, since } = await countOne({ subject, now: new Date(nowMs), over, max }, sql);
+  if (tries > max) throw tooMany(since, nowMs);
+}
+
+function tooMany(since: Date, nowMs: number): LimitReachedError {
+  const retryAfterMs = since.getTime() + signInTriesMs - nowMs;
+  const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
+  const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  return new LimitReachedError(message, { status: 429, retryAfterMs });
+}
+
+/** The address with its network or known browser. */
+function subjectOf({ kind, email, network, known }: Try): Uint8Array {
+  return digest(`${kind}\n${email}\n${known === null ? network : `known ${known.id}`}`);
+}
+
+function digest(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Runs before an address is counted, so that a network without tries left fills no table with invented addresses. */
+async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
+  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
 }

@@ -1,4 +1,7 @@
-/** What each role may do: verbs name the roles, the operator may do everything. */
+/**
+ * What each role may do: verbs name the roles, the operator may do everything. This is the role table as code; the reference repeats it
+ * for people.
+ */
 import type { Actor, Role } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
 

@@ -1,4 +1,8 @@
-/** Kinds of fields for forms. Descriptions complete the sentence "… is needed". */
+/**
+ * Kinds of fields for forms: one line of text, amounts, addresses. Descriptions complete the sentence "… is needed". Different
+ * spellings of an e-mail address belong to one account; letters that only look like ASCII are not folded, since their address is
+ * another person's.
+ */
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../limits.ts";
@@ -23,10 +27,15 @@ export const Email = Type.String({
   description: "an e-mail address",
 });
 
+/** An address, with what it is for. */
+export function emailOf(title: string): TString {
+  return Type.String({ ...Email, title });
+}
+
 /** The two letters beyond ASCII whose small letter is in it: the Kelvin sign and the dotted I. */
 const becomesAscii = /([\u212a\u0130])/u;
 
-/** Different spellings of an address belong to one account. Letters that only look like ASCII stay: their address is somebody else's. */
+/** The one spelling of an address under which its account is found. */
 export function canonicalEmail(email: string): string {
   const parts = email.split(becomesAscii);
   return parts.map((part) => (becomesAscii.test(part) ? part : part.toLowerCase())).join("");

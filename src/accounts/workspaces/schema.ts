@@ -1,9 +1,10 @@
+/** Forms and views of workspaces, their settings, and their members. */
 import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";
-import { Email, line, usd } from "./fields.ts";
+import { emailOf, line, usd } from "./fields.ts";
 
-/** Descriptions of the settings, for forms and views. */
+/** The descriptions of settings in forms and views. */
 const about = {
   enabled: "Whether the platform is on: the workspace's keys are served and new ones can be created",
   spend_limit_usd: "The most that all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
@@ -18,12 +19,8 @@ const about = {
   early_access: "Early-access features that are switched on",
 };
 
-function onOrOff(title: string) {
-  return Type.Optional(Type.Boolean({ title, description: "true or false" }));
-}
-
 export const WorkspaceForm = Type.Object({
-  name: line("a name", { minLength: 1 }),
+  name: line("a name", { minLength: 1, title: "Its name, which must be unique" }),
   credit_usd: Type.Optional(usd("Its first credit")),
 });
 export type WorkspaceForm = Static<typeof WorkspaceForm>;
@@ -85,7 +82,7 @@ export const WorkspaceView = Type.Object({
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
-export const MemberForm = Type.Object({ email: Email, role: Role });
+export const MemberForm = Type.Object({ email: emailOf("The person's address"), role: Role });
 export type MemberForm = Static<typeof MemberForm>;
 
 export const MemberView = Type.Object({
@@ -138,3 +135,7 @@ export const AccountView = Type.Object({
   state: text("`active`, `suspended`, `locked` or `deleted`"),
 });
 export type AccountView = Static<typeof AccountView>;
+
+function onOrOff(title: string) {
+  return Type.Optional(Type.Boolean({ title, description: "true or false" }));
+}

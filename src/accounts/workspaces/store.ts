@@ -1,3 +1,4 @@
+/** The SQL of workspaces and their settings. Settings are locked while they change. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { dayOf, monthOf } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -10,7 +11,7 @@ export interface Settings {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
-  /** null: stored prompts stay until somebody deletes them. */
+  /** null: stored prompts stay until they are deleted. */
   promptRetentionDays: number | null;
   costInAnswers: boolean;
   ownKeyFallback: boolean;

@@ -1,3 +1,8 @@
+/**
+ * Workspaces: created, found by id or exact name, set, and viewed. A name must not look like an id or a special path, because requests
+ * and paths name a workspace by either. What the operator decides (the switch, early access) members only see. A new workspace has no
+ * credit and no limit.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock, Month } from "../../kernel/clock.ts";
 import { newWorkspaceId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -32,20 +37,6 @@ export async function createWorkspace(
   });
 }
 
-/** Requests and paths name a workspace by id or name, so a name must not look like an id or a special path. */
-const unusable = [
-  { form: /^$/, cause: "it is empty" },
-  { form: /^ws-[a-z2-7]{26}$/, cause: "it has the form of an id" },
-  { form: /^\.{1,2}$/, cause: "it has a meaning in paths" },
-];
-
-function checkedName(typed: string): string {
-  const name = typed.trim();
-  const cause = unusable.find(({ form }) => form.test(name))?.cause;
-  if (cause === undefined) return name;
-  throw new DomainError("invalid_field", `Cannot name a workspace "${name}": ${cause}`, { field: "name" });
-}
-
 /**
  * Finds a workspace by id or exact name, with its spend of this month.
  * @throws DomainError not_found
@@ -68,7 +59,6 @@ export const earlyAccessFeatures = [
   "usage_statements",
 ] as const;
 export type EarlyAccessFeature = (typeof earlyAccessFeatures)[number];
-const served: readonly string[] = earlyAccessFeatures;
 
 /** What the operator decides about a workspace, and its members only see. */
 const ofTheOperator = ["enabled", "early_access"];
@@ -94,47 +84,6 @@ export async function setWorkspace(
     await updateSettings(workspace, after, tx);
     return { result: undefined, event: { event: "workspace.updated", workspace, target: workspace, changes } };
   });
-}
-
-function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
-  const unserved = settings.early_access?.find((feature) => !served.includes(feature));
-  if (unserved !== undefined) {
-    throw new DomainError("invalid_field", `${unserved} is not available in this version`, { field: "early_access" });
-  }
-  return {
-    ...(settings.enabled !== undefined && { enabled: settings.enabled }),
-    ...(settings.spend_limit_usd !== undefined && { spendLimit: parseLimit("spend_limit_usd", settings.spend_limit_usd) }),
-    ...(settings.daily_spend_limit_usd !== undefined && {
-      dailySpendLimit: parseLimit("daily_spend_limit_usd", settings.daily_spend_limit_usd),
-    }),
-    ...(settings.fallbacks !== undefined && { fallbacks: settings.fallbacks }),
-    ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
-    ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
-    ...(settings.prompt_retention_days !== undefined && { promptRetentionDays: settings.prompt_retention_days }),
-    ...(settings.cost_in_answers !== undefined && { costInAnswers: settings.cost_in_answers }),
-    ...(settings.own_key_fallback !== undefined && { ownKeyFallback: settings.own_key_fallback }),
-    ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
-  };
-}
-
-function parseLimit(field: "spend_limit_usd" | "daily_spend_limit_usd", text: string | null): NanoUsd | null {
-  return text === null ? null : parseAmount({ field, text, decimalsMax: 9 });
-}
-
-/** Settings by their names in the control API. */
-function audited(settings: Settings): Fields {
-  return {
-    enabled: settings.enabled,
-    spend_limit_usd: settings.spendLimit === null ? null : formatUsd(settings.spendLimit),
-    daily_spend_limit_usd: settings.dailySpendLimit === null ? null : formatUsd(settings.dailySpendLimit),
-    fallbacks: settings.fallbacks,
-    zero_data_retention: settings.zeroDataRetention,
-    prompt_storage: settings.promptStorage,
-    prompt_retention_days: settings.promptRetentionDays,
-    cost_in_answers: settings.costInAnswers,
-    own_key_fallback: settings.ownKeyFallback,
-    early_access: settings.earlyAccess,
-  };
 }
 
 /** Credit in the counters: available = balance − reserved. */
@@ -174,5 +123,62 @@ export function viewCredit(
     balance_usd: formatUsd(credit?.balance ?? ledgerBalance),
     reserved_usd: credit && formatUsd(credit.reserved),
     available_usd: credit && formatUsd(credit.available),
+  };
+}
+
+/** Names that would look like an id or a special path. */
+const unusable = [
+  { form: /^$/, cause: "it is empty" },
+  { form: /^ws-[a-z2-7]{26}$/, cause: "it has the form of an id" },
+  { form: /^\.{1,2}$/, cause: "it has a meaning in paths" },
+];
+
+function checkedName(typed: string): string {
+  const name = typed.trim();
+  const cause = unusable.find(({ form }) => form.test(name))?.cause;
+  if (cause === undefined) return name;
+  throw new DomainError("invalid_field", `Cannot name a workspace "${name}": ${cause}`, { field: "name" });
+}
+
+const served: readonly string[] = earlyAccessFeatures;
+
+function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
+  const unserved = settings.early_access?.find((feature) => !served.includes(feature));
+  if (unserved !== undefined) {
+    throw new DomainError("invalid_field", `${unserved} is not available in this version`, { field: "early_access" });
+  }
+  return {
+    ...(settings.enabled !== undefined && { enabled: settings.enabled }),
+    ...(settings.spend_limit_usd !== undefined && { spendLimit: parseLimit("spend_limit_usd", settings.spend_limit_usd) }),
+    ...(settings.daily_spend_limit_usd !== undefined && {
+      dailySpendLimit: parseLimit("daily_spend_limit_usd", settings.daily_spend_limit_usd),
+    }),
+    ...(settings.fallbacks !== undefined && { fallbacks: settings.fallbacks }),
+    ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
+    ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
+    ...(settings.prompt_retention_days !== undefined && { promptRetentionDays: settings.prompt_retention_days }),
+    ...(settings.cost_in_answers !== undefined && { costInAnswers: settings.cost_in_answers }),
+    ...(settings.own_key_fallback !== undefined && { ownKeyFallback: settings.own_key_fallback }),
+    ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
+  };
+}
+
+function parseLimit(field: "spend_limit_usd" | "daily_spend_limit_usd", text: string | null): NanoUsd | null {
+  return text === null ? null : parseAmount({ field, text, decimalsMax: 9 });
+}
+
+/** Settings by their names in the control API. */
+function audited(settings: Settings): Fields {
+  return {
+    enabled: settings.enabled,
+    spend_limit_usd: settings.spendLimit === null ? null : formatUsd(settings.spendLimit),
+    daily_spend_limit_usd: settings.dailySpendLimit === null ? null : formatUsd(settings.dailySpendLimit),
+    fallbacks: settings.fallbacks,
+    zero_data_retention: settings.zeroDataRetention,
+    prompt_storage: settings.promptStorage,
+    prompt_retention_days: settings.promptRetentionDays,
+    cost_in_answers: settings.costInAnswers,
+    own_key_fallback: settings.ownKeyFallback,
+    early_access: settings.earlyAccess,
   };
 }

@@ -1,4 +1,10 @@
-/** One decision. Every check precedes the first counting write: a refusal drops expired times and changes nothing else. */
+/**
+ * One decision of the embedded counters: replay, model, window, money, budgets, in that order. Every check precedes the first counting
+ * write: a refusal drops expired times and changes nothing else. Blocks are lent and taken back by the same numbers: their credit is a
+ * hold, their places count in the window until the times of their requests are known.
+ * redis/scripts/admit.lua, lend.lua and take-back.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
+ * change of one is a change of both.
+ */
 import type { KeyId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { AdmitReply, AdmitRequest, Hold, BlockReturn, LendReply, LendRequest } from "../counters.ts";
@@ -21,12 +27,6 @@ import {
   type LentToKey,
   changeHold,
 } from "./workspace-counters.ts";
-
-/** Not a reply yet: it lacks the rate window. */
-type MoneyRefusal = { isLent?: true } & (
-  | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
-  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string }
-);
 
 const noBudgets: BudgetCounter[] = [];
 
@@ -72,6 +72,20 @@ function replay(space: WorkspaceCounters, hold: Hold, request: AdmitRequest, { n
   return admitted(space, hold, { window, replay: true });
 }
 
+function admitted(
+  space: WorkspaceCounters,
+  { admittedAt, month, amount }: Hold,
+  rest: Pick<AdmitReply & { outcome: "admitted" }, "window" | "replay">,
+): AdmitReply {
+  return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...rest };
+}
+
+/** Not a reply yet: it lacks the rate window. */
+type MoneyRefusal = { isLent?: true } & (
+  | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string }
+);
+
 /** Credit, then the key's month, then the workspace's; open holds count against all three. */
 function refuseMoney(
   space: WorkspaceCounters,
@@ -92,17 +106,17 @@ function refuseMoney(
   return null;
 }
 
-function refuseBudget(request: AdmitRequest, counters: readonly BudgetCounter[]): MoneyRefusal | null {
-  const passed = passedBudget(request, counters);
-  return passed && { outcome: passed.budget.refusal, headroom: passed.headroom, budget: passed.budget.name };
-}
-
 function headroom(limit: bigint | null, { spent, held }: MonthTotals): bigint | null {
   return limit === null ? null : limit - (spent ?? 0n) - held;
 }
 
 function positive(amount: bigint): bigint {
   return amount > 0n ? amount : 0n;
+}
+
+function refuseBudget(request: AdmitRequest, counters: readonly BudgetCounter[]): MoneyRefusal | null {
+  const passed = passedBudget(request, counters);
+  return passed && { outcome: passed.budget.refusal, headroom: passed.headroom, budget: passed.budget.name };
 }
 
 interface Reserving {
@@ -126,15 +140,7 @@ function reserve(
   return admitted(space, hold, { window: log.shown(requestsPerMinute, now, lent), replay: false });
 }
 
-function admitted(
-  space: WorkspaceCounters,
-  { admittedAt, month, amount }: Hold,
-  rest: Pick<AdmitReply & { outcome: "admitted" }, "window" | "replay">,
-): AdmitReply {
-  return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...rest };
-}
-
-/** Blocks lent to gateways: the credit is a hold, the places count in the window until the times of its requests are known. */
+// Blocks
 
 export function lend(space: WorkspaceCounters, request: LendRequest, moment: Moment): LendReply {
   const kept: LendReply = { outcome: "kept" };
@@ -165,8 +171,41 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   return lent({ places, amount, at: now }, { space, request, log, moment });
 }
 
-function holdOf({ block, key, amount, month, now }: LendRequest & { now: number }): Hold {
-  return { generation: block, fingerprint: "", amount, key, month, admittedAt: now, deadline: now + holdMs };
+/** @returns whether nothing of it is left to be released */
+export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: BlockReturn, now: number): boolean {
+  const known = space.lending.keys.get(key)?.blocks;
+  if (known?.delete(block)) {
+    const log = admissionLog(space, key);
+    // A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+    const latest = log.advance(now);
+    log.insert(times.map((time) => Math.min(time, latest)));
+  }
+  const hold = space.holds.get(block);
+  if (!hold) return keep === 0n;
+  if (keep < hold.amount || keep === 0n) changeHold(space, hold, keep);
+  return keep === 0n;
+}
+
+export function pause(lending: Lending, key: KeyId | null, now: number): void {
+  if (key === null) lending.pausedUntil = now + blockPauseMs;
+  else ofKey(lending, key).pausedUntil = now + blockPauseMs;
+}
+
+/** Drops keys whose blocks count no more. */
+export function forgetLent({ keys }: Lending, now: number): void {
+  for (const [key, { blocks, pausedUntil }] of keys) {
+    for (const [block, { countsUntil }] of blocks) if (countsUntil <= now) blocks.delete(block);
+    if (blocks.size === 0 && pausedUntil <= now) keys.delete(key);
+  }
+}
+
+function lent(
+  { places, amount, at }: { places: number; amount: NanoUsd; at: number },
+  { space, request, log, moment }: { space: WorkspaceCounters; request: LendRequest; log: AdmissionLog; moment: Moment },
+): LendReply {
+  const { now } = moment;
+  const window = log.shown(request.requestsPerMinute, now, lentPlaces(space.lending, request.key, now));
+  return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, lifeOf(request, moment) - (now - at)), window };
 }
 
 function lifeOf({ lifeMs }: LendRequest, { now, endMs }: Moment): number {
@@ -194,11 +233,8 @@ function least(one: NanoUsd, other: NanoUsd): NanoUsd {
   return one < other ? one : other;
 }
 
-function note(lending: Lending, { now, amount, countsUntil }: { now: number; amount: NanoUsd; countsUntil: number }): void {
-  const before = lending.holdsUntil > now ? lending.amount : 0n;
-  lending.amount = before + amount;
-  lending.countsUntil = Math.max(lending.countsUntil, countsUntil);
-  lending.holdsUntil = Math.max(lending.holdsUntil, countsUntil - rateWindowMs + blockReturnMsMax);
+function holdOf({ block, key, amount, month, now }: LendRequest & { now: number }): Hold {
+  return { generation: block, fingerprint: "", amount, key, month, admittedAt: now, deadline: now + holdMs };
 }
 
 function ofKey(lending: Lending, key: KeyId): LentToKey {
@@ -207,39 +243,9 @@ function ofKey(lending: Lending, key: KeyId): LentToKey {
   return known;
 }
 
-function lent(
-  { places, amount, at }: { places: number; amount: NanoUsd; at: number },
-  { space, request, log, moment }: { space: WorkspaceCounters; request: LendRequest; log: AdmissionLog; moment: Moment },
-): LendReply {
-  const { now } = moment;
-  const window = log.shown(request.requestsPerMinute, now, lentPlaces(space.lending, request.key, now));
-  return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, lifeOf(request, moment) - (now - at)), window };
-}
-
-/** @returns whether nothing of it is left to be released */
-export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: BlockReturn, now: number): boolean {
-  const known = space.lending.keys.get(key)?.blocks;
-  if (known?.delete(block)) {
-    const log = admissionLog(space, key);
-    // A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
-    const latest = log.advance(now);
-    log.insert(times.map((time) => Math.min(time, latest)));
-  }
-  const hold = space.holds.get(block);
-  if (!hold) return keep === 0n;
-  if (keep < hold.amount || keep === 0n) changeHold(space, hold, keep);
-  return keep === 0n;
-}
-
-export function pause(lending: Lending, key: KeyId | null, now: number): void {
-  if (key === null) lending.pausedUntil = now + blockPauseMs;
-  else ofKey(lending, key).pausedUntil = now + blockPauseMs;
-}
-
-/** Drops keys whose blocks count no more. */
-export function forgetLent({ keys }: Lending, now: number): void {
-  for (const [key, { blocks, pausedUntil }] of keys) {
-    for (const [block, { countsUntil }] of blocks) if (countsUntil <= now) blocks.delete(block);
-    if (blocks.size === 0 && pausedUntil <= now) keys.delete(key);
-  }
+function note(lending: Lending, { now, amount, countsUntil }: { now: number; amount: NanoUsd; countsUntil: number }): void {
+  const before = lending.holdsUntil > now ? lending.amount : 0n;
+  lending.amount = before + amount;
+  lending.countsUntil = Math.max(lending.countsUntil, countsUntil);
+  lending.holdsUntil = Math.max(lending.holdsUntil, countsUntil - rateWindowMs + blockReturnMsMax);
 }

@@ -1,4 +1,7 @@
-/** Budgets of a workspace: totals of UTC days and months that are counted only where a limit is set. */
+/**
+ * Budgets of a workspace: totals of UTC days and months that are counted only where a limit is set. A request counts in the latest period
+ * that one of its budgets has reached, so a clock that was set back frees nothing. Periods that ended long ago are forgotten.
+ */
 import { dayAfter } from "../../kernel/clock.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { AdmitRequest, Budget, BudgetHold, BudgetPush, BudgetTotal } from "../counters.ts";
@@ -106,11 +109,7 @@ export function forgetBudgets(known: BudgetCounters, now: number): void {
   for (const [name, { since, held }] of known) if (held === 0n && !isKept(since, now)) known.delete(name);
 }
 
-function isKept(since: number, now: number): boolean {
-  return since > now - budgetKeptMs;
-}
-
-/** Of two totals of one period the one with the newer version stays, and of two periods the later one. */
+/** Within one period the total with the newer version stays, otherwise that of the later period. */
 export function newestBudget(
   known: BudgetCounter | undefined,
   { since, spent, version }: Pick<BudgetTotal, "since" | "spent"> & { version: bigint },
@@ -121,4 +120,8 @@ export function newestBudget(
 
 function boundsOf(period: Budget["period"], { day, startMs, endMs }: Periods): { since: number; ends: number } {
   return period === "day" ? { since: day, ends: dayAfter(day) } : { since: startMs, ends: endMs };
+}
+
+function isKept(since: number, now: number): boolean {
+  return since > now - budgetKeptMs;
 }

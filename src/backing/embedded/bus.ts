@@ -1,6 +1,8 @@
 /**
- * The bus of one process: requests are function calls, events are rows, the rest are lists of listeners. It stays written by hand
- * so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet.
+ * The bus of one process: requests are function calls, events are rows of the table `outbox`, the rest are lists of listeners. Events are
+ * delivered in order, one batch at a time, at least once, also after a restart; a row is deleted when its event is acknowledged. It stays
+ * written by hand so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet.
+ * Nothing is replayed: what was acknowledged was deleted in the database that has the charge, so no restored one lacks both.
  */
 import { withDeadline, type Clock, sleep, sleepUntil } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -148,8 +150,6 @@ function kept<T>(set: Set<T>, entry: T): Disposable {
   return { [Symbol.dispose]: () => void set.delete(entry) };
 }
 
-/** Events of one process: rows of the table `outbox`, which are deleted when they are acknowledged. */
-
 interface OutboxParts {
   sql: Database;
   clock: Clock;
@@ -169,6 +169,7 @@ interface Row {
   attempts: number;
 }
 
+/** The events: rows of the table `outbox`. */
 class Outbox implements AsyncDisposable {
   readonly #parts: OutboxParts;
   readonly #consumptions = new Set<Consumption>();

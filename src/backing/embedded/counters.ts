@@ -1,6 +1,7 @@
 /**
- * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of
- * the event loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions.
+ * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of the event
+ * loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions. They end with the process: every
+ * workspace is loaded again after a start.
  */
 import { monthBounds, monthOf, type Clock, previousMonth, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -170,9 +171,10 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds. */
-
-/** @returns the workspace that replaces `known` */
+/**
+ * Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds.
+ * @returns the workspace that replaces `known`
+ */
 function load(
   known: WorkspaceCounters,
   { account, budgets = [], holds, windows }: WorkspaceLoad,
@@ -207,7 +209,6 @@ function newestHead(
 }
 
 /** The ledger's absolute values, stored where they are newer than the known ones. */
-
 function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush, now: number): void {
   if (sequence > space.sequence) {
     space.balance = countableBalance(balance);

@@ -1,7 +1,8 @@
 /**
- * The time limit of statements in PGlite. PostgreSQL requests a signal after `statement_timeout`; in PGlite that is a timer of the event
- * loop, which fires only after the statement that it should end. Statements that read or write files call into this class many
- * times, and a timer that is due then fires as a signal would. A statement that only computes is not ended: we have none.
+ * The thread of PGlite: a long query there delays no stream of the main thread. It also ends statements that run too long. PostgreSQL
+ * requests a signal after `statement_timeout`; in PGlite that is a timer of the event loop, which fires only after the statement that it
+ * should end. Statements that read or write files call into `StatementTimer` many times, and a timer that is due then fires as a signal
+ * would. A statement that only computes is not ended: we have none.
  */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
@@ -17,6 +18,7 @@ const accesses = ["open", "read", "write", "llseek"] as const;
 
 type FileSystem = Record<(typeof accesses)[number], (...parameters: unknown[]) => unknown>;
 
+/** Checks the timers of PostgreSQL whenever the database uses a file. */
 class StatementTimer {
   readonly #armed = new Map<unknown, Armed>();
   #running = false;
@@ -81,8 +83,6 @@ function fileSystemOf({ Module: { FS } }: PGlite): FileSystem {
   return FS as unknown as FileSystem;
 }
 
-/** The thread of PGlite: a long query there delays no stream of the main thread. */
-
 /** The main thread's first message; further messages go through `port`: bytes for the database, null to close it. */
 export interface OpenInThread {
   folder: string;
@@ -145,7 +145,7 @@ async function step(database: PGlite, bytes: Uint8Array | null, send: (message: 
 }
 
 /**
- * As a stream, for `execProtocolRaw` parses each reply a second time and keeps the result for as long as the database is open:
+ * As a stream, because `execProtocolRaw` parses each reply a second time and keeps the result for as long as the database is open:
  * https://github.com/electric-sql/pglite/pull/1025
  */
 async function exchange(database: PGlite, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {

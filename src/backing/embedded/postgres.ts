@@ -1,4 +1,11 @@
-/** PostgreSQL within this process: PGlite in its thread, spoken to by postgres.js in the ordinary wire protocol over memory. */
+/**
+ * PostgreSQL within this process: PGlite in its thread, spoken to by postgres.js in the ordinary wire protocol over memory, so that all
+ * other code is that of a fleet. There is one session: statements wait for each other, and inside a transaction only its own handle may be
+ * used.
+ * PGlite lacks PostgreSQL's background processes, so their work is done here (`keepUp`): checkpoints, so that the write-ahead log and with
+ * it the next start after a kill stay short; vacuum and statistics, so that tables stay small and plans good. A folder that cannot be
+ * opened is an error with its reason.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -48,7 +55,7 @@ export async function openEmbeddedPostgres({
   };
 }
 
-/** Made beside its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
+/** Made next to its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
 async function createDatabase(folder: string, clock: Clock): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -57,18 +64,24 @@ async function createDatabase(folder: string, clock: Clock): Promise<void> {
   await rename(unfinished, folder);
 }
 
-let thread: Worker | null = null;
+async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
+  const closed = messageOf(port, "closed");
+  port.postMessage(null);
+  await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
+  port.close();
+}
 
-/**
- * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
- * An uncaught error in it ends the process: what was acknowledged is on disk.
- */
-function databaseThread(): Worker {
-  if (thread === null) {
-    thread = new Worker(new URL("./postgres-thread.ts", import.meta.url));
-    thread.unref();
-  }
-  return thread;
+/** Resolves when the thread says `kind`; rejects when it says that it failed. */
+function messageOf(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const listener = (message: FromThread): void => {
+      if (message.kind !== kind && message.kind !== "failed") return;
+      port.off("message", listener);
+      if (message.kind === "failed") reject(new EmbeddedDatabaseError(message.reason));
+      else resolve();
+    };
+    port.on("message", listener);
+  });
 }
 
 async function openInThread(folder: string, clock: Clock): Promise<MessagePort> {
@@ -85,28 +98,22 @@ async function openInThread(folder: string, clock: Clock): Promise<MessagePort> 
   }
 }
 
-async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
-  const closed = messageOf(port, "closed");
-  port.postMessage(null);
-  await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
-  port.close();
+let thread: Worker | null = null;
+
+/**
+ * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
+ * An uncaught error in it ends the process: what was acknowledged is on disk.
+ */
+function databaseThread(): Worker {
+  if (thread === null) {
+    thread = new Worker(new URL("./postgres-thread.ts", import.meta.url));
+    thread.unref();
+  }
+  return thread;
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Resolves when the thread says `kind`; rejects when it says that it failed. */
-function messageOf(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const listener = (message: FromThread): void => {
-      if (message.kind !== kind && message.kind !== "failed") return;
-      port.off("message", listener);
-      if (message.kind === "failed") reject(new EmbeddedDatabaseError(message.reason));
-      else resolve();
-    };
-    port.on("message", listener);
-  });
 }
 
 /** One connection that never ends by itself: PGlite has one session, and what is prepared in it stays prepared. */
@@ -167,21 +174,7 @@ class ThreadSocket extends Duplex {
   }
 }
 
-/**
- * The work of PostgreSQL's background processes, which PGlite lacks: checkpoints, so that the write-ahead log and with it the next
- * start after a kill stay short; vacuum and statistics, so that tables stay small and plans good.
- */
-
-/** Runs until disposed; disposing waits for the current round. */
-function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
-  return repeatUntilStopped({
-    clock,
-    round: () => keepUp(sql),
-    everyMs: upkeepMs,
-    pauseFirst: true,
-    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
-  });
-}
+// Upkeep
 
 /** One round: a checkpoint if enough was written since the last one, and a vacuum of the table that needs it most. */
 export async function keepUp(sql: Database): Promise<void> {
@@ -194,4 +187,15 @@ export async function keepUp(sql: Database): Promise<void> {
     WHERE n_dead_tup > 1000 + 0.2 * n_live_tup OR n_mod_since_analyze > 1000 + 0.1 * n_live_tup
     ORDER BY n_dead_tup DESC, n_mod_since_analyze DESC LIMIT 1`;
   if (table) await sql.unsafe(`${table.dead ? "VACUUM (ANALYZE)" : "ANALYZE"} "${table.name}"`);
+}
+
+/** Runs until disposed; disposing waits for the current round. */
+function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
+  return repeatUntilStopped({
+    clock,
+    round: () => keepUp(sql),
+    everyMs: upkeepMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
+  });
 }

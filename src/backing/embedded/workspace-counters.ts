@@ -1,4 +1,9 @@
-/** The counters of one workspace: the layout of ../../counters.ts as Maps. */
+/**
+ * The counters of one workspace as Maps: spent and held by month and key, holds, rate windows, what is lent to gateways, tombstones. They
+ * are what Redis keeps in the layout of ../redis/encoding.ts.
+ * A window is an exact log of the last minute, and never goes back in time: a clock that was set back frees no place. A tombstone says for
+ * a minute how a generation was resolved, so that an admission that arrives late is refused; only the first resolution releases the hold.
+ */
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -10,7 +15,7 @@ import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 export interface MonthTotals {
   /** Sum of charges; null: not known. */
   spent: NanoUsd | null;
-  /** Of `spent`; -1: not known. */
+  /** The version of `spent`; -1: not known. */
   version: bigint;
   /** Sum of open holds. */
   held: NanoUsd;
@@ -21,7 +26,7 @@ export interface WorkspaceCounters {
   /** The name under which a running load began. */
   loading: string | null;
   balance: NanoUsd;
-  /** Of `balance`; -1: not known. */
+  /** The version of `balance`; -1: not known. */
   sequence: bigint;
   reserved: NanoUsd;
   /** The part of `reserved` that blocks hold. */
@@ -88,24 +93,6 @@ export function changeHold(space: WorkspaceCounters, hold: Hold, amount: NanoUsd
   else space.holds.set(hold.generation, { ...hold, amount });
 }
 
-function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
-  space.reserved += change;
-  if (hold.fingerprint === "") space.lent += change;
-  monthTotals(space.months, hold.month).held += change;
-  keyMonthTotals(space, hold.key, hold.month).held += change;
-  if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);
-}
-
-function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const present = map.get(key);
-  if (present !== undefined) return present;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
-/** The times at which a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
-
 /** Places of a window that are lent to gateways, and when the first of them leave it. */
 export interface LentPlaces {
   places: number;
@@ -114,6 +101,7 @@ export interface LentPlaces {
 
 const noneLent: LentPlaces = { places: 0, leaveAt: Infinity };
 
+/** The times at which a key's requests of the last minute were admitted: an exact log, ascending, in milliseconds. */
 export class AdmissionLog {
   #times: number[] = [];
   /** Earlier times have left the window and wait to be removed. */
@@ -192,7 +180,23 @@ export class AdmissionLog {
   }
 }
 
-/** What a workspace has lent to gateways. */
+function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
+  space.reserved += change;
+  if (hold.fingerprint === "") space.lent += change;
+  monthTotals(space.months, hold.month).held += change;
+  keyMonthTotals(space, hold.key, hold.month).held += change;
+  if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);
+}
+
+// What a workspace has lent to gateways
 
 /** The blocks of a key. */
 export interface LentToKey {
@@ -210,10 +214,6 @@ export interface Lending {
   amount: NanoUsd;
   pausedUntil: number;
   keys: Map<KeyId, LentToKey>;
-}
-
-function nothingLent(): Lending {
-  return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
 }
 
 /** Places lent of a key's window. */
@@ -243,8 +243,6 @@ export function isRecallable({ pausedUntil, keys }: Lending, key: KeyId, now: nu
   return pausedUntil <= now && (keys.get(key)?.pausedUntil ?? 0) <= now;
 }
 
-/** How generations were resolved in the last minute, so that an admission that arrives late is refused. */
-
 interface TombstoneOf {
   workspace: WorkspaceId;
   generation: GenerationId;
@@ -255,8 +253,9 @@ interface Tombstone {
   untilMs: number;
 }
 
+/** How generations were resolved in the last minute, so that an admission that arrives late is refused. */
 export class Tombstones {
-  /** In the order in which they expire, for all have the same lifetime. */
+  /** In the order in which they expire, since all have the same lifetime. */
   readonly #tombstones = new Map<string, Tombstone>();
 
   find(of: TombstoneOf, clockMs: number): Resolution | null {
@@ -281,10 +280,6 @@ export class Tombstones {
   }
 }
 
-function nameOf({ workspace, generation }: TombstoneOf): string {
-  return `${workspace} ${generation}`;
-}
-
 /** The common data of all decisions of a batch. */
 export interface Moment {
   now: number;
@@ -295,4 +290,12 @@ export interface Moment {
   /** First millisecond of the batch's day. */
   day: number;
   tombstones: Tombstones;
+}
+
+function nameOf({ workspace, generation }: TombstoneOf): string {
+  return `${workspace} ${generation}`;
+}
+
+function nothingLent(): Lending {
+  return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
 }

@@ -1,4 +1,10 @@
-/** The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. */
+/**
+ * The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. Requests, stored events and delivered
+ * events have a connection each: the server closes a connection that is read too slowly, and stalls one that sends too fast. Nothing waits
+ * for NATS at the start, and everything goes on when it is back.
+ * Names on the wire are in subjects.ts. How a server is chosen, when a request is sent again and who consumes which partition are modules
+ * of their own.
+ */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -22,10 +28,6 @@ export interface DistributedBusParts {
   log: Logger;
 }
 
-/**
- * Requests, stored events and delivered events have a connection each: the server closes a connection that is read too slowly,
- * and stalls one that sends too fast.
- */
 export class DistributedBus implements Bus {
   readonly #parts: DistributedBusParts;
   readonly #stack = new AsyncDisposableStack();
@@ -55,7 +57,7 @@ export class DistributedBus implements Bus {
     return this.#requestClient(service).silentMs;
   }
 
-  /** Resolves when clients are told of the server, or NATS was not reached in time: then they are told as soon as it is. */
+  /** Resolves when clients know of the server, or NATS was not reached in time: then they learn of it as soon as it is. */
   async serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
     // A process that serves requests also scatters some, and gets none before it has heard who replies to these.
     const { acquainted } = this.#scatterClient("open-generations");
@@ -114,7 +116,7 @@ export class DistributedBus implements Bus {
   }
 
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    // Who replies to the others also asks them, and then knows already who is there.
+    // A process that replies to the others also asks them, and then knows already who is there.
     this.#scatterClient(service);
     return startScatterServer({ ...this.#parts, link: this.#requests, service, handler });
   }

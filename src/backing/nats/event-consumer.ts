@@ -1,6 +1,9 @@
 /**
- * Delivers events of this process's partitions of a stream in batches, one at a time, until disposed. Failures are logged and retried
- * for ever; meanwhile other processes consume these partitions.
+ * Delivers events of this process's partitions of a stream in batches, one at a time, until disposed. The partitions are divided among the
+ * processes that consume, by their heartbeats and without a coordinator: each takes those that its place among them gives it. While two of
+ * them disagree about who is there, both may consume a partition, which only costs time. Failures are logged and retried for ever;
+ * meanwhile other processes consume these partitions.
+ * A consumer of JetStream that no longer delivers is found by its own state (`StalledConsumerDetector`) and created anew.
  */
 import type { Msg } from "nats";
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
@@ -162,15 +165,6 @@ export class EventConsumer implements AsyncDisposable {
   }
 }
 
-function pauseAfter(failures: number): number {
-  return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
-}
-
-/**
- * The processes that consume a stream, by their heartbeats. Each consumes the partitions that its place among them gives it, so they
- * need no coordinator. While two of them disagree about who is there, both may consume a partition, which only costs time.
- */
-
 interface ConsumerGroupParts {
   link: NatsLink;
   clock: Clock;
@@ -179,6 +173,7 @@ interface ConsumerGroupParts {
   onChange?: () => void;
 }
 
+/** The processes that consume a stream, by their heartbeats. */
 export class ConsumerGroup implements AsyncDisposable {
   readonly #parts: ConsumerGroupParts;
   readonly #id: string;
@@ -255,9 +250,9 @@ export interface ConsumerState {
 }
 
 /**
- * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver:
- * it delivered nothing of its pending events for some seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end has not moved for minutes while events
- * are in delivery.
+ * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver: it delivered
+ * nothing of its pending events for some seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end has
+ * not moved for minutes while events are in delivery.
  */
 export class StalledConsumerDetector {
   #before: ConsumerState | null = null;
@@ -270,7 +265,7 @@ export class StalledConsumerDetector {
     this.#before = null;
   }
 
-  /** @param now of the monotonic clock */
+  /** @param now by the monotonic clock */
   isStalled(state: ConsumerState, now: number): boolean {
     if (state.ack_floor.stream_seq !== this.#floor || state.num_ack_pending === 0) {
       this.#floor = state.ack_floor.stream_seq;
@@ -286,4 +281,8 @@ export class StalledConsumerDetector {
     if (!keepsBack) this.#keepsBackSince = now;
     return now - this.#keepsBackSince >= eventKeptBackMs || now - this.#floorSince > eventStalledMs;
   }
+}
+
+function pauseAfter(failures: number): number {
+  return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
 }

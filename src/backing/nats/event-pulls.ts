@@ -1,4 +1,8 @@
-/** Pulls from several partitions at once, as if they were one stream. */
+/**
+ * Pulls from several partitions at once, as if they were one stream. A pull gets all available events up to a number, or else the next
+ * event within two seconds. The server marks the end of each batch, so only the first event is waited for; the client library's fetch
+ * cannot do this. A partition that is given up still delivers what was on its way.
+ */
 import { type Msg, createInbox, nanos } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Stream } from "../bus.ts";
@@ -94,11 +98,6 @@ export class PartitionPulls implements AsyncDisposable {
   }
 }
 
-/**
- * Pulls batches from a JetStream consumer: all available events up to a number, or else the next event within two seconds. The
- * server marks the end of each batch, so only the first event is waited for (the client library's fetch cannot do this).
- */
-
 /** The client ends a batch itself so much later than the server, which may have forgotten the pull. */
 const graceMs = 1_000;
 
@@ -109,6 +108,7 @@ interface PullParts {
   consumer: string;
 }
 
+/** Pulls batches from one JetStream consumer. */
 export class EventPull implements AsyncDisposable {
   readonly #parts: PullParts;
   readonly #inbox = createInbox();
@@ -136,12 +136,12 @@ export class EventPull implements AsyncDisposable {
     return this.#end !== null;
   }
 
-  /** When the batch under way, or the last one, was asked for; of the monotonic clock. */
+  /** When the batch under way, or the last one, was asked for; by the monotonic clock. */
   get askedAt(): number {
     return this.#askedAt;
   }
 
-  /** Resolves at the end of the batch that is under way, or was last. */
+  /** Resolves at the end of the batch that is under way, or has ended last. */
   get ended(): Promise<void> {
     return this.#ended;
   }

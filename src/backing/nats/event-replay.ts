@@ -1,6 +1,7 @@
 /**
- * Delivers again what a stream still has, by a consumer of its own: those of the partitions go on meanwhile, and events that a process
- * took along when it died delay nothing.
+ * Delivers again what a stream still has, for a ledger that went back in time, by a consumer of its own: those of the partitions go on
+ * meanwhile, and events that a process took along when it died delay nothing. It has no acknowledgements, so events are counted: one that
+ * is missing fails the replay, which is then repeated.
  */
 import {
   AckPolicy,
@@ -47,6 +48,30 @@ export async function replayEvents(replay: Replay, { link, stream, events, clock
   if (num_pending > 0) await deliverUpTo(info.state.last_seq, pull, replay);
 }
 
+export function deliveredOf(message: Msg): Delivered {
+  const { data, headers } = message;
+  return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt: deliveryOf(message).attempt };
+}
+
+async function startOf(
+  sinceMs: number | null,
+  partitions: readonly KnownPartition[],
+  { manager, info: { config, state } }: { manager: JetStreamManager; info: StreamInfo },
+): Promise<Partial<ConsumerConfig>> {
+  if (sinceMs === null) return { deliver_policy: DeliverPolicy.All };
+  const since = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(sinceMs).toISOString() };
+  const open = partitions.filter(({ info }) => info.num_pending + info.num_ack_pending > 0);
+  const unacknowledged = Math.min(...open.map(({ info }) => info.ack_floor.stream_seq + 1));
+  if (unacknowledged > state.last_seq) return since;
+  const oldest = await orWhenMissing(manager.streams.getMessage(config.name, { seq: unacknowledged }), () =>
+    Promise.resolve(null),
+  );
+  // It was another partition's, and is trimmed: this partition's next one has an unknown time.
+  if (oldest === null) return { deliver_policy: DeliverPolicy.All };
+  if (oldest.time.getTime() >= sinceMs) return since;
+  return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
+}
+
 async function deliverUpTo(last: number, pull: EventPull, { handler, signal }: Replay): Promise<void> {
   const interrupt = (): void => pull.end();
   signal.addEventListener("abort", interrupt);
@@ -74,27 +99,9 @@ function areConsecutive(messages: readonly Msg[], before: number): boolean {
   return messages.every((message, index) => deliveryOf(message).number === before + index + 1);
 }
 
-async function startOf(
-  sinceMs: number | null,
-  partitions: readonly KnownPartition[],
-  { manager, info: { config, state } }: { manager: JetStreamManager; info: StreamInfo },
-): Promise<Partial<ConsumerConfig>> {
-  if (sinceMs === null) return { deliver_policy: DeliverPolicy.All };
-  const since = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(sinceMs).toISOString() };
-  const open = partitions.filter(({ info }) => info.num_pending + info.num_ack_pending > 0);
-  const unacknowledged = Math.min(...open.map(({ info }) => info.ack_floor.stream_seq + 1));
-  if (unacknowledged > state.last_seq) return since;
-  const oldest = await orWhenMissing(manager.streams.getMessage(config.name, { seq: unacknowledged }), () =>
-    Promise.resolve(null),
-  );
-  // It was another partition's, and is trimmed: this partition's next one has an unknown time.
-  if (oldest === null) return { deliver_policy: DeliverPolicy.All };
-  if (oldest.time.getTime() >= sinceMs) return since;
-  return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
-}
-
-/** What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`. */
-
+/**
+ * What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`.
+ */
 interface Delivery {
   /** 1 on first delivery. */
   attempt: number;
@@ -111,9 +118,4 @@ function deliveryOf({ reply }: Msg): Delivery {
   const words = (reply ?? "").split(".");
   const [attempt = 0, sequence = 0, number = 0, , rest = 0] = words.slice(words.length > 9 ? 6 : 4).map(Number);
   return { attempt, sequence, number, rest };
-}
-
-export function deliveredOf(message: Msg): Delivered {
-  const { data, headers } = message;
-  return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt: deliveryOf(message).attempt };
 }

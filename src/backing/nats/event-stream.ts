@@ -1,4 +1,9 @@
-/** A JetStream stream, created again where it is missing: NATS may have lost its data. It has a subject for each partition. */
+/**
+ * A JetStream stream and its partitions, each a subject with one durable consumer. Stream and consumers are created again where they are
+ * missing: NATS may have lost its data, and what it lost is published again from the spools.
+ * Events are kept after they are acknowledged, up to a bound, since a database that goes back in time needs them again. A full stream
+ * refuses new events, where the default deletes the oldest, consumed or not: gateways then keep their spools.
+ */
 import {
   DiscardPolicy,
   jetstream,
@@ -53,18 +58,15 @@ export class EventStream {
     this.#parts = parts;
   }
 
-  /** Creates it where it is missing, and gives it the subjects of partitions where an earlier version created it without. */
+  /** Creates it where it is missing. */
   async ensure(): Promise<void> {
     const manager = await this.#manager();
     const { stream, clock } = this.#parts;
-    const { config } = await orWhenMissing(manager.streams.info(stream), async () => {
+    await orWhenMissing(manager.streams.info(stream), async () => {
       // Server 2.9 reports a stream as deleted before its folder is: data written there at once can never be read.
       await sleep(clock, eventStreamPauseMs);
       return await manager.streams.add(this.#config());
     });
-    const subjects = eventSubjects(stream);
-    if (subjects.every((subject) => config.subjects.includes(subject))) return;
-    await manager.streams.update(stream, { subjects });
   }
 
   /**
@@ -146,7 +148,7 @@ export class EventStream {
   }
 
   /**
-   * Limits retention, for a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
+   * Limits retention, because a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
    * the oldest, consumed or not. Server 2.9 supports all of it.
    */
   #config(): Partial<StreamConfig> & { name: string } {
@@ -169,14 +171,6 @@ export class EventStream {
   }
 }
 
-/** No stream has the subject: the event was certainly not stored. */
-function isNoResponder(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof errors.RequestError && cause.isNoResponders();
-}
-
-/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
-
 const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
 const unansweredAttemptsMax = 3;
@@ -184,13 +178,6 @@ const unansweredAttemptsMax = 3;
 /** Processes that know nothing of partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
   return partition === 0 ? firstConsumer : `${firstConsumer}-${partition}`;
-}
-
-/** null: it is no consumer of ours. */
-function partitionOfConsumer(name: string): number | null {
-  if (name === firstConsumer) return 0;
-  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
-  return number === undefined ? null : Number(number);
 }
 
 interface EventPartitionParts {
@@ -201,6 +188,7 @@ interface EventPartitionParts {
   log: Logger;
 }
 
+/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
 export class EventPartition {
   readonly #parts: EventPartitionParts;
   readonly #name: string;
@@ -215,8 +203,6 @@ export class EventPartition {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();
     const found = await this.info();
-    // An earlier version created it without a filter: it would deliver the events of all partitions.
-    if (found.config.filter_subject !== this.#config().filter_subject) return await this.restart(found);
     const isAhead = async (): Promise<boolean> => {
       const { delivered } = await this.info();
       return delivered.stream_seq > (await manager.streams.info(stream)).state.last_seq;
@@ -286,4 +272,17 @@ export async function orWhenMissing<T>(found: Promise<T>, make: () => Promise<T>
     if (error instanceof JetStreamApiError && error.apiError().code === 404) return await make();
     throw error;
   }
+}
+
+/** No stream has the subject: the event was certainly not stored. */
+function isNoResponder(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof errors.RequestError && cause.isNoResponders();
+}
+
+/** null: it is no consumer of ours. */
+function partitionOfConsumer(name: string): number | null {
+  if (name === firstConsumer) return 0;
+  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
+  return number === undefined ? null : Number(number);
 }

@@ -1,4 +1,10 @@
-/** One connection to NATS that is always made again, with subscriptions that survive it. Servers and processes may start in any order. */
+/**
+ * One connection to NATS that is always made again, with subscriptions that survive it. Servers and processes may start in any order. While
+ * it is down, a caller hears so at once; what was sent just before may be lost.
+ * A server that is cut off from its cluster still serves its clients, but these reach no client of another server, and no event is stored.
+ * Servers tell their clients which servers they see, so a client whose server sees less than half of them looks for one that sees more.
+ * Bytes go over Bun's sockets where they are plain (nats-transport.ts), and over the library's where they are encrypted.
+ */
 import { NatsConnectionImpl, setTransportFactory, type Server, type Transport } from "@nats-io/nats-core/internal";
 import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { NodeTransport, nodeResolveHost } from "nats/lib/node_transport.js";
@@ -163,7 +169,7 @@ function optionsOf({ url, name }: LinkParts): ConnectionOptions {
   const { servers, user, password, encrypted } = readNatsAddress(url.reveal());
   return {
     servers,
-    // Addresses that servers name to each other may be of no use here, and nobody has allowed them.
+    // Addresses that servers name to each other may be of no use here, and they are not in the configuration.
     ignoreClusterUpdates: true,
     ...(user === null ? {} : { user, pass: password ?? "" }),
     ...(encrypted ? { tls: {} } : {}),
@@ -180,9 +186,9 @@ function optionsOf({ url, name }: LinkParts): ConnectionOptions {
   };
 }
 
-/** Which way the bytes of a connection to NATS go: over Bun's sockets where they are plain, over the library's where they are encrypted. */
+// Transport
 
-/** As `connect` of the library, which sets a transport of its own. */
+/** Does what `connect` of the library does, which sets a transport of its own. */
 export function connectNats(options: ConnectionOptions): Promise<NatsConnection> {
   // There is one factory for the whole process, asked at each attempt of each connection: which way to go is found out by the attempt.
   setTransportFactory({ factory: () => new EitherTransport(), dnsResolveFn: nodeResolveHost });
@@ -251,14 +257,11 @@ class EitherTransport implements Transport {
   }
 }
 
-/**
- * A server that is cut off from its cluster still serves its clients, but these reach no client of another server, and no event is
- * stored. Servers tell their clients which servers they see: a client whose server sees less than half looks for one that sees more.
- */
+// Leaving a server that lost its cluster
 
 interface ClusterViewParts {
   connection: NatsConnection;
-  /** Of the connection. */
+  /** The connection's options. */
   options: ConnectionOptions;
   clock: Clock;
   log: Logger;

@@ -1,3 +1,9 @@
+/**
+ * Who is alive, by heartbeats: one every 100 ms, and a goodbye at the end. A process that hangs sends none, so nothing else has to detect
+ * that. Silence is counted in ticks of a timer instead of milliseconds, in the time of this process alone: a process that was busy for a
+ * second has one tick for it and reads its sockets before the next tick, so it never treats a peer as silent whose messages wait in the
+ * socket.
+ */
 import type { Clock } from "../../kernel/clock.ts";
 import { workerHeartbeatMs, busTickMs } from "../limits.ts";
 import type { NatsLink } from "./link.ts";
@@ -40,7 +46,7 @@ export class Membership {
   }
 }
 
-/** A heartbeat every 100 ms, and a goodbye at the end. A process that hangs sends none: nothing else has to detect that. */
+// Heartbeats
 
 const goodbye = "-";
 
@@ -48,7 +54,7 @@ interface HeartbeatParts {
   link: NatsLink;
   clock: Clock;
   subject: string;
-  /** The sender's. */
+  /** The sender's id. */
   id: string;
 }
 
@@ -76,10 +82,7 @@ export function readHeartbeat(payload: Uint8Array): { id: string; leaves: boolea
   return text.startsWith(goodbye) ? { id: text.slice(goodbye.length), leaves: true } : { id: text, leaves: false };
 }
 
-/**
- * Time on the bus, counted in ticks of a timer instead of milliseconds. A process that was busy for a second has one tick for
- * it and reads its sockets before the next tick: so it never treats a peer as silent whose messages wait in the socket.
- */
+// Ticks
 
 /** Calls back every tick until disposed. */
 export function everyTick(clock: Clock, callback: () => void): Disposable {

@@ -1,6 +1,9 @@
 /**
- * Requests to a service. The client chooses the server, where NATS would choose any member of a queue group: so one frozen
+ * Requests to a service, both ends. The client chooses the server, where NATS would choose any member of a queue group: so one frozen
  * server delays a few requests by 100 ms instead of its share of all of them by their deadline.
+ * Servers are known by their heartbeats. A message goes round robin to one with room for it. After 100 ms without a reply the same bytes go
+ * to a second server, once, and the first gets no more until it is heard; after the deadline the outcome is unknown. Requests that no
+ * server takes wait within a bound, and are refused at once after a second without any heartbeat.
  */
 import { createInbox, type Msg } from "nats";
 import { type Clock, withDeadline } from "../../kernel/clock.ts";
@@ -32,7 +35,7 @@ interface Attempt {
 interface PendingRequest {
   token: string;
   payload: Uint8Array;
-  /** Of the monotonic clock. */
+  /** On the monotonic clock. */
   deadline: number;
   /** At most two. */
   attempts: Attempt[];
@@ -56,7 +59,7 @@ export class RequestClient implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
   #ticksUp = 0;
-  /** When a server was last heard, of the monotonic clock. */
+  /** When a server was last heard, by the monotonic clock. */
   #heardAt = -Infinity;
 
   constructor({ link, service, clock }: { link: NatsLink; service: Service; clock: Clock }) {
@@ -202,8 +205,6 @@ export class RequestClient implements AsyncDisposable {
   }
 }
 
-/** The servers of one service. It chooses the next message's server: round robin, with a bound on the messages in flight to each. */
-
 const silentTicksMax = Math.ceil(workerSilenceMsMax / busTickMs);
 
 interface Server {
@@ -213,6 +214,7 @@ interface Server {
   passedOver: boolean;
 }
 
+/** The servers of one service. It chooses the next message's server: round robin, with a bound on the messages in flight to each. */
 export class WorkerPool {
   readonly #membership = new Membership(Math.ceil(busSilenceMsMax / busTickMs));
   /** In the order of the round: the server of the last message goes last. */
@@ -287,19 +289,19 @@ export class WorkerPool {
   }
 }
 
-/** Serves requests under a subject of its own, for as long as it sends heartbeats. */
+// The server
 
 interface RequestServerParts {
   link: NatsLink;
   service: Service;
   handler: (payload: Uint8Array) => Promise<Uint8Array>;
-  /** When it resolves, clients are told of the server. */
+  /** When it resolves, heartbeats begin. */
   ready: Promise<void>;
   clock: Clock;
   log: Logger;
 }
 
-/** Replies until disposed: then it says goodbye, and completes the requests that it has received. */
+/** Serves requests under a subject of its own, for as long as it sends heartbeats. Replies until disposed: then it says goodbye, and completes the requests that it has received. */
 export function startRequestServer({ link, service, handler, ready, clock, log }: RequestServerParts): AsyncDisposable {
   const id = newInternalId(clock.now());
   const inFlight = new Set<Promise<void>>();

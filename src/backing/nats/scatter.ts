@@ -1,4 +1,8 @@
-/** Sends a request to all processes at once. Those that serve it send heartbeats, so the client knows whose replies it waits for. */
+/**
+ * A question to all processes at once, both ends. Those that serve it send heartbeats, so the client knows whose replies it waits for, and
+ * an answer that lacks one of them is an error: the result would lack its data. A survey may lack some; it waits for a silent server once.
+ * A process that has listened for less than half a second does not yet know all others, and asks none.
+ */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";

@@ -1,4 +1,7 @@
-/** Every subject on NATS. Made of constants and our own ids, never of user input. Fleets of two versions share them: they stay. */
+/**
+ * Every subject on NATS. They are made of constants and our own ids, never of user input. Fleets of two versions share them, so they stay
+ * as they are.
+ */
 import type { ScatterService, Service, Stream, Topic } from "../bus.ts";
 
 /** Requests to one server of a service. */
@@ -22,7 +25,7 @@ export function topicSubject(topic: Topic): string {
   return `weir.topic.${topic}`;
 }
 
-/** Processes that know nothing of partitions publish to partition 0. */
+/** The first partition has the subject of the stream itself. */
 export function eventSubject(stream: Stream, partition: number): string {
   return partition === 0 ? `weir.event.${stream}` : `weir.event.${stream}.${partition}`;
 }
@@ -34,7 +37,7 @@ export function partitionOfSubject(subject: string, stream: Stream): number | nu
   return Number.isInteger(number) && subject === eventSubject(stream, number) ? number : null;
 }
 
-/** Of all partitions. */
+/** The subjects of all partitions. */
 export function eventSubjects(stream: Stream): string[] {
   return [eventSubject(stream, 0), `weir.event.${stream}.*`];
 }

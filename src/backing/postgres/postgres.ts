@@ -1,4 +1,11 @@
-/** PostgreSQL over TCP: it outlives the server's restarts, and no statement waits longer than databaseDeadlineMs. */
+/**
+ * PostgreSQL over TCP: it outlives the server's restarts, and no statement waits longer than databaseDeadlineMs. The server ends long
+ * statements by itself, but one that is frozen, or gone without a word, ends nothing, and postgres.js would wait with it for ever. So the
+ * handle of postgres.js stands over a pool of our own (session-pool.ts), in which every statement throws in time.
+ * It keeps the tag of postgres.js, which is a statement and a fragment of statements alike: with separate verbs for the two, each of the
+ * 300 statements in the stores would have to name its kind. A query is therefore made when it is first waited for, and one that is never
+ * waited for is a fragment.
+ */
 import postgres, { type TransactionSql } from "postgres";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -37,16 +44,9 @@ export function openPostgresPair({
   };
 }
 
-/**
- * The handle of postgres.js over a pool of our own, in which every statement ends in time. The server ends long statements by
- * itself, but one that is frozen, or gone without a word, ends nothing, and postgres.js would wait with it for ever.
- * It keeps the tag of postgres.js, which is a statement and a fragment of statements alike: with separate verbs for the two, each of
- * the 300 statements in the stores would have to name its kind.
- */
-
 type Work<T> = (tx: Transaction) => T | Promise<T>;
 
-/** Each of its statements throws DeadlineError, or the connection's error, rather than hang. */
+/** A handle over the pool. Each of its statements throws DeadlineError, or the connection's error, rather than hang. */
 function boundedSql(pool: Sessions): Database {
   // Makes fragments and parameters, and what a query looks like before it is asked; it never connects.
   const maker: Database = postgres({ ...noSocket, types: { bigint: postgres.BigInt } });

@@ -1,4 +1,9 @@
-/** Sessions for reads that may be some seconds old: of a replica, or of the primary while the replica is away or too far behind. */
+/**
+ * Sessions for reads that may be some seconds old: of a replica while it lags less than two seconds, else of the primary. The lag is
+ * measured by positions in the log of changes: the primary is asked first, so a replica that keeps up has its position by the time that it
+ * is asked. A read whose replica was lost meanwhile runs once more on the primary; a statement that took too long does not, since it would
+ * take as long there.
+ */
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { databaseReadCheckMs, databaseReadLagMsMax, databaseReadWaitMs } from "../limits.ts";
@@ -12,7 +17,7 @@ interface ReadPoolParts extends ReplicaParts {
 
 /** SQLSTATEs of a replica that cannot answer now: a conflict with what it replays, a shutdown, and a statement that writes. */
 const passing = ["40001", "57P01", "57P02", "57P03", "25006"];
-/** Of sockets and of postgres.js: no connection was made. */
+/** Codes of sockets and of postgres.js: no connection was made. */
 const unconnected = /^(?:E[A-Z]+|CONNECT[A-Z_]*)$/;
 
 export class ReadPool implements Sessions {
@@ -41,7 +46,7 @@ export class ReadPool implements Sessions {
     }
   }
 
-  /** Of the primary: who keeps a session takes locks. */
+  /** A session with the primary: a caller that keeps a session takes locks. */
   take(): ReturnType<Sessions["take"]> {
     return this.#parts.primary.take();
   }
@@ -53,8 +58,6 @@ function isPassing(error: unknown, used: Session | null): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return used === null || !used.alive || passing.includes(code) || unconnected.test(code);
 }
-
-/** Whether a replica may answer reads: it is there, and what it has is at most some seconds old. */
 
 interface Sample {
   /** When the primary was asked, in monotonic milliseconds. */
@@ -70,6 +73,7 @@ interface ReplicaParts {
   log: Logger;
 }
 
+/** Whether a replica may answer reads: it is there, and what it has is at most some seconds old. */
 class Replica {
   readonly #parts: ReplicaParts;
   /** The primary's latest positions, none older than a replica may be. */

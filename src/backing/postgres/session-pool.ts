@@ -1,3 +1,9 @@
+/**
+ * Sessions with the one host of a database that takes writes: a small number, each with one user at a time; users wait in line for at most
+ * a second. Where there are several hosts, a primary and its standbys, each is asked a little after the one before, and the first that
+ * takes writes wins; when it no longer does, idle sessions are dropped and the hosts are asked again. postgres.js knows lists of hosts too,
+ * but connects anew under the same object (session.ts), and asks one host after the other, so that a silent one takes the whole time.
+ */
 import { hostAddresses } from "../../kernel/addresses.ts";
 import { type Clock, DeadlineError, sleep } from "../../kernel/clock.ts";
 import { Secret } from "../../kernel/secret.ts";
@@ -19,10 +25,7 @@ export interface Sessions {
   take(): Promise<{ session: Session; giveBack: () => void }>;
 }
 
-/**
- * A small number of sessions, each with one user at a time; users wait in line for at most a second. One that a burst opened and nobody
- * used since is closed: the server keeps a process and its memory for each.
- */
+/** A session that a burst opened and that went unused since is closed: the server keeps a process and its memory for each. */
 export class SessionPool implements Sessions, AsyncDisposable {
   readonly #clock: Clock;
   readonly #hosts: DatabaseHosts;
@@ -115,7 +118,7 @@ function isReadOnly(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "25006";
 }
 
-/** Lets at most `places` in at a time; who comes later waits in line, in order, for at most `waitMsMax`. */
+/** Lets at most `places` in at a time; later callers wait in line, in order, for at most `waitMsMax`. */
 class Semaphore {
   readonly #clock: Clock;
   readonly #waitMsMax: number;
@@ -162,11 +165,7 @@ class Semaphore {
   }
 }
 
-/**
- * The hosts of a database, of which one takes writes: a primary and its standbys. postgres.js knows lists of hosts too, but connects anew
- * under the same object (session.ts), and asks one host after the other, so that a silent one takes the whole time.
- */
-
+/** The hosts of a database, of which one takes writes. */
 class DatabaseHosts {
   readonly #parts: Omit<SessionParts, "url">;
   readonly #clock: Clock;

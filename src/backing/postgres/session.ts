@@ -1,7 +1,8 @@
 /**
- * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect
- * anew under the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or
- * sent before the greeting of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
+ * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect anew under
+ * the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or sent before the greeting
+ * of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
+ * Arrays travel by types that are named here, so that a new connection asks for none. Over TLS the certificate must name the host.
  */
 import { connect, isIP, type Socket } from "node:net";
 import postgres from "postgres";
@@ -53,7 +54,7 @@ export class Session {
       ...socket,
       ssl: encrypted && verified(host),
       max: 1,
-      // postgres.js would ask each new connection for the types of arrays. Nobody catches the error of that question.
+      // postgres.js would ask each new connection for the types of arrays. The error of that question is never caught.
       fetch_types: false,
       types: { bigint: postgres.BigInt, ...arrays },
       connect_timeout: databaseConnectMs / 1_000,

@@ -1,4 +1,7 @@
-/** The arguments of admit.lua: a batch of requests. */
+/**
+ * The arguments and replies of admit.lua, lend.lua and take-back.lua: a batch of requests packed by workspace, and the port's replies read
+ * from numbers and texts in order. A reply that cannot be read is our fault, and throws.
+ */
 import { dayAfter, monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { AdmitBatch, AdmitRequest, Budget, AdmitReply, RateWindow, LendReply, LendRequest, TakeBack } from "../counters.ts";
@@ -112,7 +115,7 @@ function packLimits(numbers: number[], { asked, budgets }: { asked: readonly Bud
   for (const { name, limit } of asked) numbers.push(places.indexOf(name), Number(limit));
 }
 
-/** Reads the reply of admit.lua as the port's replies. */
+// Replies
 
 /** The request that the next elements reply to, and the month and clock of its batch. */
 interface DecidedRequest {
@@ -166,17 +169,17 @@ function windowIn(reply: ReplyReader): RateWindow {
   return { remaining: reply.number(), resetMs: reply.number() };
 }
 
-/** Whether blocks may have what is missing. */
-function lentIn(reply: ReplyReader): { isLent?: true } {
-  return reply.number() === 1 ? { isLent: true } : {};
-}
-
 /** Year and month. */
 function monthIn(reply: ReplyReader): Month {
   return `${reply.number()}-${String(reply.number()).padStart(2, "0")}`;
 }
 
-/** The arguments of lend.lua and take-back.lua, and the reply of the first. */
+/** Whether blocks may have what is missing. */
+function lentIn(reply: ReplyReader): { isLent?: true } {
+  return reply.number() === 1 ? { isLent: true } : {};
+}
+
+// Blocks: lend.lua and take-back.lua
 
 export function lendValues(request: LendRequest, run: number): (string | Buffer)[] {
   const { key, month, block, requestsPerMinute, least, amount, places, keyLimit, workspaceLimit, deadline, lifeMs } = request;

@@ -1,10 +1,10 @@
 /**
- * Which master has which slots, from the reports of the nodes, and since when that is certain.
- *
- * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the
- * holds of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have
- * been elected before that, for an election needs most masters to say the opposite. And one that took the place of a failed master
- * counts only when every process that knew the other has stopped asking it.
+ * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain.
+ * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the holds
+ * of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have been
+ * elected before that, since an election needs most masters to say the opposite. And one that took the place of a failed master counts only
+ * when every process that knew the other has stopped asking it.
+ * A workspace whose master is not certain gets no decision; the others go on.
  */
 import { clusterLeaseMs, clusterTakeoverMs } from "../limits.ts";
 
@@ -105,7 +105,7 @@ export class ClusterView {
   }
 }
 
-/** Of each node what is known last, the newest claims to slots last. A node knows its own slots before the others do. */
+/** The last report about each node, the newest claims to slots last. A node knows its own slots before the others do. */
 function newestLines(reports: readonly NodesReport[]): ReportedNode[] {
   const lines = new Map<string, ReportedNode>();
   for (const { by, nodes } of reports) {
@@ -122,7 +122,7 @@ function hasSlots({ isMaster, slots }: ReportedNode): boolean {
   return isMaster && slots.length > 0;
 }
 
-/** What one node of a Redis Cluster says about all: CLUSTER NODES, https://redis.io/docs/latest/commands/cluster-nodes/. */
+// Reports: CLUSTER NODES, https://redis.io/docs/latest/commands/cluster-nodes/
 
 interface ReportedNode {
   id: string;
@@ -131,7 +131,7 @@ interface ReportedNode {
   isMaster: boolean;
   /** Most masters did not reach it: a replica may take its place. */
   hasFailed: boolean;
-  /** Of its claim to its slots, which a newer claim overrides. */
+  /** The epoch of its claim to its slots, which a newer claim overrides. */
   epoch: number;
   /** First and last of each range. */
   slots: [first: number, last: number][];
@@ -170,21 +170,6 @@ export function readNodesReport(text: string, { asked, encrypted }: { asked: str
   return { by, nodes };
 }
 
-/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
-function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
-  const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
-  const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];
-  if (encrypted && name !== "") return `${name}:${port}`;
-  if (host === "") return `${asked.replace(/:\d+$/, "")}:${port}`;
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
-function slotsIn(word: string): [first: number, last: number][] {
-  const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
-  return first === "" ? [] : [[Number(first), Number(last)]];
-}
-
 /** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of its tag, modulo 16,384. Source: redis.io, cluster specification. */
 const slotCount = 16_384;
 const polynomial = 0x1021;
@@ -200,4 +185,19 @@ export function clusterSlot(tag: string): number {
   let remainder = 0;
   for (const byte of Buffer.from(tag)) remainder = ((remainder << 8) ^ (remainders[(remainder >> 8) ^ byte] ?? 0)) & 0xffff;
   return remainder % slotCount;
+}
+
+/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
+function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
+  const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
+  const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];
+  if (encrypted && name !== "") return `${name}:${port}`;
+  if (host === "") return `${asked.replace(/:\d+$/, "")}:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
+function slotsIn(word: string): [first: number, last: number][] {
+  const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
+  return first === "" ? [] : [[Number(first), Number(last)]];
 }

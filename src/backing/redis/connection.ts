@@ -1,7 +1,9 @@
 /**
- * The connection to a Redis, made and made again in the background; no call waits for it or is queued for it.
- * A call ends within the counters' deadline. While a call that passed its deadline has no reply, further calls fail at once,
- * until its late reply or the end of its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
+ * The connection to a Redis, made and made again in the background; no call waits for it or is queued for it. A call ends within the
+ * counters' deadline. While a call that passed its deadline has no reply, further calls fail at once, until its late reply or the end of
+ * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
+ * A connection is used once it is known which run of the server answers: counters of another run are verified before they count again.
+ * Settings that endanger the counters, and troubles, are logged, each trouble once in ten seconds.
  */
 import { createHash } from "node:crypto";
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -44,7 +46,7 @@ export class RedisConnection implements AsyncDisposable {
   #isFirst = true;
   /** The current one, open or not; null between two and once this is closed. */
   #link: RedisLink | null = null;
-  /** Of the current link, for a restart of Redis ends it; null while there is none. */
+  /** The server of the current link, which ends with a restart of Redis; null while there is none. */
   #server: Server | null = null;
   /** Calls of the current link that passed their deadline and have neither a reply nor failed since. */
   #overdue = 0;
@@ -147,7 +149,7 @@ export class RedisConnection implements AsyncDisposable {
     this.#link = link;
   }
 
-  /** A connection is usable once the run of its server is known, for each function compares it with the run of the counters. */
+  /** A connection is usable once the run of its server is known, because each function compares it with the run of the counters. */
   async #initialize(link: RedisLink): Promise<void> {
     try {
       const server = readServer(String(await link.send("INFO", [])));
@@ -192,18 +194,18 @@ export class RedisConnection implements AsyncDisposable {
   }
 }
 
-/** Redis lost its functions, or another Redis has taken its place. */
-function isUnknownFunction(error: unknown): boolean {
-  return error instanceof Error && error.message === "ERR Function not found";
-}
-
 /** Our functions and commands reply with lists of texts and whole numbers. */
 function elementsOf(reply: unknown): ReplyElement[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
   return reply as ReplyElement[];
 }
 
-/** Which server answers behind a connection, and whether its settings are safe. */
+/** Redis lost its functions, or another Redis has taken its place. */
+function isUnknownFunction(error: unknown): boolean {
+  return error instanceof Error && error.message === "ERR Function not found";
+}
+
+// The server behind a connection, and whether its settings are safe
 
 export interface Server {
   /** It changes with every restart: counters of another run are verified before they count again. 52 bits. */
@@ -213,28 +215,14 @@ export interface Server {
   isReplica: boolean;
 }
 
-/** The version of the stored layout. Counters of another layout are verified as after a restart. */
-const layout = 2;
-
-/** @throws Error when INFO does not name the run */
-function readServer(info: string): Server {
-  const run = /^run_id:(\S+)/m.exec(info)?.[1];
-  if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
-  return { run: runNamed(`${run} ${layout}`), clustered: /^cluster_enabled:1/m.test(info), isReplica: /^role:slave/m.test(info) };
-}
-
 /**
  * The run of a master in a cluster: it changes with every restart, and with every promotion, since a replica that becomes the master
- * may lack the last writes of the one before.
+ * may lack the last writes of its predecessor.
  * @param replication INFO of this section. @returns null: it is no master
  */
 export function readMasterRun({ run }: Server, replication: string): number | null {
   const history = /^master_replid:(\S+)/m.exec(replication)?.[1];
   return history === undefined || !/^role:master/m.test(replication) ? null : runNamed(`${run} ${history}`);
-}
-
-function runNamed(name: string): number {
-  return Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 13), 16);
 }
 
 interface Setting {
@@ -247,6 +235,20 @@ const settings: Setting[] = [
   { name: "appendonly", wanted: "yes", why: "a restart loses what was counted, and each workspace waits until it is rebuilt" },
   { name: "maxmemory-policy", wanted: "noeviction", why: "counters must not be evicted; out of memory is refused safely" },
 ];
+
+function runNamed(name: string): number {
+  return Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 13), 16);
+}
+
+/** The version of the stored layout. Counters of another layout are verified as after a restart. */
+const layout = 2;
+
+/** @throws Error when INFO does not name the run */
+function readServer(info: string): Server {
+  const run = /^run_id:(\S+)/m.exec(info)?.[1];
+  if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
+  return { run: runNamed(`${run} ${layout}`), clustered: /^cluster_enabled:1/m.test(info), isReplica: /^role:slave/m.test(info) };
+}
 
 const clusterSettings: Setting[] = [
   ...settings,

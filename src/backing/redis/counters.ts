@@ -1,4 +1,9 @@
-/** Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. */
+/**
+ * Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. A call goes to each node that has workspaces of
+ * the batch (nodes.ts); the arguments and replies of each function stand next to each other in admission.ts, load.ts and resolve.ts.
+ * Two client libraries stand behind one interface: Bun's own client on Bun, and the package `redis` on other runtimes and where a caller
+ * chooses it. test/contracts/counters.ts holds both. While Redis cannot be reached, every method throws CountersUnavailableError.
+ */
 import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -29,7 +34,7 @@ import { callNodeOf, callNodes, type CallNode, type CallParts, RedisNodes } from
 import { resolveValues, resolveRounds } from "./resolve.ts";
 
 interface DistributedCountersOptions {
-  /** Of one Redis, or of several nodes of a Redis Cluster, separated by commas. */
+  /** The address of one Redis, or those of several nodes of a Redis Cluster, separated by commas. */
   url: Secret;
   clock: Clock;
   log: Logger;
@@ -127,7 +132,7 @@ class DistributedCounters implements Counters {
     return begun === undefined ? null : String(begun);
   }
 
-  /** Windows first and in calls of their own, for they may be long: no request is admitted before the last function has run. */
+  /** Windows come first and in calls of their own, since they may be long: no request is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const { workspace } = load.account;
@@ -191,11 +196,6 @@ class DistributedCounters implements Counters {
     return this.#nodes[Symbol.asyncDispose]();
   }
 }
-
-/**
- * Two libraries behind one interface: Bun's own client on Bun, where a call takes 5 µs in place of the 15 µs that clients in
- * JavaScript need; the package `redis` on other runtimes and where a caller chooses it. test/contracts/counters.ts holds both.
- */
 
 export const redisLibraries = ["bun", "redis"] as const;
 export type RedisLibrary = (typeof redisLibraries)[number];

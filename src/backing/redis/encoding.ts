@@ -1,8 +1,28 @@
-/** The fields of the hash {w}:a, which holds the counters of a workspace (see ../counters.ts). */
+/**
+ * How the counters of a workspace are stored in Redis, and how many arguments travel to a function in two: all texts in one, all numbers in
+ * one, as doubles. An argument for each would cost both sides more than the function's own work.
+ * All keys of a workspace have the tag {w}, so that functions stay within one slot of a Redis Cluster. Several numbers in one value are
+ * consecutive doubles, as in prelude.lua.
+ */
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 
-/** Of the workspace as a whole. */
+/*
+ * {w}:a        hash  head: run of the store that it was loaded into, posted balance, its ledger sequence, sum of open holds, a
+ *                    time that no hold's deadline precedes, and since when {w}:t takes tombstones; load: the name of a running one;
+ *                    per month m:<month> and per key and month k:<key>:<month>: spent, its version, held;
+ *                    per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
+ *                    per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
+ *                    per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
+ *                    it counts against, each with the beginning of its period; lending: until when blocks may count in a window
+ *                    and hold credit, how much was lent, and until when nothing is; lent-held: the sum of the holds of blocks
+ * {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
+ * {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
+ * {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
+ *                    and is refused. Both expire by themselves, and so does the list.
+ */
+
+/** The field of the workspace as a whole. */
 export const headField = "head";
 
 /** What is lent to gateways. */

@@ -1,4 +1,8 @@
-/** Our Lua functions as one library of Redis: https://redis.io/docs/latest/develop/interact/programmability/functions-intro/ */
+/**
+ * Our Lua functions as one library of Redis: https://redis.io/docs/latest/develop/interact/programmability/functions-intro/. Its name ends
+ * with a hash of the text, so that fleets of two versions share a Redis, each with its own functions. Tests put a clock of their own in
+ * place of Redis's.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

@@ -1,6 +1,8 @@
 /**
- * One connection to Redis, from connecting to its end; its owner makes the next one. Whatever ends it, the listener is called
- * once, and not after that. The reply to the first ping opens it; before that and after its end it takes no call.
+ * One connection to Redis, from connecting to its end; its owner makes the next one. Whatever ends it, the listener is called once, and not
+ * after that. The reply to the first ping opens it; before that and after its end it takes no call, because a command that waits would run
+ * when its caller has given up. A link on which nothing comes for some pings is given up. Pings are counted and not milliseconds: elapsed
+ * time would blame Redis for a pause of this process.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -109,7 +111,7 @@ export class RedisLink implements Disposable {
   }
 }
 
-/** What a link needs of a client library; load-client.ts chooses between two. */
+// What a link needs of a client library
 
 /** One connection to Redis, which never connects again. */
 export interface RedisClient {

@@ -1,4 +1,7 @@
-/** The arguments of load.lua and merge-windows.lua. */
+/**
+ * The arguments of load.lua and merge-windows.lua, and holds as open-holds.lua appends them to a reply. Times travel as distances, which
+ * take a tenth of the bytes, and in calls of a bounded size, since Redis runs nothing else meanwhile.
+ */
 import type { WorkspaceLoad, BudgetHold, Hold } from "../counters.ts";
 import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import {
@@ -72,10 +75,9 @@ export function distances(times: readonly number[]): string {
     .join(",");
 }
 
-/** Reads holds from a function's reply, as open-holds.lua appends them. */
-
 const keyMonth = /^k:(.*):(\d{4}-\d\d)$/;
 
+/** Reads holds from a function's reply, as open-holds.lua appends them. */
 export function readHolds(reply: readonly ReplyElement[]): Hold[] {
   const reader = new ReplyReader(reply);
   const holds: Hold[] = [];

@@ -1,6 +1,9 @@
 /**
  * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
- * second. An address only begins: every node of a cluster names the others.
+ * second. An address only begins: every node of a cluster names the others. Several servers that are no cluster are refused, since counters
+ * that are shared out over them would lose credit with each.
+ * A batch is one call for each node. A workspace that moves to another node meanwhile is looked for again, until the counters' deadline;
+ * for one that was not reached it is unknown whether its call ran.
  */
 import { addressesIn } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -172,14 +175,7 @@ const severalServers = "Several addresses of Redis were given, but not those of 
 /** The scheme with user and password, and the host with its port. */
 const hostAndPort = /^(\w+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
 
-/** @param url of one server */
-function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port || "6379"}`;
-}
-
 /** One Redis that has the counters of some workspaces: the only one, or a master of a cluster. */
-
 class RedisNode implements AsyncDisposable {
   /** Host and port. */
   readonly address: string;
@@ -238,7 +234,13 @@ class RedisNode implements AsyncDisposable {
   }
 }
 
-/** One call for each node: it serves all workspaces that the node has. */
+/** @param url of one server */
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || "6379"}`;
+}
+
+// Calls
 
 /** Calls one node for these workspaces. @returns those that it does not have: nothing was done for them */
 export type CallNode = (node: RedisNode, workspaces: WorkspaceId[]) => Promise<WorkspaceId[]>;

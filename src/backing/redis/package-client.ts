@@ -1,4 +1,7 @@
-/** Redis by the npm package `redis`, for runtimes without Bun's client. It could reconnect by itself; that is switched off. */
+/**
+ * Redis by the npm package `redis`, for runtimes without Bun's client. It could reconnect by itself, queue commands and end them after a
+ * time; all that is switched off, since a link never connects again and its caller has the deadlines (link.ts).
+ */
 import { createClient } from "redis";
 import type { ConnectRedis } from "./link.ts";
 

@@ -1,4 +1,7 @@
-/** The arguments of resolve.lua: releases and pushes. */
+/**
+ * The arguments of resolve.lua: releases and pushes, split by workspace into rounds that delay no admission for long; admissions run
+ * between the rounds. Pushes come first: until its hold is released a cost counts twice, and it is never left out.
+ */
 import { previousMonth } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import {
@@ -45,7 +48,7 @@ function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMo
   for (const month of months) texts.push(previousMonth(month));
 }
 
-/** Splits a batch of releases and pushes by workspace, into pieces that delay no admission for long. */
+// Rounds
 
 /** The releases and pushes of one workspace. */
 interface ResolvePart {
@@ -74,8 +77,20 @@ export function resolveRounds(batch: ResolveBatch): Map<WorkspaceId, ResolvePart
   return rounds;
 }
 
-function sizeOf({ resolve, accounts, keyMonths, budgets }: ResolvePart): number {
-  return resolve.length + accounts.length + keyMonths.length + budgets.length;
+function partsByWorkspace({ resolve, accounts, keyMonths, budgets = [] }: ResolveBatch): Iterable<ResolvePart> {
+  const parts = new Map<WorkspaceId, ResolvePart>();
+  const partOf = ({ workspace }: { workspace: WorkspaceId }): ResolvePart => {
+    const known = parts.get(workspace);
+    if (known) return known;
+    const part: ResolvePart = { workspace, resolve: [], accounts: [], keyMonths: [], budgets: [] };
+    parts.set(workspace, part);
+    return part;
+  };
+  for (const [place, one] of resolve.entries()) partOf(one).resolve.push([place, one]);
+  for (const push of accounts) partOf(push).accounts.push(push);
+  for (const push of keyMonths) partOf(push).keyMonths.push(push);
+  for (const push of budgets) partOf(push).budgets.push(push);
+  return parts.values();
 }
 
 /** Pushes come first: until its hold is released a cost counts twice; it is never left out. */
@@ -95,34 +110,22 @@ function* pieces(whole: ResolvePart): Generator<ResolvePart> {
   }
 }
 
-function partsByWorkspace({ resolve, accounts, keyMonths, budgets = [] }: ResolveBatch): Iterable<ResolvePart> {
-  const parts = new Map<WorkspaceId, ResolvePart>();
-  const partOf = ({ workspace }: { workspace: WorkspaceId }): ResolvePart => {
-    const known = parts.get(workspace);
-    if (known) return known;
-    const part: ResolvePart = { workspace, resolve: [], accounts: [], keyMonths: [], budgets: [] };
-    parts.set(workspace, part);
-    return part;
-  };
-  for (const [place, one] of resolve.entries()) partOf(one).resolve.push([place, one]);
-  for (const push of accounts) partOf(push).accounts.push(push);
-  for (const push of keyMonths) partOf(push).keyMonths.push(push);
-  for (const push of budgets) partOf(push).budgets.push(push);
-  return parts.values();
+function sizeOf({ resolve, accounts, keyMonths, budgets }: ResolvePart): number {
+  return resolve.length + accounts.length + keyMonths.length + budgets.length;
 }
 
-/** Resolutions by the numbers that the functions store. */
+// Resolutions, by the numbers that the functions store
 
 const numbers: Readonly<Record<Resolution, number>> = { settled: 1, void: 2, expired: 3, unknown: 4 };
 const resolutions: readonly Resolution[] = ["settled", "void", "expired", "unknown"];
-
-function numberOf(resolution: Resolution): number {
-  return numbers[resolution];
-}
 
 /** @throws Error when no resolution has this number */
 export function resolutionOf(number: number): Resolution {
   const resolution = resolutions.find((one) => numbers[one] === number);
   if (resolution === undefined) throw new Error(`Cannot read ${number} in a function's reply: it is not a resolution`);
   return resolution;
+}
+
+function numberOf(resolution: Resolution): number {
+  return numbers[resolution];
 }

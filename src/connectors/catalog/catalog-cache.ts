@@ -1,4 +1,12 @@
-/** The connector catalog that a gateway serves: the one of its files, or the last recorded one if the files have errors. */
+/**
+ * What a gateway holds of the connector catalog: the version of its files, or the last recorded one if the files have errors, and the
+ * documents made from it.
+ *
+ * A gateway publishes what it finds at its start. Unreadable files raise the alarm `connectors.unreadable` and leave the last version
+ * in place; mistakes in the words of the search are only logged. Documents are made once, even for several callers, and kept within
+ * bytes. Anyone may request them without a key, so they are made one after another with a rest between two: a flood takes at most a
+ * third of the event loop.
+ */
 import { join } from "node:path";
 import { LimitReachedError } from "../../accounts/errors.ts";
 import type { Database } from "../../backing/backing.ts";
@@ -128,20 +136,13 @@ export class CatalogCache {
   }
 }
 
-/** A service without connectors may lack the folder; an unusable folder is an error. */
-function isNoFolder(error: unknown, folder: string): boolean {
-  const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
-  return missing && error.path === join(folder, "connectors");
-}
-
-/** Caches documents. Each is made once, even if several callers ask for it at the same time. */
-
 interface Kept {
   document: Promise<Document>;
   /** 0 until it is made. */
   bytes: number;
 }
 
+/** Caches documents, the least recently used first to go. */
 export class DocumentCache {
   readonly #bytesMax: number;
   /** The least recently used first. */
@@ -181,11 +182,7 @@ export class DocumentCache {
   }
 }
 
-/**
- * Makes pages and lists one after another. Anyone may request them without a key, and making them blocks the event loop. After
- * each, the queue rests twice as long as it took, so a flood takes at most a third of the loop's time.
- */
-
+/** A rest is this many times as long as the rendering before it. */
 const restFactor = 2;
 
 export class Renderings {
@@ -220,6 +217,12 @@ export class Renderings {
     if (restMs >= 1) await sleep(this.#clock, restMs);
     this.#pending--;
   }
+}
+
+/** A service without connectors may lack the folder; an unusable folder is an error. */
+function isNoFolder(error: unknown, folder: string): boolean {
+  const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
+  return missing && error.path === join(folder, "connectors");
 }
 
 function busy(): LimitReachedError {

@@ -1,4 +1,7 @@
-/** The differences between two catalogs, given as NDJSON exports: applied to the first, they give the second. */
+/**
+ * The differences between two catalogs, given as NDJSON exports: applied to the first, they give the second. Rows are compared and
+ * passed on byte for byte.
+ */
 import { Type } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/text.ts";
 import { ConnectorRow } from "./row.ts";

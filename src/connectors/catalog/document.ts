@@ -1,4 +1,11 @@
-/** Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag. */
+/**
+ * Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag: whole, a range, or 304 (RFC
+ * 9110, 13 and 14).
+ *
+ * Ranges are of the plain bytes, because clients that decompress by themselves fail on half an archive; a client that names the
+ * compressed tag continues with that. The compressed bytes are kept as they were stored, since another library may compress
+ * differently.
+ */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -42,12 +49,6 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-function representation(bytes: Uint8Array<ArrayBuffer>): Representation {
-  return { bytes, etag: `"${sha256(bytes)}"` };
-}
-
-/** Answers a request with a prepared document: whole, a range, or 304 (RFC 9110, 13 and 14). */
-
 export interface CachePolicy {
   /** How long the bytes at this path stay the same: `for good`, or until the next version. */
   stays: "for good" | "until changed";
@@ -55,11 +56,11 @@ export interface CachePolicy {
   ranges: boolean;
   /** The version of the answer; null if it has none. */
   version: string | null;
-  /** Further headers, for a page. */
+  /** Further headers, which pages have. */
   headers?: Record<string, string>;
 }
 
-/** Tells a batch job the version, whatever path it requested. */
+/** Names the version to a batch job, whatever path it requested. */
 export const versionHeader = "x-catalog-version";
 
 const cacheControl: Record<CachePolicy["stays"], string> = {
@@ -67,6 +68,7 @@ const cacheControl: Record<CachePolicy["stays"], string> = {
   "until changed": "public, no-cache",
 };
 
+/** Answers a request with a prepared document. */
 export function answer(request: Request, document: Document, policy: CachePolicy): Response {
   const chosen = choose(request, document, policy);
   const headers = new Headers({
@@ -85,14 +87,45 @@ export function answer(request: Request, document: Document, policy: CachePolicy
   return (policy.ranges && part(request, chosen, headers)) || whole(chosen.bytes, chosen, headers);
 }
 
-/**
- * Ranges are of the plain bytes, because clients that decompress by themselves fail on half an archive. A client that names the
- * compressed tag continues with that.
- */
+interface ByteRange {
+  first: number;
+  /** The last byte, inclusive. */
+  last: number;
+}
+
+/** Reads a header `Range` with one range of bytes. @returns null if the whole is to be sent, as for several ranges */
+export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
+  const [, from = "", to = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
+  if (from === "" && to === "") return null;
+  if (from === "") return lastBytes(Number(to), size);
+  const first = Number(from);
+  const last = to === "" ? size - 1 : Number(to);
+  if (to !== "" && last < first) return null;
+  return first >= size ? "unsatisfiable" : { first, last: Math.min(last, size - 1) };
+}
+
+/** Whether `Accept-Encoding` prefers gzip to no encoding (RFC 9110, 12.5.3). */
+export function acceptsGzip(header: string | null): boolean {
+  const weights = new Map((header ?? "").toLowerCase().split(",").map(weighted));
+  const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
+  return gzip > 0 && gzip >= (weights.get("identity") ?? 0);
+}
+
+function representation(bytes: Uint8Array<ArrayBuffer>): Representation {
+  return { bytes, etag: `"${sha256(bytes)}"` };
+}
+
+/** The representation that the client accepts, or that its range is of. */
 function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: CachePolicy): Representation {
   if (!acceptsGzip(headers.get("accept-encoding"))) return plain;
   const wantsPart = ranges && method === "GET" && headers.has("range");
   return wantsPart && headers.get("if-range")?.trim() !== gzip.etag ? plain : gzip;
+}
+
+/** Weak tags also match here (RFC 9110, 13.1.2). */
+function isKnown(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  return header.trim() === "*" || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
 function whole(body: Uint8Array<ArrayBuffer> | null, { bytes }: Representation, headers: Headers): Response {
@@ -122,40 +155,8 @@ function part(request: Request, { bytes, etag }: Representation, headers: Header
   return new Response(bytes.subarray(first, last + 1), { status: 206, headers });
 }
 
-/** Weak tags also match here (RFC 9110, 13.1.2). */
-function isKnown(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.trim() === "*" || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
-}
-
-/** Parses the header `Range`, for one range of bytes (RFC 9110, 14). */
-
-interface ByteRange {
-  first: number;
-  /** The last byte, inclusive. */
-  last: number;
-}
-
-/** @returns null if the whole is to be sent, for example because the client requested several ranges */
-export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
-  const [, from = "", to = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
-  if (from === "" && to === "") return null;
-  if (from === "") return lastBytes(Number(to), size);
-  const first = Number(from);
-  const last = to === "" ? size - 1 : Number(to);
-  if (to !== "" && last < first) return null;
-  return first >= size ? "unsatisfiable" : { first, last: Math.min(last, size - 1) };
-}
-
 function lastBytes(count: number, size: number): ByteRange | "unsatisfiable" {
   return count === 0 || size === 0 ? "unsatisfiable" : { first: Math.max(0, size - count), last: size - 1 };
-}
-
-/** Whether `Accept-Encoding` prefers gzip to no encoding (RFC 9110, 12.5.3). */
-export function acceptsGzip(header: string | null): boolean {
-  const weights = new Map((header ?? "").toLowerCase().split(",").map(weighted));
-  const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
-  return gzip > 0 && gzip >= (weights.get("identity") ?? 0);
 }
 
 function weighted(item: string): [coding: string, weight: number] {

@@ -1,4 +1,7 @@
-/** The documents of the catalog's paths, each made once and cached. */
+/**
+ * The documents behind the catalog's API: the list, single rows, exports, the schema of a row, and the changes since a version. Each is
+ * made once and cached. Rows stand in them byte for byte as in the exports. Readers of rows ignore fields that they do not know.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
@@ -58,7 +61,7 @@ export function schemaDocument({ kept, categories }: CatalogCache): Promise<Docu
 }
 
 /**
- * The changes from a version up to the one that this gateway serves; empty if that is older, as during a rolling restart.
+ * The changes from a version up to the one that this gateway serves; none if that one is older, as during a rolling restart.
  * @param since a version, or `0` for all changes
  * @throws DomainError invalid_field if it was never published
  */
@@ -74,13 +77,7 @@ export async function changesDocument(since: string, { published, catalogCache }
   });
 }
 
-async function versionOf(name: string, { published, catalogCache }: Sources): Promise<CatalogVersion | undefined> {
-  if (name === published.version) return published;
-  return /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/.test(name) ? findCatalog(name, catalogCache.sql) : undefined;
-}
-
 /** A page of the catalog. */
-
 export const ConnectorList = Type.Object({
   connectors: Type.Array(ConnectorRow, {
     description: "The connectors of this page: with `q` the best match first, else sorted by id",
@@ -109,4 +106,9 @@ function listText(published: Published, { limit, offset, ...filters }: ListQuery
   const hasMore = offset + rows.length < total && rows.length > 0;
   const rest = JSON.stringify({ total, limit, offset, has_more: hasMore, did_you_mean: didYouMean, version });
   return `{"connectors":[${rows.join(",")}],${rest.slice(1)}`;
+}
+
+async function versionOf(name: string, { published, catalogCache }: Sources): Promise<CatalogVersion | undefined> {
+  if (name === published.version) return published;
+  return /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/.test(name) ? findCatalog(name, catalogCache.sql) : undefined;
 }

@@ -1,3 +1,7 @@
+/**
+ * Finds connectors: one by id or slug, the one that an unknown name most likely means, and those that pass the filters of the list and
+ * the catalog page. A slug may change; an id never does.
+ */
 import { nearest } from "../../kernel/text.ts";
 import type { Method } from "./files/schema.ts";
 import { rowIn, type Published, type PublishedConnector } from "./published.ts";
@@ -28,11 +32,9 @@ export function likelyConnector(unknown: string, { connectors, terms }: Publishe
   return connectors.find((one) => one.slug === slug);
 }
 
-/** The filters that the list and the catalog page share. */
-
-/** All filters apply together. */
+/** The filters of a list; all apply together. */
 export interface Filters {
-  /** null for any. */
+  /** null: any. */
   category: string | null;
   method: Method | null;
   /** Words that must all match; empty for any. */

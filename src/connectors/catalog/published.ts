@@ -1,4 +1,8 @@
-/** A recorded version in a gateway's memory: its exports, ready to send, and its rows, ready to search. */
+/**
+ * A recorded version of the catalog in a gateway's memory, and its recording. A catalog gets its existing version or a new one with the
+ * list of changes, recorded once, however many gateways start with it at the same time. Exports are ready to send, rows ready to
+ * search.
+ */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { changesBetween } from "./changes.ts";
@@ -30,7 +34,7 @@ export interface Published extends CatalogVersion {
   exports: Record<ExportFormat, Document>;
 }
 
-/** @param known the words by which connectors are found beside those of their rows */
+/** @param known the words by which connectors are found in addition to those of their rows */
 export async function loadPublished(
   catalog: CatalogVersion,
   { sql, known }: { sql: Database; known: SearchKnowledge },
@@ -56,24 +60,17 @@ export function isExportFormat(text: string): text is ExportFormat {
   return exportFormats.some((format) => format === text);
 }
 
-function published(line: string): PublishedConnector {
-  const { id, slug, category, methods, name, vendor } = rowIn(line);
-  return { id, slug, category, methods, name, vendor, json: line };
-}
-
 /** This service recorded the row, so its type holds. */
 export function rowIn(line: string): ConnectorRow {
   return JSON.parse(line) as ConnectorRow;
 }
-
-/** Gives a catalog its version: its existing one, or a new one with the list of changes. */
 
 interface Sources {
   sql: Database;
   clock: Clock;
 }
 
-/** Records once, however many gateways start with it at the same time. */
+/** Records a catalog once. @returns its version */
 export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<CatalogVersion> {
   const ndjson = exportCatalog(catalog, "ndjson");
   const digest = sha256(ndjson);
@@ -94,6 +91,11 @@ export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: S
     await insertChanges(recorded.number, changesBetween({ before: await ndjsonOf(before, tx), after: ndjson }), tx);
     return recorded;
   });
+}
+
+function published(line: string): PublishedConnector {
+  const { id, slug, category, methods, name, vendor } = rowIn(line);
+  return { id, slug, category, methods, name, vendor, json: line };
 }
 
 async function ndjsonOf(catalog: CatalogVersion | undefined, tx: Transaction): Promise<string> {

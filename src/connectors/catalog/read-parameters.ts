@@ -1,4 +1,7 @@
-/** Parses the parameters of the catalog's paths. An unknown, repeated or out-of-range parameter is refused by name. */
+/**
+ * Parses the parameters of the catalog's paths. An unknown, repeated or out-of-range parameter is refused by name, since a mistyped
+ * filter would otherwise return everything.
+ */
 import { nearest } from "../../kernel/text.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import type { Filters } from "./find.ts";
@@ -10,7 +13,7 @@ export interface ListQuery extends Filters {
   offset: number;
 }
 
-/** Of the catalog page. */
+/** The query of the catalog page. */
 export interface PageQuery extends Filters {
   /** From 1. */
   page: number;
@@ -41,14 +44,6 @@ export function readPageQuery(query: URLSearchParams, categories: readonly strin
   };
 }
 
-function readFilters(given: Map<string, string>, categories: readonly string[]): Filters {
-  return {
-    category: readWord("category", given.get("category"), categories),
-    method: readWord("method", given.get("method"), methods),
-    q: readText("q", given.get("q") ?? ""),
-  };
-}
-
 /** @throws DomainError invalid_field */
 export function readSince(query: URLSearchParams): string {
   const since = readParameters(query, ["since"]).get("since");
@@ -58,7 +53,7 @@ export function readSince(query: URLSearchParams): string {
   return since;
 }
 
-/** For paths without parameters. @throws DomainError invalid_field */
+/** The check of paths without parameters. @throws DomainError invalid_field */
 export function refuseParameters(query: URLSearchParams): void {
   readParameters(query, []);
 }
@@ -75,6 +70,18 @@ function readParameters(query: URLSearchParams, known: readonly string[]): Map<s
     given.set(name, value);
   }
   return given;
+}
+
+function refused(name: string, is: string, needed: string): DomainError {
+  return new DomainError("invalid_field", `The parameter "${name}" ${is}: ${needed}`);
+}
+
+function readFilters(given: Map<string, string>, categories: readonly string[]): Filters {
+  return {
+    category: readWord("category", given.get("category"), categories),
+    method: readWord("method", given.get("method"), methods),
+    q: readText("q", given.get("q") ?? ""),
+  };
 }
 
 /** An empty text, as forms send it, is not a filter. */
@@ -100,8 +107,4 @@ function readNumber(
   const number = Number(given);
   if (/^\d{1,9}$/.test(given) && number >= min && number <= max) return number;
   throw refused(name, `is "${given.slice(0, 100)}"`, `a whole number from ${min} to ${max} is needed`);
-}
-
-function refused(name: string, is: string, needed: string): DomainError {
-  return new DomainError("invalid_field", `The parameter "${name}" ${is}: ${needed}`);
 }

@@ -1,4 +1,7 @@
-/** The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. */
+/**
+ * The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. Any error that no code explains
+ * counts as the database's failure.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode, LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
@@ -24,7 +27,7 @@ const headersOf: Record<CatalogCode, Record<string, string>> = {
   unavailable: { "retry-after": "5" },
 };
 
-/** Maps an error to a refusal. Any error that no code here explains counts as the database's failure. */
+/** Maps an error to a refusal. */
 export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
   if (error instanceof MethodNotAllowedError)
     return { status: 405, message: "Method Not Allowed", headers: { ...error.headers } };
@@ -37,10 +40,10 @@ export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
   return { status: errorStatuses.unavailable, message, headers: headersOf.unavailable };
 }
 
-function isCatalogCode(code: ErrorCode): code is CatalogCode {
-  return Object.hasOwn(headersOf, code);
-}
-
 export function refusalResponse({ status, message, headers }: CatalogRefusal): Response {
   return jsonResponse({ detail: message }, { status, headers: { "cache-control": "no-store", ...headers } });
+}
+
+function isCatalogCode(code: ErrorCode): code is CatalogCode {
+  return Object.hasOwn(headersOf, code);
 }

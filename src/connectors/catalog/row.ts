@@ -1,4 +1,8 @@
-/** A published connector: the machine form and the columns, in a fixed order. */
+/**
+ * A published connector: the machine form and the columns, in a fixed order, and the JSON Schema of a row
+ * (https://json-schema.org/draft/2020-12). Fields may be added, so readers must ignore unknown ones. A row has a connector's whole
+ * grant; what a single set of credentials needs of it stands in the files alone.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { jsonSchema } from "../../http/json-schema.ts";
 import { columnsOf, credentialSetsOf, grantName } from "./files/columns.ts";
@@ -6,7 +10,7 @@ import { type ConnectorCatalog, Connector, CredentialSet, type Grant, oneOf } fr
 
 const { id, slug, name, vendor, category, methods, form, grant, docs, mcp, evidence } = Connector.properties;
 
-/** Readers must ignore unknown fields: fields may be added. */
+/** A row of every export. */
 export const ConnectorRow = Type.Object({
   id,
   slug,
@@ -54,13 +58,6 @@ export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "gra
   };
 }
 
-/** If the scopes are sufficient, they are also the text. */
-function publishedGrant(grant: Grant | null): Grant | null {
-  return grant && { ...grant, text: grantName(grant) };
-}
-
-/** The JSON Schema of a row, for readers of exports (https://json-schema.org/draft/2020-12). */
-
 /** @param categories names of categories.json; empty while there is no catalog, and then any name is allowed */
 export function rowSchemaText(categories: readonly string[]): string {
   const category = categories.length > 0 ? oneOf(categories) : ConnectorRow.properties.category;
@@ -73,9 +70,10 @@ export function rowSchemaText(categories: readonly string[]): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** What single sets of credentials need of a connector's grant. The files say it; the rows have the whole grant only. */
-
-/** By connector's id, in the order of its sets; undefined for a set that needs the whole grant. */
+/**
+ * What single sets of credentials need of a connector's grant, by connector's id, in the order of its sets; undefined for a set that
+ * needs the whole grant.
+ */
 export type SetGrants = ReadonlyMap<string, readonly (Grant | null | undefined)[]>;
 
 export function setGrantsOf(catalog: Pick<ConnectorCatalog, "connectors"> | null): SetGrants {
@@ -91,4 +89,9 @@ export function grantsOf({ id, grant, credential_sets }: ConnectorRow, known: Se
   const own = known.get(id);
   if (own?.length !== credential_sets.length) return [grant];
   return own.map((one) => (one === undefined ? grant : one));
+}
+
+/** If the scopes are sufficient, they are also the text. */
+function publishedGrant(grant: Grant | null): Grant | null {
+  return grant && { ...grant, text: grantName(grant) };
 }

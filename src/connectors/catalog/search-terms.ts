@@ -1,4 +1,8 @@
-/** The terms by which connectors are found. It is built once for a catalog, so that a search compares only terms. */
+/**
+ * The terms by which connectors are found, built once for a catalog, so that a search compares only terms. Texts are compared in lower
+ * case, without accents and punctuation. Terms are sorted, so that all that begin with a text are found by bisection. Of the places in
+ * which an entry has a term, the best counts.
+ */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { methodNames } from "./files/columns.ts";
 import { noSearchWords } from "./files/judge.ts";
@@ -81,12 +85,6 @@ export function bestKnown<Entry extends Searchable>({ entries, popularity }: Sea
   return known.slice(0, most).map(({ one }) => one);
 }
 
-/** The name without its vendor's: "Duo" of "Cisco Duo". */
-function productWords({ name, vendor }: Searchable): string[] {
-  const ofVendor = new Set(wordsOf(vendor));
-  return wordsOf(name).filter((word) => !ofVendor.has(word));
-}
-
 type EntriesByTerm = Map<string, Map<number, number>>;
 
 interface Place {
@@ -94,7 +92,7 @@ interface Place {
   place: PlaceOfTerm;
 }
 
-/** Collects terms. Of the places in which an entry has one, the best counts. */
+/** Collects terms. */
 class Terms {
   readonly words: EntriesByTerm = new Map();
   readonly phrases: EntriesByTerm = new Map();
@@ -112,12 +110,6 @@ class Terms {
   addPhrase(words: readonly string[], place: Place): void {
     if (words.length > 0) add(this.phrases, joined(words), place);
   }
-}
-
-function add(terms: EntriesByTerm, term: string, { entry, place }: Place): void {
-  const known = terms.get(term) ?? new Map<number, number>();
-  terms.set(term, known);
-  known.set(entry, Math.min(known.get(entry) ?? Infinity, places.indexOf(place)));
 }
 
 /** The words of categories and of ways to connect. */
@@ -152,9 +144,7 @@ class Kinds {
   }
 }
 
-/** Terms in alphabetical order, so that all that begin with a text are found by bisection. Each names the entries that have it. */
-
-/** By entry, the best place in which it has the term: the lower the better. */
+/** The entries that have a term, each with its best place: the lower the better. */
 export type Places = readonly (readonly [entry: number, place: number])[];
 
 interface Term {
@@ -162,6 +152,7 @@ interface Term {
   places: Places;
 }
 
+/** Terms in alphabetical order. Each names the entries that have it. */
 class SortedTerms {
   readonly #terms: readonly Term[];
 
@@ -194,20 +185,10 @@ class SortedTerms {
   }
 }
 
-/** How a text becomes the words that a search compares: in lower case, without accents and punctuation. */
-
-/** "Élan Vital!" gives `elan` and `vital`. */
+/** The words that a search compares: "Élan Vital!" gives `elan` and `vital`. */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
-}
-
-/** The parts of names in mixed case: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
-function partsOf(name: string): string[] {
-  return name.split(/\s+/).flatMap((word) => {
-    const parts = wordsOf(word.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
-    return parts.length > wordsOf(word).length ? parts.filter((part) => part.length > 1) : [];
-  });
 }
 
 /** Joined, so that "Service Now" and "ServiceNow" are the same. */
@@ -222,4 +203,24 @@ const idle = new Set(["a", "an", "and", "by", "com", "corp", "for", "gmbh", "inc
 export function tellingWords(words: readonly string[]): readonly string[] {
   const telling = words.filter((word) => !idle.has(word));
   return telling.length > 0 ? telling : words;
+}
+
+/** The parts of names in mixed case: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
+function partsOf(name: string): string[] {
+  return name.split(/\s+/).flatMap((word) => {
+    const parts = wordsOf(word.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
+    return parts.length > wordsOf(word).length ? parts.filter((part) => part.length > 1) : [];
+  });
+}
+
+/** The name without its vendor's: "Duo" of "Cisco Duo". */
+function productWords({ name, vendor }: Searchable): string[] {
+  const ofVendor = new Set(wordsOf(vendor));
+  return wordsOf(name).filter((word) => !ofVendor.has(word));
+}
+
+function add(terms: EntriesByTerm, term: string, { entry, place }: Place): void {
+  const known = terms.get(term) ?? new Map<number, number>();
+  terms.set(term, known);
+  known.set(entry, Math.min(known.get(entry) ?? Infinity, places.indexOf(place)));
 }

@@ -1,10 +1,10 @@
 /**
  * Finds connectors by typed words, the best first. The page, the API, the Console and the command line share it.
  *
- * Every telling word has to begin a word of the connector: of its name, of another name, of its vendor, its category or a way to
- * connect. A text that is a whole name stands above one that begins a name, and that above single words; between equals the
- * better known connector is first, then the shorter name. If nothing begins so, words are looked for within words, and then one
- * typo in each word is forgiven.
+ * Every word that is not idle has to begin a word of the connector: of its name, of another name, of its vendor, its category or a way
+ * to connect. A text that is a whole name stands above one that begins a name, and that above single words; between equals the better
+ * known connector is first, then the shorter name. If nothing begins this way, words are looked for within words, and then one typo in
+ * each word is forgiven.
  */
 import {
   places,
@@ -24,34 +24,6 @@ export interface Found<Entry> {
   didYouMean: string | null;
 }
 
-/** What a match is worth: of the whole term, and of its beginning. */
-type Worth = Record<PlaceOfTerm, { whole: number; start: number }>;
-
-const worthOfWord: Worth = {
-  name: { whole: 100, start: 80 },
-  product: { whole: 100, start: 80 },
-  part: { whole: 90, start: 70 },
-  vendor: { whole: 60, start: 45 },
-  other: { whole: 30, start: 20 },
-  kind: { whole: 30, start: 20 },
-};
-
-/** A whole name is above what any number of single words reaches. */
-const worthOfPhrase: Worth = {
-  name: { whole: 100_000, start: 40_000 },
-  product: { whole: 90_000, start: 35_000 },
-  part: { whole: 0, start: 0 },
-  other: { whole: 90_000, start: 30_000 },
-  vendor: { whole: 20_000, start: 10_000 },
-  kind: { whole: 200, start: 100 },
-};
-
-/** Shorter words have too many neighbours. */
-const typoLettersMin = 4;
-
-/** What each entry is worth; 0: it is not found. */
-type Worths = Int32Array;
-
 export function search<Entry extends Searchable>(q: string, terms: SearchTerms<Entry>): Found<Entry> {
   if (q.trim() === "") return { connectors: terms.entries, didYouMean: null };
   const words = wordsOf(q);
@@ -62,70 +34,8 @@ export function search<Entry extends Searchable>(q: string, terms: SearchTerms<E
   return { connectors: others, didYouMean: others.length > 0 ? corrected.join(" ") : null };
 }
 
-function worthsOf(words: readonly string[], terms: SearchTerms<Searchable>): Worths {
-  const telling = tellingWords(words);
-  const worths = sum(
-    inAll(telling.map((word) => worthsOfWord(word, terms))),
-    worthsOfWhole([joined(words), joined(telling)], terms),
-  );
-  return isEmpty(worths) ? inAll(telling.map((word) => worthsWithin(word, terms))) : worths;
-}
-
-function worthsOfWord(word: string, { words, entries }: SearchTerms<Searchable>): Worths {
-  const worths = new Int32Array(entries.length);
-  for (const { text, places } of words.beginningWith(word)) raise(worths, places, { worth: worthOfWord, whole: text === word });
-  return worths;
-}
-
-/** "monday.com" is a whole name with its idle word, "Okta, Inc." without. */
-function worthsOfWhole(texts: readonly string[], { phrases, entries }: SearchTerms<Searchable>): Worths {
-  const worths = new Int32Array(entries.length);
-  for (const whole of new Set(texts.filter((text) => text !== ""))) {
-    for (const { text, places } of phrases.beginningWith(whole))
-      raise(worths, places, { worth: worthOfPhrase, whole: text === whole });
-  }
-  return worths;
-}
-
-/** One letter is within nearly every word. */
-function worthsWithin(word: string, { words, entries }: SearchTerms<Searchable>): Worths {
-  const worths = new Int32Array(entries.length);
-  if (word.length < 2) return worths;
-  for (const { places } of words.where((term) => term.includes(word)))
-    raise(worths, places, { worth: worthOfWord, whole: false });
-  return worths;
-}
-
-function raise(worths: Worths, found: Places, { worth, whole }: { worth: Worth; whole: boolean }): void {
-  for (const [entry, place] of found) {
-    const name = places[place];
-    const gained = name === undefined ? 0 : worth[name][whole ? "whole" : "start"];
-    if (gained > (worths[entry] ?? 0)) worths[entry] = gained;
-  }
-}
-
-/** Of the entries that have every word, the sum of what they are worth; nothing without words. */
-function inAll(found: readonly Worths[]): Worths {
-  const [first = new Int32Array(), ...others] = found;
-  // Plain loops: a closure for each entry would take three times as long as the rest of a search.
-  for (const other of others) {
-    for (let entry = 0; entry < first.length; entry++) {
-      const [sum = 0, further = 0] = [first[entry], other[entry]];
-      first[entry] = sum === 0 || further === 0 ? 0 : sum + further;
-    }
-  }
-  return first;
-}
-
-function sum(one: Worths, other: Worths): Worths {
-  for (let entry = 0; entry < other.length; entry++) one[entry] = (one[entry] ?? 0) + (other[entry] ?? 0);
-  return one;
-}
-
-function isEmpty(worths: Worths): boolean {
-  for (const worth of worths) if (worth > 0) return false;
-  return true;
-}
+/** What each entry is worth; 0: it is not found. */
+type Worths = Int32Array;
 
 function ranked<Entry extends Searchable>(worths: Worths, { entries, popularity }: SearchTerms<Entry>): Entry[] {
   const found: { one: Entry; worth: number; popular: number }[] = [];
@@ -139,6 +49,96 @@ function ranked<Entry extends Searchable>(worths: Worths, { entries, popularity 
   );
   return found.map(({ one }) => one);
 }
+
+function worthsOf(words: readonly string[], terms: SearchTerms<Searchable>): Worths {
+  const telling = tellingWords(words);
+  const worths = sum(
+    inAll(telling.map((word) => worthsOfWord(word, terms))),
+    worthsOfWhole([joined(words), joined(telling)], terms),
+  );
+  return isEmpty(worths) ? inAll(telling.map((word) => worthsWithin(word, terms))) : worths;
+}
+
+function sum(one: Worths, other: Worths): Worths {
+  for (let entry = 0; entry < other.length; entry++) one[entry] = (one[entry] ?? 0) + (other[entry] ?? 0);
+  return one;
+}
+
+/** The sum of what each entry is worth; 0 for one that lacks a word, and for all without words. */
+function inAll(found: readonly Worths[]): Worths {
+  const [first = new Int32Array(), ...others] = found;
+  // Plain loops: a closure for each entry would take three times as long as the rest of a search.
+  for (const other of others) {
+    for (let entry = 0; entry < first.length; entry++) {
+      const [sum = 0, further = 0] = [first[entry], other[entry]];
+      first[entry] = sum === 0 || further === 0 ? 0 : sum + further;
+    }
+  }
+  return first;
+}
+
+/** What a match is worth: of the whole term, and of its beginning. */
+type Worth = Record<PlaceOfTerm, { whole: number; start: number }>;
+
+const worthOfWord: Worth = {
+  name: { whole: 100, start: 80 },
+  product: { whole: 100, start: 80 },
+  part: { whole: 90, start: 70 },
+  vendor: { whole: 60, start: 45 },
+  other: { whole: 30, start: 20 },
+  kind: { whole: 30, start: 20 },
+};
+
+function worthsOfWord(word: string, { words, entries }: SearchTerms<Searchable>): Worths {
+  const worths = new Int32Array(entries.length);
+  for (const { text, places } of words.beginningWith(word)) raise(worths, places, { worth: worthOfWord, whole: text === word });
+  return worths;
+}
+
+function raise(worths: Worths, found: Places, { worth, whole }: { worth: Worth; whole: boolean }): void {
+  for (const [entry, place] of found) {
+    const name = places[place];
+    const gained = name === undefined ? 0 : worth[name][whole ? "whole" : "start"];
+    if (gained > (worths[entry] ?? 0)) worths[entry] = gained;
+  }
+}
+
+/** A whole name is above what any number of single words reaches. */
+const worthOfPhrase: Worth = {
+  name: { whole: 100_000, start: 40_000 },
+  product: { whole: 90_000, start: 35_000 },
+  part: { whole: 0, start: 0 },
+  other: { whole: 90_000, start: 30_000 },
+  vendor: { whole: 20_000, start: 10_000 },
+  kind: { whole: 200, start: 100 },
+};
+
+/** "monday.com" is a whole name with its idle word, "Okta, Inc." without. */
+function worthsOfWhole(texts: readonly string[], { phrases, entries }: SearchTerms<Searchable>): Worths {
+  const worths = new Int32Array(entries.length);
+  for (const whole of new Set(texts.filter((text) => text !== ""))) {
+    for (const { text, places } of phrases.beginningWith(whole))
+      raise(worths, places, { worth: worthOfPhrase, whole: text === whole });
+  }
+  return worths;
+}
+
+function isEmpty(worths: Worths): boolean {
+  for (const worth of worths) if (worth > 0) return false;
+  return true;
+}
+
+/** One letter is within nearly every word. */
+function worthsWithin(word: string, { words, entries }: SearchTerms<Searchable>): Worths {
+  const worths = new Int32Array(entries.length);
+  if (word.length < 2) return worths;
+  for (const { places } of words.where((term) => term.includes(word)))
+    raise(worths, places, { worth: worthOfWord, whole: false });
+  return worths;
+}
+
+/** Shorter words have too many neighbours. */
+const typoLettersMin = 4;
 
 /** The known word that is one typo away, of the best known connector; the word itself if it is known, or if none is near. */
 function correctionOf(word: string, { words, popularity }: SearchTerms<Searchable>): string {

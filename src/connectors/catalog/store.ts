@@ -1,4 +1,7 @@
-/** Published catalogs in the database. */
+/**
+ * The SQL of published catalogs, their exports and changes. A lock lets one gateway publish at a time. Changes are numbered across
+ * versions.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { Change, RecordedChange } from "./changes.ts";
 import type { ExportFormat } from "./exports.ts";

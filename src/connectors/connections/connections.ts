@@ -1,16 +1,22 @@
+/**
+ * The connections of a workspace to vendors: listed, created, given new credentials, and deleted.
+ *
+ * Credentials are sealed before they reach the database, and no answer, log or audit row holds a value; rows name the fields. New
+ * credentials replace all old ones. A connection of another workspace is not found, so that existing ones stay hidden. Only the
+ * service's own calls of a vendor take a token out, through `findToken`.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { dataKeyOf, findDataKey, type DataKey } from "../../accounts/secrets/data-key.ts";
+import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
-import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
-import { SealError } from "../../kernel/seal-key.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
-import { checkCredentials, sealCredentials, openCredentials, openField, sealField } from "./credentials.ts";
+import { checkCredentials, sealCredentials, openCredentials } from "./credentials.ts";
 import { probeFor } from "./probes.ts";
 import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted } from "./schema.ts";
 import {
@@ -25,9 +31,6 @@ import {
   deleteRow,
   selectFields,
   selectNewestWithField,
-  lockFields,
-  updateFields,
-  type OwnedField,
 } from "./store.ts";
 
 /** Finds a connection in any workspace. @throws DomainError not_found */
@@ -74,14 +77,6 @@ export function viewConnection(row: ConnectionRow): ConnectionView {
   };
 }
 
-function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
-  if (testedAt === null || outcome === null) return null;
-  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
-}
-
-/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
-const storable = ["api_token", "record_only"];
-
 /**
  * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
  * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict above the number of
@@ -104,27 +99,19 @@ export async function createConnection(
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
-    const event = { event: "connection.created", workspace, target: id, changes: changedFields({ before: {}, after }) };
+    const event: AuditEvent = {
+      event: "connection.created",
+      workspace,
+      target: id,
+      changes: changedFields({ before: {}, after }),
+    };
     return { result: viewConnection(await findConnection(id, tx)), event };
   });
 }
 
-function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string {
-  const possible = methods.filter((one) => storable.includes(one));
-  const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
-  if (chosen !== undefined) return chosen;
-  const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
-  throw new DomainError("invalid_field", message, { field: "method" });
-}
-
-function tooMany(): DomainError {
-  const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
-  return new DomainError("conflict", message);
-}
-
 /**
  * Replaces all credentials by new ones.
- * @param connector of the connection
+ * @param connector the connection's
  * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(
@@ -163,8 +150,6 @@ export async function deleteConnection(
   });
 }
 
-/** Finds the token of a workspace's connection, for the service's own calls of a vendor. */
-
 interface Wanted {
   workspace: WorkspaceId;
   /** Id of the connector. */
@@ -174,7 +159,7 @@ interface Wanted {
 }
 
 /**
- * Takes the connection with the newest credentials.
+ * Finds the token of a workspace's connection, the one with the newest credentials.
  * @returns null if the workspace has no connection with the field
  * @throws SealError if the key that sealed it is not among those of SECRETS_KEY
  */
@@ -189,21 +174,23 @@ export async function findToken(
   return credentials.get(field) ?? null;
 }
 
-/** Seals every field of the workspace's connections again, bound to its connection. Fields that cannot be opened stay. */
-export async function bindConnections(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void> {
-  const fields = await lockFields(workspace, tx);
-  const bound = fields.map((field) => rebound(field, key));
-  await updateFields(
-    bound.filter((field) => field !== null),
-    tx,
-  );
+function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
+  if (testedAt === null || outcome === null) return null;
+  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
 }
 
-function rebound(owned: OwnedField, key: DataKey): OwnedField | null {
-  try {
-    return { ...owned, sealed: sealField(openField(owned, owned, key), { owner: owned, field: owned.field, key }) };
-  } catch (error) {
-    if (error instanceof SealError) return null;
-    throw error;
-  }
+/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
+const storable = ["api_token", "record_only"];
+
+function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string {
+  const possible = methods.filter((one) => storable.includes(one));
+  const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
+  if (chosen !== undefined) return chosen;
+  const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
+  throw new DomainError("invalid_field", message, { field: "method" });
+}
+
+function tooMany(): DomainError {
+  const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
+  return new DomainError("conflict", message);
 }

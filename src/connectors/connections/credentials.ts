@@ -1,11 +1,14 @@
-/** Checks the values of a connector's form against its fields; the error names the field of the first problem. */
+/**
+ * Checks the values of a connector's form, and seals them. An error names the field of the first problem and never its value. Each
+ * field is sealed separately, and bound to its workspace, connection, connector and key, so that a value copied elsewhere in the
+ * database does not open.
+ */
 import { DomainError } from "../../accounts/errors.ts";
-import type { DataKey } from "../../accounts/secrets/data-key.ts";
 import { isJsonObject } from "../../http/json.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
-import { SealError } from "../../kernel/seal-key.ts";
+import type { SealKey } from "../../kernel/seal-key.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
@@ -41,6 +44,50 @@ export function checkCredentials({ set, credentials }: Filled, { credential_sets
   return new Map(filled);
 }
 
+/** What a stored field is bound to, with the field's key. */
+export interface Owner {
+  workspace: WorkspaceId;
+  /** The connection's id. */
+  id: string;
+  connector: string;
+}
+
+export interface SealedField {
+  field: string;
+  sealed: Uint8Array;
+}
+
+export function sealCredentials(credentials: Credentials, owner: Owner, key: SealKey): SealedField[] {
+  return [...credentials].map(([field, value]) => ({ field, sealed: sealField(value, { owner, field, key }) }));
+}
+
+export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: SealKey }): Uint8Array {
+  return key.seal(Buffer.from(value), about(owner, field));
+}
+
+/** @throws SealError for a field that was sealed with another key, changed, or copied from elsewhere */
+export function openCredentials(fields: SealedField[], owner: Owner, key: SealKey): Credentials {
+  return new Map(fields.map((sealed) => [sealed.field, openField(sealed, owner, key)]));
+}
+
+/** @throws SealError */
+export function openField({ field, sealed }: SealedField, owner: Owner, key: SealKey): string {
+  return Buffer.from(key.open(sealed, about(owner, field))).toString();
+}
+
+function invalid(field: string, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
+}
+
+function unknownField(key: string, fields: Field[]): DomainError {
+  const near = nearest(
+    key,
+    fields.map((field) => field.key),
+  );
+  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
+  return invalid(key, `There is no field "${key}" in the form: ${hint}`);
+}
+
 function checkValue({ key, kind }: Field, value: unknown): string {
   const refuse = (needed: string) => invalid(key, `Cannot take the value of "${key}": ${needed}`);
   if (typeof value !== "string") throw refuse("a text is needed");
@@ -68,6 +115,14 @@ function problemOf(kind: Field["kind"], text: string): string | null {
   }
 }
 
+function holdsJsonObject(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
 function urlProblem(text: string): string | null {
   try {
     parseBaseUrl(text);
@@ -78,69 +133,6 @@ function urlProblem(text: string): string | null {
   }
 }
 
-function holdsJsonObject(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
-
-function unknownField(key: string, fields: Field[]): DomainError {
-  const near = nearest(
-    key,
-    fields.map((field) => field.key),
-  );
-  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
-  return invalid(key, `There is no field "${key}" in the form: ${hint}`);
-}
-
-function invalid(field: string, message: string): DomainError {
-  return new DomainError("invalid_field", message, { field });
-}
-
-/** Stored credentials: each field is sealed separately, and bound to its workspace, connection, connector and field key. */
-
-export interface Owner {
-  workspace: WorkspaceId;
-  /** Of the connection. */
-  id: string;
-  connector: string;
-}
-
-export interface SealedField {
-  field: string;
-  sealed: Uint8Array;
-}
-
-export function sealCredentials(credentials: Credentials, owner: Owner, key: DataKey): SealedField[] {
-  return [...credentials].map(([field, value]) => ({ field, sealed: sealField(value, { owner, field, key }) }));
-}
-
-export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: DataKey }): Uint8Array {
-  return key.seal(Buffer.from(value), about(owner, field));
-}
-
-/** @throws SealError for a field that was sealed with another key, changed, or copied from elsewhere */
-export function openCredentials(fields: SealedField[], owner: Owner, key: DataKey): Credentials {
-  return new Map(fields.map((sealed) => [sealed.field, openField(sealed, owner, key)]));
-}
-
-/** @throws SealError */
-export function openField({ field, sealed }: SealedField, owner: Owner, key: DataKey): string {
-  try {
-    return Buffer.from(key.open(sealed, about(owner, field))).toString();
-  } catch (error) {
-    if (key.bindsConnections || !(error instanceof SealError)) throw error;
-    return Buffer.from(key.open(sealed, aboutConnector(owner, field))).toString();
-  }
-}
-
 function about({ workspace, id, connector }: Owner, field: string): string {
   return JSON.stringify([workspace, connector, field, id]);
-}
-
-/** The binding of earlier versions, under which two connections of one connector could exchange fields. */
-function aboutConnector({ workspace, connector }: Owner, field: string): string {
-  return JSON.stringify([workspace, connector, field]);
 }

@@ -1,4 +1,9 @@
-/** A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials. */
+/**
+ * A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials.
+ *
+ * Calls go over https, to public hosts, and to the vendor's own domains alone; no redirect is followed. Where a vendor asks for a token
+ * first, the credentials are exchanged for one (RFC 6749). A value that cannot be used for a call is an error that never contains it.
+ */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -55,14 +60,13 @@ export function valueOf(credentials: Credentials): (key: string) => string {
   };
 }
 
-/** Checks a value for a header, which accepts only printable ASCII. @throws CredentialError */
+/** Checks that a header can carry a value: only printable ASCII. @throws CredentialError */
 export function headerText(key: string, value: string): string {
   if (/^[\u0021-\u007e]+$/.test(value)) return value;
   throw new CredentialError(key, "printable ASCII characters without blanks are needed");
 }
 
-/** Calls vendors for tests of connections: only over https, and only public hosts. */
-
+/** Calls vendors by these rules. */
 export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
   const call = createSafeFetch(options);
   const bounds = { answerBytesMax: probeAnswerBytesMax, deadlineMs: probeCallMs, what: "The vendor's answer" };
@@ -94,15 +98,6 @@ export async function callWithToken(
   return probeFetch({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });
 }
 
-function tokenIn(body: string): string | null {
-  try {
-    const { access_token: token } = JSON.parse(body);
-    return typeof token === "string" ? token : null;
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Parses the vendor's host of a customer: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
  * @param ends the vendor's domains, the first for a bare name; credentials are sent to no other host
@@ -119,4 +114,13 @@ export function vendorOrigin({ field, text, ends }: { field: string; text: strin
     if (!(error instanceof BaseUrlError)) throw error;
   }
   throw new CredentialError(field, `a host of ${ends.join(" or ")} is needed`);
+}
+
+function tokenIn(body: string): string | null {
+  try {
+    const { access_token: token } = JSON.parse(body);
+    return typeof token === "string" ? token : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,3 +1,7 @@
+/**
+ * The probes of single vendors, each with the source of its call. A new one stands above and in the list at the end. A connector's
+ * alternative without a probe has no test.
+ */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin } from "./probe.ts";
 
@@ -137,8 +141,7 @@ const okta: Probe = {
   },
 };
 
-/** All probes. A new one stands above and in this list. */
-
+/** All probes. */
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 
 /** @returns the probe for a connector's alternative with these fields; undefined: there is none */

@@ -1,13 +1,18 @@
-/** Forms and answers of connections. The connector's row defines the fields of a form. */
+/** Forms and answers of connections. The connector's row defines the fields of a form; no answer contains a value of it. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
+  writeOnly: true,
   description: "an object with a value for each key of the form",
 });
 
 const CredentialSetNumber = Type.Optional(
-  Type.Integer({ minimum: 0, description: "the number of one of the form's alternatives, from 0," }),
+  Type.Integer({
+    minimum: 0,
+    title: "Which alternative of the form the credentials fill in, from 0",
+    description: "the number of one of the form's alternatives, from 0,",
+  }),
 );
 
 export const ConnectionForm = Type.Object({
@@ -37,7 +42,7 @@ const testFields = {
   tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
 };
 
-/** Contains no value of the form. */
+/** A connection without its credentials. */
 export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
   workspace_id: Type.String({ description: "The workspace of the connection" }),

@@ -1,9 +1,10 @@
+/** The SQL of connections and their sealed fields. The result of a test is not stored when the credentials were replaced meanwhile. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Outcome } from "./schema.ts";
-import type { Owner, SealedField } from "./credentials.ts";
+import type { SealedField } from "./credentials.ts";
 
 export interface NewConnection {
   id: string;
@@ -19,7 +20,7 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   fields: string[];
   createdAt: Date;
   updatedAt: Date;
-  /** Of the present credentials; the next three fields are set with it. */
+  /** When the present credentials were tested; the next three fields are set with it. */
   testedAt: Date | null;
   testOutcome: Outcome | null;
   testStatus: number | null;
@@ -93,25 +94,6 @@ export async function selectConnection(id: string, sql: Queries): Promise<Connec
 export async function lockConnection(id: string, tx: Transaction): Promise<ConnectionRow | undefined> {
   const [row] = await tx<ConnectionRow[]>`SELECT ${columns(tx)} FROM connections WHERE id = ${id} FOR UPDATE`;
   return row;
-}
-
-/** A field with its connection. */
-export interface OwnedField extends Owner, SealedField {}
-
-/** Reads all fields of the workspace's connections, and locks them until the transaction ends. */
-export async function lockFields(workspace: WorkspaceId, tx: Transaction): Promise<OwnedField[]> {
-  return tx<OwnedField[]>`
-    SELECT id, workspace_id AS workspace, connector_id AS connector, field, sealed
-    FROM connections JOIN connection_fields ON connection_id = id
-    WHERE workspace_id = ${workspace} ORDER BY id, field FOR UPDATE`;
-}
-
-export async function updateFields(fields: OwnedField[], tx: Transaction): Promise<void> {
-  await tx`
-    UPDATE connection_fields SET sealed = new.sealed
-    FROM unnest(${fields.map(({ id }) => id)}::text[], ${fields.map(({ field }) => field)}::text[],
-      ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (id, field, sealed)
-    WHERE connection_fields.connection_id = new.id AND connection_fields.field = new.field`;
 }
 
 /** In order of creation. @param workspace null: all */

@@ -1,3 +1,7 @@
+/**
+ * Tests a connection: one call that changes nothing at the vendor. The answer says whether the credentials work and shows none of the
+ * vendor's text. Tests are counted, since many would show which of a stranger's credentials are good.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -19,14 +23,8 @@ import type { ConnectionTest, Outcome } from "./schema.ts";
 import { findConnection, requireConnection } from "./connections.ts";
 import { selectFields, updateTest, type ConnectionRow } from "./store.ts";
 
-interface Found {
-  outcome: Outcome;
-  status: number | null;
-  message: string;
-}
-
 /**
- * Calls the vendor with a connection's credentials, in a way that changes nothing there. Shows none of the vendor's text.
+ * Calls the vendor with a connection's credentials.
  * @throws DomainError conflict if there is no test for the connection; not_found also for another workspace's; forbidden except
  *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
  * @throws LimitReachedError with too many in an hour
@@ -40,7 +38,7 @@ export async function testConnection(
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const credentials = await opened(row, { sql, keyring });
-  // Many would tell which of a stranger's credentials are good.
+  // Many would show which of a stranger's credentials are good.
   await countAct({ workspace, act: "tests of connections", max: connectionTestsPerHourMax }, { sql, clock });
   const found = await run(probe, credentials, { probeFetch, clock });
   return change(actor, { sql, clock }, async (tx) => {
@@ -61,6 +59,12 @@ async function opened(row: ConnectionRow, sources: { sql: Queries; keyring: Keyr
     if (!(error instanceof SealError)) throw error;
     throw new DomainError("unavailable", `The credentials cannot be opened: ${error.message}`);
   }
+}
+
+interface Found {
+  outcome: Outcome;
+  status: number | null;
+  message: string;
 }
 
 async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: ProbeFetch; clock: Clock }): Promise<Found> {

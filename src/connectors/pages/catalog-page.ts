@@ -1,4 +1,8 @@
-/** The catalog page: one row per connector in the specification's five columns, with filters and pagination. */
+/**
+ * The catalog page: one row per connector in the specification's five columns, with filters and pagination. Long cells are shortened to
+ * three lines, which the connector's page has whole. The page works without a script; with it, a filter applies as soon as it is
+ * chosen.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
@@ -53,23 +57,26 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
   });
 }
 
-function correction(didYouMean: string, filters: Filters): Html {
-  const link = markup`<a href="${catalogAddress({ ...filters, q: didYouMean })}">${didYouMean}</a>`;
-  return markup`<p>Did you mean ${link}? Nothing is called “${filters.q}”.</p>`;
-}
+/** If a search finds nothing in any category, offers to browse all of them. */
+const noFilters: Filters = { category: null, method: null, q: "" };
 
 function noneOf({ q, category, method }: Filters): boolean {
   return q === "" && category === null && method === null;
 }
 
-/** If a search finds nothing in any category, offers to browse all of them. */
-const noFilters: Filters = { category: null, method: null, q: "" };
+/** How many popular vendors stand at the head of the whole list. */
+const shown = 12;
 
-/** What distinguishes this page from others comes first. */
-function titleOf({ q, category, method }: Filters, { page, last }: { page: number; last: number }): string {
-  const filters = [q === "" ? null : `“${q}”`, category, method && methodNames[method]].filter((one) => one !== null);
-  const pages = last > 1 ? [`Page ${page} of ${last}`] : [];
-  return [...filters, ...pages, "Connectors", "Weir"].join(" · ");
+/** The vendors that most readers look for; null if none is known to be popular. */
+function popularVendors(terms: SearchTerms<PublishedConnector>): Html | null {
+  const vendors = bestKnown(terms, shown);
+  if (vendors.length === 0) return null;
+  return markup`<section class="popular" aria-labelledby="popular">
+    <h2 id="popular">Popular</h2>
+    <ul>
+      ${vendors.map(({ slug, name }) => markup`<li><a href="${connectorAddress(slug)}">${monogram(name)}<span>${name}</span></a></li>`)}
+    </ul>
+  </section>`;
 }
 
 function resultsTitle(count: number, { q, category, method }: Filters): Html {
@@ -78,6 +85,11 @@ function resultsTitle(count: number, { q, category, method }: Filters): Html {
   const by = method === null ? null : markup` with ${methodNames[method]}`;
   const words = q === "" ? null : markup` for “${q}”`;
   return markup`${count === 0 ? "No" : count} ${name}${of}${by}${words}`;
+}
+
+function correction(didYouMean: string, filters: Filters): Html {
+  const link = markup`<a href="${catalogAddress({ ...filters, q: didYouMean })}">${didYouMean}</a>`;
+  return markup`<p>Did you mean ${link}? Nothing is called “${filters.q}”.</p>`;
 }
 
 /** The roles are explicit, because browsers drop those of a table that is laid out as a list, as on phones. */
@@ -112,9 +124,51 @@ function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
   </tr>`;
 }
 
-/** Shown only where the heading row is hidden; screen readers use the headings themselves. */
+/** A heading within a cell. It is shown only where the heading row is hidden; screen readers use the headings themselves. */
 function label(word: string): Html {
   return markup`<span class="label" aria-hidden="true">${word}</span>`;
+}
+
+type AddressOf = (page: number) => string;
+
+/**
+ * Links to the other pages of a list: the first, the last, and those around the current one.
+ * @param addressOf maps a page's number, from 1, to its address
+ */
+function pagination(present: number, last: number, addressOf: AddressOf): Html | null {
+  if (last < 2) return null;
+  return markup`<nav class="pages" aria-label="Pages">
+    <ul>
+      ${present > 1 ? step("Previous", addressOf(present - 1)) : null}
+      ${shownPages(present, last).map((page) => numbered(page, present, addressOf))}
+      ${present < last ? step("Next", addressOf(present + 1)) : null}
+    </ul>
+  </nav>`;
+}
+
+function step(word: "Previous" | "Next", address: string): Html {
+  return markup`<li>
+    <a href="${address}" rel="${word === "Next" ? "next" : "prev"}">${word}<span class="unseen"> page</span></a>
+  </li>`;
+}
+
+/** Pages on either side of the current one that have their own link. */
+const around = 1;
+
+/** In order, with gaps for omitted pages. */
+function shownPages(present: number, last: number): (number | "gap")[] {
+  const shown: (number | "gap")[] = [];
+  for (let page = 1; page <= last; page++) {
+    if (page === 1 || page === last || Math.abs(page - present) <= around) shown.push(page);
+    else if (shown.at(-1) !== "gap") shown.push("gap");
+  }
+  return shown;
+}
+
+function numbered(page: number | "gap", present: number, addressOf: AddressOf): Html {
+  if (page === "gap") return markup`<li class="gap" aria-hidden="true">…</li>`;
+  const current = page === present ? markup` aria-current="page"` : null;
+  return markup`<li><a href="${addressOf(page)}"${current}><span class="unseen">Page </span>${page}</a></li>`;
 }
 
 /** @param chosen the category whose connectors are shown; null for all; undefined for a category without an entry */
@@ -133,59 +187,9 @@ function categoryList(filters: Filters, { categories }: Facets, chosen: string |
   </nav>`;
 }
 
-/** The vendors that most readers look for, at the head of the whole list. */
-
-const shown = 12;
-
-/** null if none is known to be popular. */
-function popularVendors(terms: SearchTerms<PublishedConnector>): Html | null {
-  const vendors = bestKnown(terms, shown);
-  if (vendors.length === 0) return null;
-  return markup`<section class="popular" aria-labelledby="popular">
-    <h2 id="popular">Popular</h2>
-    <ul>
-      ${vendors.map(({ slug, name }) => markup`<li><a href="${connectorAddress(slug)}">${monogram(name)}<span>${name}</span></a></li>`)}
-    </ul>
-  </section>`;
-}
-
-/** Links to the other pages of a list: the first, the last, and those around the current one. */
-
-/** Pages on either side of the current one that have their own link. */
-const around = 1;
-
-type AddressOf = (page: number) => string;
-
-/** @param addressOf maps a page's number, from 1, to its address */
-function pagination(present: number, last: number, addressOf: AddressOf): Html | null {
-  if (last < 2) return null;
-  return markup`<nav class="pages" aria-label="Pages">
-    <ul>
-      ${present > 1 ? step("Previous", addressOf(present - 1)) : null}
-      ${shownPages(present, last).map((page) => numbered(page, present, addressOf))}
-      ${present < last ? step("Next", addressOf(present + 1)) : null}
-    </ul>
-  </nav>`;
-}
-
-function step(word: "Previous" | "Next", address: string): Html {
-  return markup`<li>
-    <a href="${address}" rel="${word === "Next" ? "next" : "prev"}">${word}<span class="unseen"> page</span></a>
-  </li>`;
-}
-
-function numbered(page: number | "gap", present: number, addressOf: AddressOf): Html {
-  if (page === "gap") return markup`<li class="gap" aria-hidden="true">…</li>`;
-  const current = page === present ? markup` aria-current="page"` : null;
-  return markup`<li><a href="${addressOf(page)}"${current}><span class="unseen">Page </span>${page}</a></li>`;
-}
-
-/** In order, with gaps for omitted pages. */
-function shownPages(present: number, last: number): (number | "gap")[] {
-  const shown: (number | "gap")[] = [];
-  for (let page = 1; page <= last; page++) {
-    if (page === 1 || page === last || Math.abs(page - present) <= around) shown.push(page);
-    else if (shown.at(-1) !== "gap") shown.push("gap");
-  }
-  return shown;
+/** What distinguishes this page from others comes first. */
+function titleOf({ q, category, method }: Filters, { page, last }: { page: number; last: number }): string {
+  const filters = [q === "" ? null : `“${q}”`, category, method && methodNames[method]].filter((one) => one !== null);
+  const pages = last > 1 ? [`Page ${page} of ${last}`] : [];
+  return [...filters, ...pages, "Connectors", "Weir"].join(" · ");
 }

@@ -1,10 +1,16 @@
-/** The connector's form. It is never submitted: the typed text becomes a file on the reader's machine. */
+/**
+ * The connector's form. It is never submitted: the typed text becomes a file on the reader's machine, and the page shows the command
+ * that takes it.
+ *
+ * The rules of fields are those of src/connectors/connections/credentials.ts; `data-kind` chooses them for the script. Some browsers
+ * check spelling on a server, so that is off. Without a script the page shows the file's shape.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import type { CredentialSet, Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 
-/** By the standard, the method "dialog" sends nothing outside of a dialog, and the page's policy forbids every other one. */
+/** Outside of a dialog, the method "dialog" sends nothing by the standard, and the page's policy forbids every other one. */
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
   const several = credential_sets.length > 1;
   return markup`<form method="dialog" data-file="${credentialsFile(slug)}" autocomplete="off" aria-labelledby="form">
@@ -17,12 +23,7 @@ export function credentialForm({ slug, name, credential_sets }: ConnectorRow): H
   </form>`;
 }
 
-/** The file name that the page offers and that the command takes. */
-function credentialsFile(slug: string): string {
-  return `${slug}-credentials.json`;
-}
-
-/** Stands above all steps, for each of them depends on it; null without a choice. */
+/** The choice of a set stands above all steps, because each of them depends on it; null without a choice. */
 export function credentialChooser({ credential_sets }: ConnectorRow): Html | null {
   if (credential_sets.length < 2) return null;
   return markup`<fieldset class="chooser" data-scripted hidden>
@@ -31,46 +32,8 @@ export function credentialChooser({ credential_sets }: ConnectorRow): Html | nul
   </fieldset>`;
 }
 
-function choice(set: CredentialSet, number: number): Html {
-  const checked = number === 0 ? markup` checked` : null;
-  return markup`<label class="choice">
-    <input type="radio" name="credential_set" value="${number}" autocomplete="off"${checked} />
-    <span>${labelsOf(set)}</span>
-  </label>`;
-}
-
-function fieldset({ fields }: CredentialSet, { number, legend }: { number: number; legend: string }): Html {
-  return markup`<fieldset class="set" data-set="${number}">
-    <legend>${legend}</legend>
-    ${fields.map((field) => fieldElements(field, number))}
-  </fieldset> `;
-}
-
-function legendOf(set: CredentialSet, { number, several, name }: { number: number; several: boolean; name: string }): string {
-  if (!several) return `Credentials for ${name}`;
-  return `${number === 0 ? "Either" : "Or, instead"}: ${labelsOf(set)}`;
-}
-
 export function labelsOf({ fields }: CredentialSet): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
-}
-
-/** One field of a connector's form: its label, its hint and its input element. */
-
-/** `data-kind` selects the rule for the script; the rules are those of src/connectors/connections/credentials.ts. */
-function fieldElements(field: Field, set: number): Html {
-  const { key, label, optional, secret } = field;
-  const id = `set-${set}-${key}`;
-  const hints = hintsOf(field, "file");
-  const describedBy = hints.length === 0 ? `${id}-problem` : `${id}-hint ${id}-problem`;
-  const element = isLong(field) ? longElement : lineElement;
-  return markup`<div class="field">
-    <label for="${id}">${label}${optional ? markup` <span class="optional">(optional)</span>` : null}</label>
-    ${hints.length === 0 ? null : markup`<p class="hint" id="${id}-hint">${hints.join(" ")}</p>`}
-    <div class="entry">${element(field, { id, describedBy })}${secret ? reveal({ id, label }) : null}</div>
-    ${isLong(field) ? fromFile({ id, label }) : null}
-    <p class="problem" id="${id}-problem" hidden></p>
-  </div> `;
 }
 
 export function isLong({ kind }: Field): boolean {
@@ -104,27 +67,46 @@ const kindHints: Record<Field["kind"], string | null> = {
   region: "The region's name as the vendor writes it.",
 };
 
+/**
+ * The command that creates a connection, and the shape of the file that it reads: one for each set of credentials. The script shows the
+ * chosen one.
+ */
+export function connectCommands({ slug, credential_sets }: ConnectorRow): Html {
+  if (credential_sets.length === 0) return command({ id: "command", words: createWords(slug) });
+  return markup`${credential_sets.map((set, number) => forSet(set, { slug, number, several: credential_sets.length > 1 }))}`;
+}
+
+/** The file name that the page offers and that the command takes. */
+function credentialsFile(slug: string): string {
+  return `${slug}-credentials.json`;
+}
+
+function fieldset({ fields }: CredentialSet, { number, legend }: { number: number; legend: string }): Html {
+  return markup`<fieldset class="set" data-set="${number}">
+    <legend>${legend}</legend>
+    ${fields.map((field) => fieldElements(field, number))}
+  </fieldset> `;
+}
+
+/** One field of the form: its label, its hint and its input element. */
+function fieldElements(field: Field, set: number): Html {
+  const { key, label, optional, secret } = field;
+  const id = `set-${set}-${key}`;
+  const hints = hintsOf(field, "file");
+  const describedBy = hints.length === 0 ? `${id}-problem` : `${id}-hint ${id}-problem`;
+  const element = isLong(field) ? longElement : lineElement;
+  return markup`<div class="field">
+    <label for="${id}">${label}${optional ? markup` <span class="optional">(optional)</span>` : null}</label>
+    ${hints.length === 0 ? null : markup`<p class="hint" id="${id}-hint">${hints.join(" ")}</p>`}
+    <div class="entry">${element(field, { id, describedBy })}${secret ? reveal({ id, label }) : null}</div>
+    ${isLong(field) ? fromFile({ id, label }) : null}
+    <p class="problem" id="${id}-problem" hidden></p>
+  </div> `;
+}
+
 interface Place {
   id: string;
   describedBy: string;
-}
-
-/** Some browsers check spelling on a server, and nothing typed here may leave the machine. */
-function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
-  const mode = inputModes[kind];
-  return markup`<input
-    id="${id}"
-    name="${key}"
-    type="${secret ? "password" : "text"}"
-    data-kind="${kind}"
-    data-label="${label}"
-    maxlength="${credentialCharactersMax}"
-    aria-describedby="${describedBy}"
-    ${mode === undefined ? null : markup` inputmode="${mode}"`}${required(optional)}
-    autocomplete="off"
-    autocapitalize="off"
-    spellcheck="false"
-  />`;
 }
 
 function longElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
@@ -143,10 +125,28 @@ function longElement({ key, label, kind, secret, optional }: Field, { id, descri
   ></textarea>`;
 }
 
-const inputModes: Partial<Record<Field["kind"], string>> = { url: "url", email: "email" };
-
 function required(optional: boolean): Html | null {
   return optional ? null : markup` required`;
+}
+
+const inputModes: Partial<Record<Field["kind"], string>> = { url: "url", email: "email" };
+
+/** Nothing typed here may leave the machine, so spelling is not checked. */
+function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
+  const mode = inputModes[kind];
+  return markup`<input
+    id="${id}"
+    name="${key}"
+    type="${secret ? "password" : "text"}"
+    data-kind="${kind}"
+    data-label="${label}"
+    maxlength="${credentialCharactersMax}"
+    aria-describedby="${describedBy}"
+    ${mode === undefined ? null : markup` inputmode="${mode}"`}${required(optional)}
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  />`;
 }
 
 function reveal({ id, label }: { id: string; label: string }): Html {
@@ -163,12 +163,29 @@ function fromFile({ id, label }: { id: string; label: string }): Html {
   </p>`;
 }
 
-/** The command that creates a connection, and the shape of the file that it reads. */
+function legendOf(set: CredentialSet, { number, several, name }: { number: number; several: boolean; name: string }): string {
+  if (!several) return `Credentials for ${name}`;
+  return `${number === 0 ? "Either" : "Or, instead"}: ${labelsOf(set)}`;
+}
 
-/** One for each set of credentials; the script shows the chosen one. */
-export function connectCommands({ slug, credential_sets }: ConnectorRow): Html {
-  if (credential_sets.length === 0) return command({ id: "command", words: createWords(slug) });
-  return markup`${credential_sets.map((set, number) => forSet(set, { slug, number, several: credential_sets.length > 1 }))}`;
+function choice(set: CredentialSet, number: number): Html {
+  const checked = number === 0 ? markup` checked` : null;
+  return markup`<label class="choice">
+    <input type="radio" name="credential_set" value="${number}" autocomplete="off"${checked} />
+    <span>${labelsOf(set)}</span>
+  </label>`;
+}
+
+/** Broken between its flags, so that it is readable on a phone and works when pasted. */
+function command({ id, words }: { id: string; words: string[] }): Html {
+  return markup`<div class="command">
+    <pre><code id="${id}">${words.join(" \\\n  ")}</code></pre>
+    <button type="button" class="quiet" data-copies="${id}" data-scripted hidden>Copy the command</button>
+  </div>`;
+}
+
+function createWords(slug: string): string[] {
+  return ["npm run -s weir -- connection create", "--workspace WORKSPACE", `--connector ${slug}`];
 }
 
 function forSet(set: CredentialSet, { slug, number, several }: { slug: string; number: number; several: boolean }): Html {
@@ -188,18 +205,6 @@ function forSet(set: CredentialSet, { slug, number, several }: { slug: string; n
     <p>The command takes it:</p>
     ${command({ id: `command-${number}`, words })}
   </div> `;
-}
-
-function createWords(slug: string): string[] {
-  return ["npm run -s weir -- connection create", "--workspace WORKSPACE", `--connector ${slug}`];
-}
-
-/** Broken between its flags, so that it is readable on a phone and works when pasted. */
-function command({ id, words }: { id: string; words: string[] }): Html {
-  return markup`<div class="command">
-    <pre><code id="${id}">${words.join(" \\\n  ")}</code></pre>
-    <button type="button" class="quiet" data-copies="${id}" data-scripted hidden>Copy the command</button>
-  </div>`;
 }
 
 function shapeOf({ fields }: CredentialSet): string {

@@ -1,4 +1,7 @@
-/** The catalog's search form, which works without a script. */
+/**
+ * The catalog's search form, which works without a script, the chips of its filters, the advice where nothing is left, and addresses
+ * within the catalog. Each choice has the number of connectors that it would leave, with the other filters unchanged.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { methodNames } from "../catalog/files/columns.ts";
 import { methods, type Method } from "../catalog/files/schema.ts";
@@ -28,21 +31,7 @@ export function searchForm({ category, method, q }: Filters, { categories, metho
   </form>`;
 }
 
-/** Each with the number of connectors that it would leave. */
-function options<Choice extends string>(
-  { any, counts }: Facet<Choice>,
-  words: { chosen: Choice | null; any: string; label: (choice: Choice) => string },
-): Html {
-  const option = (value: string, text: string, count: number): Html => {
-    const selected = value === (words.chosen ?? "") ? markup` selected` : null;
-    return markup`<option value="${value}"${selected}>${text} (${count})</option>`;
-  };
-  return markup`${option("", words.any, any)}${counts.map(({ choice, count }) => option(choice, words.label(choice), count))}`;
-}
-
-/** The filters of a list: as chips that remove them, and as advice if nothing is left. */
-
-/** null without filters. */
+/** The filters of a list as chips that remove them; null without filters. */
 export function filterChips(filters: Filters): Html | null {
   const chips = chosen(filters).map(
     ({ label, without }) =>
@@ -55,15 +44,6 @@ export function filterChips(filters: Filters): Html | null {
   return markup`<ul class="chips" aria-label="Filters">
     ${chips} ${all}
   </ul>`;
-}
-
-function chosen(filters: Filters): { label: string; without: Filters }[] {
-  const { q, category, method } = filters;
-  return [
-    ...(q === "" ? [] : [{ label: `“${q}”`, without: { ...filters, q: "" } }]),
-    ...(category === null ? [] : [{ label: category, without: { ...filters, category: null } }]),
-    ...(method === null ? [] : [{ label: methodNames[method], without: { ...filters, method: null } }]),
-  ];
 }
 
 /** @param searched how many connectors the words alone find */
@@ -87,16 +67,7 @@ export function adviceForNothing(filters: Filters, { searched, facets }: { searc
     </ul>`;
 }
 
-function causeOf({ q, category, method }: Filters, searched: number): string {
-  if (q !== "" && searched === 0)
-    return "No name, former name, vendor or category begins so. Try the vendor's name, or one word fewer.";
-  const place = category === null ? "" : ` in ${category}`;
-  const way = method === null ? "" : ` with ${methodNames[method]}`;
-  return q === "" ? `There is none${place}${way}.` : `“${q}” is found elsewhere, but not${place}${way}.`;
-}
-
-/** Counts the connectors that each choice of a filter would leave, with the other filters unchanged. */
-
+/** The counts of one filter's choices. */
 interface Facet<Choice> {
   /** Without this filter. */
   any: number;
@@ -135,17 +106,7 @@ export function facetsOf(
   };
 }
 
-function countsOf(
-  connectors: readonly PublishedConnector[],
-  choicesOf: (one: PublishedConnector) => readonly string[],
-): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const one of connectors) for (const choice of choicesOf(one)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
-  return counts;
-}
-
-/** Builds addresses within the catalog, without filters that are not set and without the first page's number. */
-
+/** An address within the catalog, without filters that are not set and without the first page's number. */
 export function catalogAddress({ category, method, q, page }: Partial<PageQuery>): string {
   const query = new URLSearchParams();
   if (q) query.set("q", q);
@@ -157,4 +118,42 @@ export function catalogAddress({ category, method, q, page }: Partial<PageQuery>
 
 export function connectorAddress(slug: string): string {
   return `/connectors/${encodeURIComponent(slug)}`;
+}
+
+/** Each with the number of connectors that it would leave. */
+function options<Choice extends string>(
+  { any, counts }: Facet<Choice>,
+  words: { chosen: Choice | null; any: string; label: (choice: Choice) => string },
+): Html {
+  const option = (value: string, text: string, count: number): Html => {
+    const selected = value === (words.chosen ?? "") ? markup` selected` : null;
+    return markup`<option value="${value}"${selected}>${text} (${count})</option>`;
+  };
+  return markup`${option("", words.any, any)}${counts.map(({ choice, count }) => option(choice, words.label(choice), count))}`;
+}
+
+function chosen(filters: Filters): { label: string; without: Filters }[] {
+  const { q, category, method } = filters;
+  return [
+    ...(q === "" ? [] : [{ label: `“${q}”`, without: { ...filters, q: "" } }]),
+    ...(category === null ? [] : [{ label: category, without: { ...filters, category: null } }]),
+    ...(method === null ? [] : [{ label: methodNames[method], without: { ...filters, method: null } }]),
+  ];
+}
+
+function causeOf({ q, category, method }: Filters, searched: number): string {
+  if (q !== "" && searched === 0)
+    return "No name, former name, vendor or category begins so. Try the vendor's name, or one word fewer.";
+  const place = category === null ? "" : ` in ${category}`;
+  const way = method === null ? "" : ` with ${methodNames[method]}`;
+  return q === "" ? `There is none${place}${way}.` : `“${q}” is found elsewhere, but not${place}${way}.`;
+}
+
+function countsOf(
+  connectors: readonly PublishedConnector[],
+  choicesOf: (one: PublishedConnector) => readonly string[],
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const one of connectors) for (const choice of choicesOf(one)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
+  return counts;
 }

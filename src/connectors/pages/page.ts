@@ -1,4 +1,7 @@
-/** What all pages of the catalog share: their header, their footer, and their policies. */
+/**
+ * What all pages of the catalog share: header, footer, styles, scripts, policies, and the page that replaces a refused one. A search
+ * form may be sent to this service; what is typed into the form of a connector may be sent nowhere.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { asset, pageStyle, type Asset, pageDocument, htmlType, pageHeader, pageHeaders } from "../../http/page.ts";
 import { likelyConnector } from "../catalog/find.ts";
@@ -11,7 +14,7 @@ interface Page {
   kind: PageKind;
   title: string;
   main: Html;
-  /** Addresses of the same content as data, for the footer. */
+  /** Addresses of the same content as data, which the footer links. */
   data: { path: string; label: string }[];
   /** null if the page belongs to no version of the catalog and has no footer. */
   version: string | null;
@@ -29,6 +32,57 @@ export function pageText({ kind, title, main, data, version }: Page): string {
   return pageDocument({ title, style: styles[kind], scripts: scripts[kind], header, main, footer });
 }
 
+const titles: Record<CatalogRefusal["status"], string> = {
+  400: "This address has a mistake",
+  404: "There is no such page",
+  405: "This page can only be read",
+  503: "The catalog cannot be shown yet",
+};
+
+/** The page that replaces a refused one. @param hint what the reader may have meant */
+export function refusalPage({ status, message, headers }: CatalogRefusal, hint: Html | null): Response {
+  const main = markup`<h1>${titles[status]}</h1>
+    <p>${message}.</p>
+    ${hint}
+    <p><a href="/connectors">See all connectors</a></p>`;
+  const text = pageText({ kind: "search", title: `${titles[status]} · Weir`, main, data: [], version: null });
+  return new Response(text, {
+    status,
+    headers: { ...catalogPageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
+  });
+}
+
+/** The hint after a page number beyond the list. */
+export function firstPage(query: PageQuery): Html {
+  return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
+}
+
+/** The hint after an unknown slug. */
+export function nearestConnector(word: string, published: Published | null): Html | null {
+  const found = published === null ? undefined : likelyConnector(word, published);
+  if (!found) return null;
+  const words = word.slice(0, 100).replaceAll("-", " ");
+  return markup`<p>
+    The nearest is <a href="${connectorAddress(found.slug)}">${found.name}</a>, or
+    <a href="${catalogAddress({ q: words })}">search for “${words}”</a>.
+  </p>`;
+}
+
+/** The kinds of pages, by what may happen with their forms. */
+type PageKind = "search" | "set-up";
+
+const own = (file: string): URL => new URL(file, import.meta.url);
+
+const styles: Record<PageKind, Asset> = {
+  search: asset("style", [pageStyle, own("catalog.css")]),
+  "set-up": asset("style", [pageStyle, own("set-up.css")]),
+};
+
+const scripts: Record<PageKind, Asset[]> = {
+  search: [asset("script", [own("catalog.js")])],
+  "set-up": [asset("script", [own("set-up.js")])],
+};
+
 function foot(data: Page["data"], version: string): Html {
   const links = data.map(({ path, label }) => markup`<a href="${path}">${label}</a>`);
   return markup`<footer class="foot">
@@ -43,58 +97,3 @@ function joined(parts: Html[]): Html {
   const [first = markup``, ...others] = parts;
   return markup`${first}${others.map((other) => markup` · ${other}`)}`;
 }
-
-/** The page that replaces a refused one. */
-
-const titles: Record<CatalogRefusal["status"], string> = {
-  400: "This address has a mistake",
-  404: "There is no such page",
-  405: "This page can only be read",
-  503: "The catalog cannot be shown yet",
-};
-
-/** @param hint what the reader may have meant */
-export function refusalPage({ status, message, headers }: CatalogRefusal, hint: Html | null): Response {
-  const main = markup`<h1>${titles[status]}</h1>
-    <p>${message}.</p>
-    ${hint}
-    <p><a href="/connectors">See all connectors</a></p>`;
-  const text = pageText({ kind: "search", title: `${titles[status]} · Weir`, main, data: [], version: null });
-  return new Response(text, {
-    status,
-    headers: { ...catalogPageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
-  });
-}
-
-/** For a page number beyond the list. */
-export function firstPage(query: PageQuery): Html {
-  return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
-}
-
-/** For an unknown slug. */
-export function nearestConnector(word: string, published: Published | null): Html | null {
-  const found = published === null ? undefined : likelyConnector(word, published);
-  if (!found) return null;
-  const words = word.slice(0, 100).replaceAll("-", " ");
-  return markup`<p>
-    The nearest is <a href="${connectorAddress(found.slug)}">${found.name}</a>, or
-    <a href="${catalogAddress({ q: words })}">search for “${words}”</a>.
-  </p>`;
-}
-
-/** The stylesheets and the scripts of the catalog's pages. */
-
-/** `search` may send its form to this service; what is typed into the form of `set-up` may be sent nowhere. */
-type PageKind = "search" | "set-up";
-
-const own = (file: string): URL => new URL(file, import.meta.url);
-
-const styles: Record<PageKind, Asset> = {
-  search: asset("style", [pageStyle, own("catalog.css")]),
-  "set-up": asset("style", [pageStyle, own("set-up.css")]),
-};
-
-const scripts: Record<PageKind, Asset[]> = {
-  search: [asset("script", [own("catalog.js")])],
-  "set-up": [asset("script", [own("set-up.js")])],
-};

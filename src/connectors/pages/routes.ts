@@ -1,4 +1,7 @@
-/** Maps the catalog's public paths to their documents, without any logic. */
+/**
+ * Maps the catalog's public paths to their documents. Pages are made once for a version of the catalog and cached, like the documents
+ * of the API. An earlier slug that is a connector's id redirects to the present page; an unknown one is refused with the nearest.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Html } from "../../http/html.ts";
 import { htmlType } from "../../http/page.ts";
@@ -77,6 +80,16 @@ export function connectorRoutes({ catalogCache, clock, log, consoleOn = false }:
   return router.app;
 }
 
+function callOf({ request, params }: RouteContext): CatalogCall {
+  return { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
+}
+
+/** @throws DomainError unavailable until a catalog was published */
+function present({ published }: CatalogCache): Published {
+  if (published) return published;
+  throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
+}
+
 function routePages(route: Route, { catalogCache, consoleOn }: { catalogCache: CatalogCache; consoleOn: boolean }): void {
   const ofPage = { stays: "until changed", ranges: false } as const;
   route(
@@ -101,32 +114,6 @@ function routePages(route: Route, { catalogCache, consoleOn }: { catalogCache: C
     async (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? await nearest(word, catalogCache) : null),
   );
 }
-
-/** Searches in the queue of renderings; null if the queue is full or no name is similar. */
-function nearest(word: string, { renderings, published }: CatalogCache): Promise<Html | null> {
-  try {
-    return renderings.run(async () => nearestConnector(word, published));
-  } catch {
-    return Promise.resolve(null);
-  }
-}
-
-/** The id is the first slug, so old addresses redirect to the current one, which may change again. */
-function movedTo(slug: string): Response {
-  return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
-}
-
-/** @throws DomainError unavailable until a catalog was published */
-function present({ published }: CatalogCache): Published {
-  if (published) return published;
-  throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
-}
-
-function callOf({ request, params }: RouteContext): CatalogCall {
-  return { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
-}
-
-/** The pages as documents, each made once for a version of the catalog and cached. */
 
 interface Sources {
   published: Published;
@@ -155,4 +142,18 @@ async function setUpDocument(
   const moved = published.connectors.find(({ id }) => id === named);
   if (moved) return { moved: moved.slug };
   throw new DomainError("not_found", `There is no connector "${named.slice(0, 100)}"`);
+}
+
+/** The id is the first slug, so old addresses redirect to the current one, which may change again. */
+function movedTo(slug: string): Response {
+  return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
+}
+
+/** Searches in the queue of renderings; null if the queue is full or no name is similar. */
+function nearest(word: string, { renderings, published }: CatalogCache): Promise<Html | null> {
+  try {
+    return renderings.run(async () => nearestConnector(word, published));
+  } catch {
+    return Promise.resolve(null);
+  }
 }

@@ -1,4 +1,8 @@
-/** How to set up one connector: preparations at the vendor, the form, and the command that creates the connection. */
+/**
+ * How to set up one connector: what to grant at the vendor, the form, the command that creates the connection, and the sources of the
+ * claims. Where sets of credentials need different grants, the page shows the one of the chosen set. There is no sign-in here; where
+ * the Console is on, the page leads to it.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
@@ -42,6 +46,40 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes, setGrants, c
   });
 }
 
+/** What the catalog says of grants. */
+interface Known {
+  grantNotes: GrantNotes;
+  setGrants: SetGrants;
+}
+
+/** @param number of the set of credentials, from 0 */
+export function grantOfSet(row: ConnectorRow, number: number, known: Known): Html {
+  const grants = grantsOf(row, known.setGrants);
+  return oneGrant((grants.length < 2 ? grants[0] : grants[number]) ?? null, row, known);
+}
+
+function recordSteps(row: ConnectorRow, consoleOn: boolean): Html {
+  return markup`<section aria-labelledby="connect">
+    <h2 id="connect">Keep it on record</h2>
+    <p>Nothing is read from ${row.name}: a connection records that you use it, and asks for no credentials.</p>
+    ${consoleOn ? inConsole(row) : null}
+    <p>Whoever runs this service makes it, in its folder; WORKSPACE is the id or the name of your workspace.</p>
+    ${connectCommands(row)}
+  </section>`;
+}
+
+/** The page is the same for everyone: the Console asks whoever follows the link to sign in. */
+function inConsole({ slug, name, form }: ConnectorRow): Html {
+  const does =
+    form === "none"
+      ? "An admin of your workspace can keep it on record there."
+      : "It has the same form, and stores what you fill in, encrypted.";
+  return markup`<p class="in-console">
+    <a class="button" href="/console/connect/${encodeURIComponent(slug)}">Connect ${name} in the Console</a>
+    <span class="hint">${does} The steps below do the same by a command.</span>
+  </p>`;
+}
+
 function connectSteps(row: ConnectorRow, { consoleOn, ...known }: Omit<Required<Surroundings>, "version">): Html {
   const { name, docs, form } = row;
   return markup`${consoleOn ? inConsole(row) : null} ${credentialChooser(row)}
@@ -66,112 +104,6 @@ function connectSteps(row: ConnectorRow, { consoleOn, ...known }: Omit<Required<
     </section>`;
 }
 
-/** The page is the same for everyone: the Console asks whoever follows the link to sign in. */
-function inConsole({ slug, name, form }: ConnectorRow): Html {
-  const does =
-    form === "none"
-      ? "An admin of your workspace can keep it on record there."
-      : "It has the same form, and stores what you fill in, encrypted.";
-  return markup`<p class="in-console">
-    <a class="button" href="/console/connect/${encodeURIComponent(slug)}">Connect ${name} in the Console</a>
-    <span class="hint">${does} The steps below do the same by a command.</span>
-  </p>`;
-}
-
-function recordSteps(row: ConnectorRow, consoleOn: boolean): Html {
-  return markup`<section aria-labelledby="connect">
-    <h2 id="connect">Keep it on record</h2>
-    <p>Nothing is read from ${row.name}: a connection records that you use it, and asks for no credentials.</p>
-    ${consoleOn ? inConsole(row) : null}
-    <p>Whoever runs this service makes it, in its folder; WORKSPACE is the id or the name of your workspace.</p>
-    ${connectCommands(row)}
-  </section>`;
-}
-
-function facts({ vendor, category, methods, mcp, docs, columns }: ConnectorRow): Html {
-  return markup`<dl class="facts">
-    <div>
-      <dt>Vendor</dt>
-      <dd>${vendor}</dd>
-    </div>
-    <div>
-      <dt>Category</dt>
-      <dd><a href="${catalogAddress({ category })}">${category}</a></dd>
-    </div>
-    <div>
-      <dt>Connect with</dt>
-      <dd>
-        <ul>
-          ${methods.map((method) => markup`<li><strong>${methodNames[method]}</strong> ${methodWords[method]}</li>`)}
-        </ul>
-      </dd>
-    </div>
-    ${
-      mcp === null
-        ? null
-        : markup`<div>
-            <dt>MCP server</dt>
-            <dd><code>${mcp.url}</code></dd>
-          </div>`
-    }
-    <div>
-      <dt>Vendor docs</dt>
-      <dd>${docs === null ? columns.vendor_docs : outward(docs, markup`${hostOf(docs)}`)}</dd>
-    </div>
-  </dl>`;
-}
-
-const methodWords: Record<Method, string> = {
-  oauth: "You agree at the vendor, and no credential is typed in.",
-  api_token: "The credentials of the form.",
-  mcp: "The vendor's own server; only its tools that read are used.",
-  record_only: "Nothing is asked for, and nothing is read.",
-};
-
-function sources(evidence: Evidence[]): Html {
-  if (evidence.length === 0)
-    return markup`<h2>Sources</h2>
-      <p>None: nothing is claimed of this vendor.</p>`;
-  return markup`<h2>Sources</h2>
-    <ul class="sources">
-      ${evidence.map(
-        ({ url, for: claims, seen }) =>
-          markup`<li>
-            ${outward(url, markup`${placeOf(url)}`)}<span class="under"
-              >${claims.map((claim) => claimWords[claim]).join(", ")}; seen <time datetime="${seen}">${seen}</time></span
-            >
-          </li>`,
-      )}
-    </ul>`;
-}
-
-const claimWords: Record<Claim, string> = {
-  fields: "fields",
-  grant: "grant",
-  docs: "documentation",
-  mcp: "MCP server",
-  oauth: "OAuth at the vendor",
-};
-
-function hostOf(url: string): string {
-  return new URL(url).hostname;
-}
-
-/** A file in a GitHub repository is shown as both; any other source by its host and path. */
-function placeOf(url: string): string {
-  const { hostname, pathname } = new URL(url);
-  const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];
-  if (hostname === "github.com" && repository !== undefined) return `${repository}: ${file}`;
-  return `${hostname}${pathname.replace(/\/$/, "")}`;
-}
-
-/** What to create at the vendor before filling in the form. */
-
-interface Known {
-  grantNotes: GrantNotes;
-  setGrants: SetGrants;
-}
-
 /** One for each set of credentials if they need different grants; the script shows the one of the chosen set. */
 function grantElements(row: ConnectorRow, known: Known): Html {
   const grants = grantsOf(row, known.setGrants);
@@ -184,12 +116,6 @@ function grantElements(row: ConnectorRow, known: Known): Html {
         ${oneGrant(grants[number] ?? null, row, known)}
       </div> `,
   )}`;
-}
-
-/** @param number of the set of credentials, from 0 */
-export function grantOfSet(row: ConnectorRow, number: number, known: Known): Html {
-  const grants = grantsOf(row, known.setGrants);
-  return oneGrant((grants.length < 2 ? grants[0] : grants[number]) ?? null, row, known);
 }
 
 function oneGrant(grant: Grant | null, row: ConnectorRow, { grantNotes }: Known): Html {
@@ -233,4 +159,81 @@ function notesOf(grant: Grant, { columns }: ConnectorRow, grantNotes: GrantNotes
 
 function sentence(note: string): string {
   return `${note.charAt(0).toUpperCase()}${note.slice(1)}.`;
+}
+
+const methodWords: Record<Method, string> = {
+  oauth: "You agree at the vendor, and no credential is typed in.",
+  api_token: "The credentials of the form.",
+  mcp: "The vendor's own server; only its tools that read are used.",
+  record_only: "Nothing is asked for, and nothing is read.",
+};
+
+function facts({ vendor, category, methods, mcp, docs, columns }: ConnectorRow): Html {
+  return markup`<dl class="facts">
+    <div>
+      <dt>Vendor</dt>
+      <dd>${vendor}</dd>
+    </div>
+    <div>
+      <dt>Category</dt>
+      <dd><a href="${catalogAddress({ category })}">${category}</a></dd>
+    </div>
+    <div>
+      <dt>Connect with</dt>
+      <dd>
+        <ul>
+          ${methods.map((method) => markup`<li><strong>${methodNames[method]}</strong> ${methodWords[method]}</li>`)}
+        </ul>
+      </dd>
+    </div>
+    ${
+      mcp === null
+        ? null
+        : markup`<div>
+            <dt>MCP server</dt>
+            <dd><code>${mcp.url}</code></dd>
+          </div>`
+    }
+    <div>
+      <dt>Vendor docs</dt>
+      <dd>${docs === null ? columns.vendor_docs : outward(docs, markup`${hostOf(docs)}`)}</dd>
+    </div>
+  </dl>`;
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname;
+}
+
+const claimWords: Record<Claim, string> = {
+  fields: "fields",
+  grant: "grant",
+  docs: "documentation",
+  mcp: "MCP server",
+  oauth: "OAuth at the vendor",
+};
+
+function sources(evidence: Evidence[]): Html {
+  if (evidence.length === 0)
+    return markup`<h2>Sources</h2>
+      <p>None: nothing is claimed of this vendor.</p>`;
+  return markup`<h2>Sources</h2>
+    <ul class="sources">
+      ${evidence.map(
+        ({ url, for: claims, seen }) =>
+          markup`<li>
+            ${outward(url, markup`${placeOf(url)}`)}<span class="under"
+              >${claims.map((claim) => claimWords[claim]).join(", ")}; seen <time datetime="${seen}">${seen}</time></span
+            >
+          </li>`,
+      )}
+    </ul>`;
+}
+
+/** A file in a GitHub repository is shown as both; any other source by its host and path. */
+function placeOf(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];
+  if (hostname === "github.com" && repository !== undefined) return `${repository}: ${file}`;
+  return `${hostname}${pathname.replace(/\/$/, "")}`;
 }

@@ -1,4 +1,8 @@
-/** Bars by day, stacked by series, drawn on the server, and the same numbers as a table beneath. */
+/**
+ * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers stand in a table beneath or beside
+ * them, and patterns differ besides colours, so that a chart can be read without them. It draws what it is given: months, zones and sums
+ * are the pages' own.
+ */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { table, type Column } from "./table.ts";
 import { day, shortDay, userText, type Content, content } from "./values.ts";
@@ -25,7 +29,7 @@ interface BarChart {
   tableOpen?: boolean;
 }
 
-/** Of the plot, in pixels. Its width is that of the page, so widths are in percent. */
+/** The height of the plot, in pixels. Its width is that of the page, so widths are in percent. */
 const height = 180;
 const labelsMax = 6;
 
@@ -155,7 +159,7 @@ function numbers({ title, days, zone, drawn, totals, exact }: Numbers): Html {
   });
 }
 
-/** What a chart draws: at most seven series, of which the smallest are drawn as one. */
+// What a chart draws: at most seven series, of which the smallest are drawn as one.
 
 interface Series {
   label: string;
@@ -191,7 +195,7 @@ export function roundedTop(highest: bigint): bigint {
   return tops.find((top) => top >= highest) ?? step * 10n;
 }
 
-/** Lines and dots over the colours of a chart, so that its series differ without them. */
+// Lines and dots over the colours of a chart, so that its series differ without them.
 
 /** On a square of 6; the first series is plain. */
 const drawings = ["M-1 7 7-1M-1 1 1-1M5 7 7 5", "M2 2h2v2H2z", "M0 3h6", "M-1-1 7 7M5-1 7 1M-1 5 1 7", "M3 0v6", "M0 3h6M3 0v6"];
@@ -202,7 +206,7 @@ function patterns(id: string, count: number): Html {
   return markup`<defs>${drawn.map((path, index) => markup`<pattern id="${id}-${index + 1}" width="6" height="6" patternUnits="userSpaceOnUse"><path d="${trusted(path)}" /></pattern>`)}</defs>`;
 }
 
-/** How much of a limit is used: a bar beside the words that say it. */
+// How much of a limit is used: a bar beside the words that say it.
 
 /** From these parts of the limit on, it needs attention. */
 const warnPerMille = 800n;
@@ -219,7 +223,7 @@ export function meter({ used, of, words }: { used: bigint; of: bigint | null; wo
   return markup`<div class="meter ${tone}">${content(words)}<svg aria-hidden="true"><rect class="track" width="100%" height="6" rx="3" /><rect class="used" width="${Number(width) / 10}%" height="6" rx="3" /></svg></div>`;
 }
 
-/** The course of a number, without axes, beside its value. */
+// The course of a number, without axes, beside its value.
 
 const sparkWidth = 120;
 const sparkHeight = 28;

@@ -1,4 +1,8 @@
-/** Forms that change something: they are sent by POST, keep what was typed after a refusal, and name the wrong field. */
+/**
+ * Forms that change something and forms that filter. The first are sent by POST, keep what was typed after a refusal, and name the wrong
+ * field; the second choose rows by the address alone, work without a script, and can be sent to a colleague. A secret is never written
+ * back into its field.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { content, type Content } from "./values.ts";
 
@@ -73,7 +77,7 @@ export function actionButton({
   return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
 }
 
-/** One field of a form: its label, its hint, its input and what is wrong with it. */
+// One field of a form: its label, its hint, its input and what is wrong with it.
 
 export interface Choice {
   value: string;
@@ -179,7 +183,7 @@ function check({ name, label }: Extract<Field, { kind: "check" }>, { id, value, 
   return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${checked} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
 }
 
-/** Chooses the rows of a list by the address alone: it works without a script, and can be sent to a colleague. */
+// Chooses the rows of a list by the address alone: it works without a script, and can be sent to a colleague.
 
 export interface Filter {
   name: string;
@@ -196,7 +200,7 @@ interface FilterForm {
   /** Where the list is. */
   path: string;
   filters: readonly Filter[];
-  /** Of the query, kept by each change, such as the tab. The cursor is not among them. */
+  /** Fields of the query that each change keeps, such as the tab. The cursor is not among them. */
   kept?: Readonly<Record<string, string>>;
 }
 
@@ -235,7 +239,7 @@ function filterElement({ name, label, value, kind, choices = [], charactersMax =
   return markup`<p><label for="${id}">${label}</label>${element}</p>`;
 }
 
-/** Addresses with filters in their query. */
+// Addresses with filters in their query.
 
 /** @param query values that are empty or undefined are left out */
 export function address(path: string, query: Readonly<Record<string, string | undefined>>): string {

@@ -1,4 +1,7 @@
-/** A page of the Console as a document, with its menu, and the headers that it needs. */
+/**
+ * A page of the Console as a document, with its menu and icons, the style and script of all pages, and the headers that it needs. It is
+ * given the menu: who may see what is decided in shell.ts.
+ */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders, asset, pageStyle } from "../../http/page.ts";
 import { notice, type Notice } from "./parts.ts";
@@ -103,7 +106,7 @@ const live = markup`<p class="unseen" role="status" data-live></p>`;
 /** The script replaces the words, when it shows times in the browser's zone. */
 const foot = markup`<p class="zone" data-zone>Times are in UTC.</p>${live}`;
 
-/** The Console's menu: links in sections, a workspace to choose, and the account. */
+// The Console's menu: links in sections, a workspace to choose, and the account.
 
 export interface NavigationLink {
   path: string;
@@ -143,10 +146,10 @@ interface Account {
 }
 
 function navigation(sections: readonly NavigationSection[]): Html {
-  return markup`<nav class="links" aria-label="Console">${sections.map(section)}</nav>`;
+  return markup`<nav class="links" aria-label="Console">${sections.map(navigationSection)}</nav>`;
 }
 
-function section({ title, links }: NavigationSection, index: number): Html {
+function navigationSection({ title, links }: NavigationSection, index: number): Html {
   const id = `links-${index}`;
   const list = markup`${links.map(link)}`;
   if (title === null) return markup`<ul role="list">${list}</ul>`;
@@ -180,7 +183,7 @@ function accountMenu({ name, role, path, signOutPath }: Account): Html {
   </div>`;
 }
 
-/** Line drawings for the navigation, in the colour of the text beside them. */
+// Line drawings for the navigation, in the colour of the text beside them.
 
 /** On a square of 16. */
 const drawings = {
@@ -215,7 +218,7 @@ function icon(name: IconName): Html {
   return markup`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${trusted(drawings[name])}" /></svg>`;
 }
 
-/** The style and the script of every page of the Console. */
+// The style and the script of every page of the Console.
 
 const inLook = (file: string): URL => new URL(file, import.meta.url);
 

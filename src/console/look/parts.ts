@@ -1,4 +1,8 @@
-/** A part of a page under its own heading. */
+/**
+ * What pages are made of: sections, notices, facts, tiles, tabs, dialogs, code, buttons that copy, badges. Each is a function from data to
+ * HTML that knows no page; parts.css has its looks. Each works without a script: a dialog is then a page of its own, and a button that
+ * needs one is not shown.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { content, type Content } from "./values.ts";
 
@@ -6,7 +10,7 @@ export function section(id: string, title: string, body: Html): Html {
   return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
 }
 
-/** What a page says in place of its contents, or above them. */
+// What a page says in place of its contents, or above them.
 
 export interface Notice {
   tone: Tone;
@@ -49,7 +53,7 @@ export function forbiddenState({ what, needed, role }: { what: string; needed: s
   </div>`;
 }
 
-/** One thing's properties, each with its name. */
+// One thing's properties, each with its name.
 
 /** null shows a dash. */
 export function facts(all: readonly (readonly [name: string, value: Content | null])[]): Html {
@@ -60,7 +64,7 @@ export function facts(all: readonly (readonly [name: string, value: Content | nu
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The few numbers that a page begins with. */
+// The few numbers that a page begins with.
 
 export interface Tile {
   label: string;
@@ -84,7 +88,7 @@ function tile({ label, value, note = null, drawing = null, path }: Tile): Html {
   </div>`;
 }
 
-/** Views of one page, each with its own address. */
+// Views of one page, each with its own address.
 
 interface Tab {
   path: string;
@@ -102,7 +106,7 @@ export function tabs(name: string, views: readonly Tab[]): Html {
   return markup`<nav class="tabs" aria-label="${name}"><ul role="list">${items}</ul></nav>`;
 }
 
-/** Dialogs, which a script opens; without one, their opener leads to a page with the same contents. */
+// Dialogs, which a script opens; without one, their opener leads to a page with the same contents.
 
 interface Dialog {
   id: string;
@@ -147,7 +151,7 @@ export function closeButton(label: string): Html {
   return markup`<form method="dialog" class="form-end"><button type="submit" data-agrees>${label}</button></form>`;
 }
 
-/** Text for a terminal or an editor, alone or as one program in several languages. */
+// Text for a terminal or an editor, alone or as one program in several languages.
 
 /** A long line scrolls: where it breaks matters when it is copied by hand. */
 export function codeBlock({ id, code, label }: { id: string; code: string; label: string }): Html {
@@ -173,7 +177,7 @@ export function codeSamples({ id, legend, samples }: { id: string; legend: strin
   return markup`<div class="samples"><fieldset><legend class="unseen">${legend}</legend>${choices}</fieldset>${blocks}</div>`;
 }
 
-/** Buttons that copy text, shown only where a script can copy. */
+// Buttons that copy text, shown only where a script can copy.
 
 /** @param copies the id of the element or the field whose text is copied */
 export function copyButton({ copies, label, what }: { copies: string; label: string; what?: string }): Html {
@@ -189,7 +193,7 @@ export function copyField({ id, label, value }: { id: string; label: string; val
   </div>`;
 }
 
-/** A state in a word, with a mark and a colour by its meaning. */
+// A state in a word, with a mark and a colour by its meaning.
 
 /** `good` works, `warn` needs attention soon, `bad` is broken or final, `neutral` is none of these. */
 export type Tone = "good" | "warn" | "bad" | "neutral";

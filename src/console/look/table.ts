@@ -1,4 +1,7 @@
-/** A table that becomes a list of rows where it is too narrow. It needs no script. */
+/**
+ * A table that becomes a list of rows where it is too narrow, and the links to its next rows. It needs no script. Roles are written out,
+ * because browsers drop those of a table that is laid out as a list.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { content, type Content } from "./values.ts";
 
@@ -56,7 +59,7 @@ function widthOf(columns: number): string {
   return columns <= 5 ? "few" : "many";
 }
 
-/** Links to the next and to the first rows of a list that is read by a cursor. */
+// Links to the next and to the first rows of a list that is read by a cursor.
 
 /** @param shown such as "50 requests"; null addresses are left out, and without any there is no line */
 export function cursorLinks({

@@ -1,4 +1,8 @@
-/** Text that a person or a provider has written, within a line of the Console's own words. */
+/**
+ * Texts of people, money and times, each as it looks on every page. Text that somebody else wrote is isolated, so that a right-to-left
+ * name does not turn the words around it. Money is readable at a glance and exact in its title; times are UTC in their title and in the
+ * browser's zone where a script shows them.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
 
@@ -27,7 +31,7 @@ export function content(given: Content): Html {
   return typeof given === "string" ? userText(given) : markup`${given}`;
 }
 
-/** Amounts of USD: readable at a glance, exact in the title. */
+// Amounts of USD: readable at a glance, exact in the title.
 
 /**
  * @param amount nano-USD, or a decimal text of the control API; null gives `none`
@@ -68,7 +72,12 @@ export function exactMoney(usd: string): Html {
   return markup`<data class="money" value="${usd}">${sign}$${BigInt(whole).toLocaleString("en-US")}.${decimals}</data>`;
 }
 
-/** Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the present one; the title keeps UTC and the year. */
+/** A limit as a person would type it, for the field of a form. @param usd of the control API; null: none */
+export function typedUsd(usd: string | null): string {
+  return usd === null ? "" : usd.replace(/0{1,7}$/, "");
+}
+
+// Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the present one; the title keeps UTC and the year.
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

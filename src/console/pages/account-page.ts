@@ -1,4 +1,8 @@
-/** The second factor on the account page: its state, setting up an app, and ending it. */
+/**
+ * A person's own account: password, second factor and sessions. What would let a thief in takes a sign-in of the last hour, and a password
+ * also the present one, a code or a link. Passwords and second factors are no part of the control API, so that this page alone calls their
+ * verbs. The operator holds a token and has no account.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { passwordCharactersMin } from "../../accounts/limits.ts";
 import type { Person } from "../../accounts/members/principal.ts";
@@ -13,10 +17,11 @@ import {
 import { requireStrong, setPassword } from "../../accounts/sessions/passwords.ts";
 import { requireRecentSignIn, type SessionView } from "../../accounts/sessions/session.ts";
 import { updateBothFactors } from "../../accounts/sessions/store.ts";
+import { sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
 import { type Field, actionButton, form } from "../look/forms.ts";
-import { badge } from "../look/parts.ts";
+import { badge, section } from "../look/parts.ts";
 import { table } from "../look/table.ts";
 import { time } from "../look/values.ts";
 import { formState, hiddenFields } from "../page-forms.ts";
@@ -24,133 +29,31 @@ import type { ActionResult, Page, PageCall, PageContent } from "../page.ts";
 import { nextPath } from "../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../sign-in/second-factor-forms.ts";
 
-const secondFactorActions = {
-  "set-up-second-factor": setUp,
-  "confirm-second-factor": confirm,
-  "end-second-factor": end,
-} satisfies Page["actions"];
-
-async function secondFactorSection(call: PageCall): Promise<Html> {
-  const { sql, oidc } = call.parts.control;
-  const view = await secondFactorOf(requirePerson(call).email, { sql, oidc: oidc !== null });
-  const isRefused = call.refused?.action === "confirm-second-factor";
-  const setUpButton = actionButton({
-    action: call.path,
-    label: "Set up an app",
-    hidden: hiddenFields(call, "set-up-second-factor"),
-  });
-  const changes = markup`${codeAndButton(call, "set-up-second-factor", "Set up a new app")}
-    ${view.demanded ? null : codeAndButton(call, "end-second-factor", "Turn it off")}`;
-  return markup`<section aria-labelledby="second-factor-title"><h2 id="second-factor-title">Second factor</h2>
-    ${state(view)}${isRefused ? confirmForm(call) : null}
-    ${view.enabled ? changes : markup`<div class="actions">${setUpButton}</div>`}
-  </section>`;
-}
-
-/** Asked of whoever changes what signs in. */
-const presentCodeField: Field = {
-  kind: "text",
-  name: "code",
-  label: "Code of your present app",
-  hint: "Or a recovery code, if you have lost it.",
-  required: true,
-  autocomplete: "one-time-code",
-  charactersMax: 40,
-};
-
-function codeAndButton(call: PageCall, action: keyof typeof secondFactorActions, label: string): Html {
-  const isOpen = call.refused?.action === action;
-  const body = form({
-    id: action,
-    action: call.path,
-    hidden: hiddenFields(call, action),
-    fields: [presentCodeField],
-    state: { ...formState(call, { action }), values: {} },
-    submit: label,
-  });
-  return markup`<details${isOpen ? markup` open` : null}><summary>${label}</summary>${body}</details>`;
-}
-
-function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
-  if (!enabled || since === null) {
-    const word = badge(demanded ? "warn" : "neutral", "off");
-    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is of no use.</p>`;
-  }
-  const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
-  const stays = demanded ? " Your role demands it; a new app takes the place of the old one." : "";
-  return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
-}
-
-function confirmForm(call: PageCall, next = call.refused?.form.text("next") ?? ""): Html {
-  const action = "confirm-second-factor";
-  const { problem } = formState(call, { action });
-  return codeForm({ id: "app", action: call.path, hidden: hiddenFields(call, action, { next }), problem, submit: "Turn it on" });
-}
-
-async function setUp(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const person = recentPersonOf(call, "set up a second factor");
-  const { control } = call.parts;
-  await requirePresentCode({ person, code: typed.text("code") }, control);
-  const shown = await beginSecondFactor({ email: person.email, publicUrl: call.publicUrl }, control);
-  return { show: page(call, markup`${secretToScan(shown)}${confirmForm(call, typed.text("next"))}`) };
-}
-
-/** The session has then given both factors. */
-async function confirm(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const person = recentPersonOf(call, "set up a second factor");
-  const { control } = call.parts;
-  const codes = await confirmSecondFactor({ person, code: typed.text("code") }, control);
-  await updateBothFactors(call.viewer.session.id, control.sql);
-  const next = typed.text("next");
-  return { show: page(call, recoveryCodes(codes, next === "" ? call.path : nextPath(next))) };
-}
-
-async function end(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const person = recentPersonOf(call, "turn the second factor off");
-  const { control } = call.parts;
-  await requirePresentCode({ person, code: typed.text("code") }, control);
-  await disableSecondFactor({ person, oidc: control.oidc !== null }, control);
-  return { goTo: call.path, said: "The second factor is off." };
-}
-
-function page({ path }: PageCall, main: Html): PageContent {
-  return { title: "Second factor", trail: [{ path, label: "Your account" }], main };
-}
-
-/** The person of the session: like a password, a second factor is nobody else's. @throws DomainError forbidden */
-function requirePerson({ viewer: { email } }: PageCall): Person {
-  if (email === null) throw new DomainError("forbidden", "The operator has no second factor");
-  return { kind: "person", email, carriedBy: "session" };
-}
-
-/** Like `requirePerson`, for what would let a thief in. @throws DomainError forbidden, sign_in_again */
-function recentPersonOf(call: PageCall, action: string): Person {
-  requireRecentSignIn(call.viewer.session, { nowMs: call.nowMs, action });
-  return requirePerson(call);
-}
-
-/** The person's own account: password and sessions. */
-
 export const accountPage: Page = {
   of: "person",
   path: "/account",
   navigation: null,
   roles: [],
   render,
-  actions: { password: choosePassword, end: endSession, ...secondFactorActions },
+  actions: {
+    password: choosePassword,
+    end: endSession,
+    "set-up-second-factor": setUp,
+    "confirm-second-factor": confirm,
+    "end-second-factor": end,
+  },
 };
 
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
   if (email === null)
     return { title: "Operator", main: markup`<p>You hold the operator token, which is no person's account.</p>` };
-  const { data } = await call.control<{ data: SessionView[] }>("GET", "/sessions");
+  const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
     lead: email,
-    main: markup`<section aria-labelledby="password-title"><h2 id="password-title">Password</h2>${await passwordForm(call, email)}</section>
-      ${await secondFactorSection(call)}
-      <section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2>${sessions(data, call)}</section>`,
+    main: markup`${section("password", "Password", await passwordForm(call, email))}
+      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}`,
   };
 }
 
@@ -231,11 +134,11 @@ async function choosePassword({ viewer, parts, nowMs, path }: PageCall, typed: F
 }
 
 async function endSession({ control, path }: PageCall, typed: FormFields): Promise<ActionResult> {
-  await control("DELETE", `/sessions/${encodeURIComponent(typed.text("session"))}`);
+  await control(sessionEndpoints.end, { id: typed.text("session") });
   return { goTo: path, said: "The session has ended." };
 }
 
-/** A browser in words, from what it says of itself. It is a hint for its owner, and proves nothing. */
+// A browser in words, from what it says of itself. It is a hint for its owner, and proves nothing.
 
 /** The first that occurs: several browsers name others too. */
 const browsers: readonly (readonly [form: RegExp, name: string])[] = [
@@ -263,4 +166,104 @@ export function browserName(agent: string): string {
   if (found === undefined) return agent === "" ? "Unknown" : agent;
   const system = systems.find(([form]) => form.test(agent))?.[1];
   return system === undefined ? found : `${found} on ${system}`;
+}
+
+// The second factor: its state, setting up an app, and ending it.
+
+async function secondFactorSection(call: PageCall): Promise<Html> {
+  const { sql, oidc } = call.parts.control;
+  const view = await secondFactorOf(requirePerson(call).email, { sql, oidc: oidc !== null });
+  const isRefused = call.refused?.action === "confirm-second-factor";
+  const setUpButton = actionButton({
+    action: call.path,
+    label: "Set up an app",
+    hidden: hiddenFields(call, "set-up-second-factor"),
+  });
+  const changes = markup`${codeAndButton(call, "set-up-second-factor", "Set up a new app")}
+    ${view.demanded ? null : codeAndButton(call, "end-second-factor", "Turn it off")}`;
+  const body = markup`${state(view)}${isRefused ? confirmForm(call) : null}
+    ${view.enabled ? changes : markup`<div class="actions">${setUpButton}</div>`}`;
+  return section("second-factor", "Second factor", body);
+}
+
+/** Asked of whoever changes what signs in. */
+const presentCodeField: Field = {
+  kind: "text",
+  name: "code",
+  label: "Code of your present app",
+  hint: "Or a recovery code, if you have lost it.",
+  required: true,
+  autocomplete: "one-time-code",
+  charactersMax: 40,
+};
+
+function codeAndButton(call: PageCall, action: "set-up-second-factor" | "end-second-factor", label: string): Html {
+  const isOpen = call.refused?.action === action;
+  const body = form({
+    id: action,
+    action: call.path,
+    hidden: hiddenFields(call, action),
+    fields: [presentCodeField],
+    state: { ...formState(call, { action }), values: {} },
+    submit: label,
+  });
+  return markup`<details${isOpen ? markup` open` : null}><summary>${label}</summary>${body}</details>`;
+}
+
+function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
+  if (!enabled || since === null) {
+    const word = badge(demanded ? "warn" : "neutral", "off");
+    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is of no use.</p>`;
+  }
+  const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
+  const stays = demanded ? " Your role demands it; a new app takes the place of the old one." : "";
+  return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
+}
+
+function confirmForm(call: PageCall, next = call.refused?.form.text("next") ?? ""): Html {
+  const action = "confirm-second-factor";
+  const { problem } = formState(call, { action });
+  return codeForm({ id: "app", action: call.path, hidden: hiddenFields(call, action, { next }), problem, submit: "Turn it on" });
+}
+
+async function setUp(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const person = recentPersonOf(call, "set up a second factor");
+  const { control } = call.parts;
+  await requirePresentCode({ person, code: typed.text("code") }, control);
+  const shown = await beginSecondFactor({ email: person.email, publicUrl: call.publicUrl }, control);
+  return { show: page(call, markup`${secretToScan(shown)}${confirmForm(call, typed.text("next"))}`) };
+}
+
+/** The session has then given both factors. */
+async function confirm(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const person = recentPersonOf(call, "set up a second factor");
+  const { control } = call.parts;
+  const codes = await confirmSecondFactor({ person, code: typed.text("code") }, control);
+  await updateBothFactors(call.viewer.session.id, control.sql);
+  const next = typed.text("next");
+  return { show: page(call, recoveryCodes(codes, next === "" ? call.path : nextPath(next))) };
+}
+
+async function end(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const person = recentPersonOf(call, "turn the second factor off");
+  const { control } = call.parts;
+  await requirePresentCode({ person, code: typed.text("code") }, control);
+  await disableSecondFactor({ person, oidc: control.oidc !== null }, control);
+  return { goTo: call.path, said: "The second factor is off." };
+}
+
+function page({ path }: PageCall, main: Html): PageContent {
+  return { title: "Second factor", trail: [{ path, label: "Your account" }], main };
+}
+
+/** The person of the session: a second factor is their own, like a password. @throws DomainError forbidden */
+function requirePerson({ viewer: { email } }: PageCall): Person {
+  if (email === null) throw new DomainError("forbidden", "The operator has no second factor");
+  return { kind: "person", email, carriedBy: "session" };
+}
+
+/** Like `requirePerson`, for what would let a thief in. @throws DomainError forbidden, sign_in_again */
+function recentPersonOf(call: PageCall, action: string): Person {
+  requireRecentSignIn(call.viewer.session, { nowMs: call.nowMs, action });
+  return requirePerson(call);
 }

@@ -1,6 +1,10 @@
-/** One connection: its last test, new credentials for it, and its end. */
+/**
+ * One connection: its last test, new credentials for it, and its end. No page shows a credential again: new ones replace all old ones, and
+ * a connection stays where its test fails.
+ */
 import { findConnector } from "../../connectors/catalog/find.ts";
-import type { ConnectionTest, ConnectionView } from "../../connectors/connections/schema.ts";
+import type { ConnectionView } from "../../connectors/connections/schema.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { connectionTestMs } from "../../control-api/limits.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
@@ -43,7 +47,7 @@ export const deleteConnectionPage: Page = {
 const pathOf = ({ params }: PageCall): string => `/connections/${encodeURIComponent(params["id"] ?? "")}`;
 
 async function render(call: PageCall): Promise<PageContent> {
-  const connection = await call.control<ConnectionView>("GET", pathOf(call));
+  const connection = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
   const name = connectorName(connection.connector, call);
   const mayChange = mayManage(call);
   const deleting = { id: "delete", title: `Delete the connection to ${name}?`, body: deleteForm(connection, call), asks: null };
@@ -110,14 +114,17 @@ function replaceForm(connection: ConnectionView, call: PageCall): Html {
 }
 
 async function replace(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const { connector, credential_set: number } = await call.control<ConnectionView>("GET", pathOf(call));
+  const { connector, credential_set: number } = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
   const set = requireConnector(connector, call).credential_sets[number] ?? { fields: [] };
-  await call.control("PUT", `${pathOf(call)}/credentials`, { credentials: credentialsIn(typed, set) });
+  await call.control(connectionEndpoints.replaceCredentials, {
+    id: call.params["id"] ?? "",
+    credentials: credentialsIn(typed, set),
+  });
   return { goTo: call.link(pathOf(call)), said: "The credentials are replaced. Test them next." };
 }
 
 async function test(call: PageCall): Promise<ActionResult> {
-  const made = await call.control<ConnectionTest>("POST", `${pathOf(call)}/test`);
+  const made = await call.control(connectionEndpoints.test, { id: call.params["id"] ?? "" });
   return { goTo: call.link(pathOf(call)), said: testedWords(made), warns: made.outcome !== "works" };
 }
 
@@ -136,7 +143,7 @@ function deleteForm({ connector }: ConnectionView, call: PageCall): Html {
 }
 
 async function renderDelete(call: PageCall): Promise<PageContent> {
-  const connection = await call.control<ConnectionView>("GET", pathOf(call));
+  const connection = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
   const name = connectorName(connection.connector, call);
   return {
     title: `Delete the connection to ${name}?`,
@@ -149,7 +156,7 @@ async function renderDelete(call: PageCall): Promise<PageContent> {
 }
 
 async function remove(call: PageCall): Promise<ActionResult> {
-  const { connector } = await call.control<ConnectionView>("GET", pathOf(call));
-  await call.control("DELETE", pathOf(call));
+  const { connector } = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
+  await call.control(connectionEndpoints.delete, { id: call.params["id"] ?? "" });
   return { goTo: call.link("/connections"), said: `The connection to ${connectorName(connector, call)} is deleted.` };
 }

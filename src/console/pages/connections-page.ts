@@ -1,4 +1,7 @@
-/** The vendors that a workspace is connected to; what needs attention comes first. */
+/**
+ * The vendors that a workspace is connected to, those that need attention first; the states of connections in words; and how pages find a
+ * connector of the published catalog.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { methodNames } from "../../connectors/catalog/files/columns.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
@@ -6,6 +9,7 @@ import { rowIn, type Published } from "../../connectors/catalog/published.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { search } from "../../connectors/catalog/search.ts";
 import type { ConnectionView, ConnectionTest } from "../../connectors/connections/schema.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { emptyState, badge, type Tone } from "../look/parts.ts";
@@ -23,7 +27,7 @@ export const connectionsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: ConnectionView[] }>("GET", "/connections");
+  const { data } = await call.control(connectionEndpoints.list);
   const sorted = data.toSorted((one, other) => attentionOf(one) - attentionOf(other));
   const rows = sorted.slice(skippedRows(call), skippedRows(call) + pageRows + 1);
   const mayChange = mayManage(call);
@@ -62,7 +66,7 @@ function list(rows: readonly ConnectionView[], call: PageCall, connect: Html | n
   });
 }
 
-/** The state of a connection: what its last test showed. */
+// The state of a connection: what its last test showed.
 
 type Outcome = ConnectionTest["outcome"];
 
@@ -82,7 +86,7 @@ export function connectionBadge({ method, testable, last_test: test }: Judged): 
   return testable ? badge("neutral", "not tested") : badge("neutral", "no test");
 }
 
-/** What needs attention comes first; then what nobody has tested. */
+/** What needs attention comes first; then what was never tested. */
 export function attentionOf({ method, testable, last_test: test }: Judged): number {
   if (test !== null && test.outcome !== "works") return outcomes[test.outcome].tone === "bad" ? 0 : 1;
   if (test === null && testable) return 2;
@@ -97,7 +101,7 @@ export function methodName(method: string): string {
   return Object.entries(methodNames).find(([known]) => known === method)?.[1] ?? method;
 }
 
-/** Connectors of the catalog that this service has published. */
+// Connectors of the catalog that this service has published.
 
 /** @throws DomainError unavailable until a catalog is published */
 export function catalogOf({ parts }: Pick<PageCall, "parts">): Published {

@@ -1,8 +1,16 @@
-/** The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. */
+/**
+ * The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. A workspace without requests
+ * gets its first steps in place of charts. Its numbers are those of Spend and Requests, from the same endpoints.
+ */
 import type { KeyView } from "../../accounts/keys/schema.ts";
 import type { WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
-import type { GenerationView, LogView } from "../../gateway/generations/schema.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
+import { findingEndpoints } from "../../control-api/endpoints/findings.ts";
+import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
+import { logEndpoints } from "../../control-api/endpoints/log.ts";
+import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
+import type { GenerationView } from "../../gateway/generations/schema.ts";
 import type { UsageSums } from "../../gateway/usage/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
@@ -37,10 +45,10 @@ const lastRequests = 5;
 async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
   const [workspace, spend, log, { data: near }, attention] = await Promise.all([
-    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readMonthSpend(call, { month, zone: "UTC", by: "model" }),
-    call.control<LogView>("GET", "/log", { limit: String(sampleMax) }),
-    call.control<{ data: KeyView[] }>("GET", "/keys", { near_limit: "true", limit: "20" }),
+    call.control(logEndpoints.list, { limit: String(sampleMax) }),
+    call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
     readAttention(call),
   ]);
   const isNew = log.data.length === 0;
@@ -90,26 +98,28 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
   return section("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
 }
 
-/** What to do in a workspace without requests. */
+// What to do in a workspace without requests.
 
 async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
     return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
-  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { limit: "20" });
+  const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });
   const hasKey = keys.some(({ kind }) => kind === "inference");
   const bench = call.offers("/workbench")
     ? markup`<li><a href="${call.link("/workbench")}">Try a model in the Workbench</a>. It needs no key.</li>`
     : null;
-  return markup`<section aria-labelledby="first-title"><h2 id="first-title">Your first request</h2>
-    <ol>
+  return section(
+    "first",
+    "Your first request",
+    markup`<ol>
       ${bench}
       <li><a href="${call.link("/keys/new")}">${hasKey ? "Create another key" : "Create a key"}</a> for your program. It is shown once, with a first request to paste.${hasKey ? markup` Or use <a href="${call.link("/keys")}">one that you have</a>.` : null}</li>
       <li>See <a href="${call.link("/requests")}">what it cost</a>, to the nano-dollar. This page then shows the month.</li>
-    </ol>
-  </section>`;
+    </ol>`,
+  );
 }
 
-/** The numbers at the top of Home. */
+// The numbers at the top of Home.
 
 type Call = Pick<PageCall, "link" | "nowMs">;
 
@@ -187,7 +197,7 @@ function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 }
 
-/** What needs attention on Home besides money: findings that have a fix, and connections that do not work. */
+// What needs attention on Home besides money: findings that have a fix, and connections that do not work.
 
 interface Attention {
   findings: FindingPage["data"];
@@ -196,15 +206,15 @@ interface Attention {
 
 const findingsShown = 5;
 const connectionsShown = 5;
-/** Of a connection whose last test failed. */
+/** The largest `attentionOf` of a connection whose last test failed. */
 const failed = 1;
 /** Open findings that have a fix, the most severe first. */
-const toFix = { status: "live", fixable: "true" };
+const toFix = { status: "live", fixable: "true" } as const;
 
 async function readAttention(call: PageCall): Promise<Attention> {
   const [{ data: findings }, { data: connections }] = await Promise.all([
-    call.control<FindingPage>("GET", "/findings", { ...toFix, limit: String(findingsShown) }),
-    call.control<{ data: ConnectionView[] }>("GET", "/connections"),
+    call.control(findingEndpoints.search, { ...toFix, limit: String(findingsShown) }),
+    call.control(connectionEndpoints.list),
   ]);
   const broken = connections.filter((connection) => attentionOf(connection) <= failed);
   return {

@@ -1,5 +1,8 @@
-/** Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts. */
-import type { IdentityView } from "../../accounts/sessions/session.ts";
+/**
+ * Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
+ * page is reachable until then.
+ */
+import { invitationEndpoints, sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
 import { actionButton, emptyForm, form } from "../look/forms.ts";
@@ -19,7 +22,7 @@ export const invitationsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { invitations } = await call.control<IdentityView>("GET", "/session");
+  const { invitations } = await call.control(sessionEndpoints.show);
   const none = emptyState("No workspace has invited you.", null);
   return {
     title: "Invitations",
@@ -44,11 +47,11 @@ function invitation(one: Invitation, index: number, call: PageCall): Html {
 }
 
 async function accept(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  await call.control("POST", `/invitations/${encodeURIComponent(typed.text("workspace"))}/accept`);
+  await call.control(invitationEndpoints.accept, { id: typed.text("workspace") });
   return { goTo: workspacePath(typed.text("name")), said: `You are a member of ${typed.text("name")} now.` };
 }
 
 async function decline(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  await call.control("POST", `/invitations/${encodeURIComponent(typed.text("workspace"))}/decline`);
+  await call.control(invitationEndpoints.decline, { id: typed.text("workspace") });
   return { goTo: call.path, said: `You have declined the invitation to ${typed.text("name")}.` };
 }

@@ -1,10 +1,14 @@
-/** The vendors that can be connected, by a search. */
+/**
+ * Connecting a vendor: it is found by a search, its form is filled in, saved, and tested at once where there is a test. The form is that
+ * of the vendor's public page, whose link leads to the choice of a workspace here. Secrets that were typed are not written into the page
+ * again.
+ */
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
-import type { ConnectionTest, ConnectionView } from "../../connectors/connections/schema.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
 import { labelsOf, hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
+import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { connectionTestMs } from "../../control-api/limits.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
@@ -57,7 +61,7 @@ function vendorTable(rows: readonly ConnectorRow[], { call, q }: { call: PageCal
   });
 }
 
-/** Connecting a vendor: the vendor is chosen, then its form is filled in, saved and tested. */
+// Connecting a vendor: the vendor is chosen, then its form is filled in, saved and tested.
 
 export const newConnectionPage: Page = {
   of: "workspace",
@@ -142,14 +146,14 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   const number = numberIn(typed.text("credential_set"));
   const form =
     row.credential_sets.length === 0 ? {} : { credential_set: number, credentials: credentialsIn(typed, setOf(row, number)) };
-  const made = await call.control<ConnectionView>("POST", "/connections", { connector: row.id, ...form });
+  const made = await call.control(connectionEndpoints.create, { connector: row.id, ...form });
   const path = `/connections/${made.id}`;
   if (!made.testable) return { goTo: call.link(path), said: `${row.name} is connected.` };
-  const tested = await call.control<ConnectionTest>("POST", `${path}/test`);
+  const tested = await call.control(connectionEndpoints.test, { id: made.id });
   return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }
 
-/** Where the public page of a connector leads to: the reader chooses the workspace to connect. */
+// Where the public page of a connector leads to: the reader chooses the workspace to connect.
 
 export const connectPage: Page = { of: "person", path: "/connect/:slug", navigation: null, roles: [], render: renderWorkspaces };
 
@@ -168,7 +172,7 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent. */
+// A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent.
 
 export function credentialFields({ fields }: CredentialSet): Field[] {
   return fields.map((field) => {

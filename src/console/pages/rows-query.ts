@@ -1,4 +1,7 @@
-/** Pages of a list by the number of skipped rows, in the address. */
+/**
+ * Pages of a list by the number of skipped rows, in the address. One row more than is shown is asked for and tells whether a page follows,
+ * so that nothing has to be counted. Lists that have a cursor use that, and not this.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { address } from "../look/forms.ts";
 import { cursorLinks } from "../look/table.ts";

@@ -1,4 +1,8 @@
-/** A link that signs in once. Opening it shows a button: programs that look at links in mails must not use it up. */
+/**
+ * Links that sign in once: following one of a mail or of the operator, answering the invitation that it carries, and asking for one after
+ * a forgotten password. Opening a link shows a button, because programs that look at links in mails must not use it up. The answer to
+ * somebody who asks for a mail is the same for every address, so that it does not tell who is known.
+ */
 import { DomainError, unexpectedError } from "../../accounts/errors.ts";
 import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
 import { insertMail } from "../../accounts/mails/store.ts";
@@ -78,7 +82,6 @@ async function accept(
 ): Promise<Response> {
   const { control } = parts;
   await answerInvitation({ person: personOf(email), workspace: invitation.id, accepts: true }, control);
-  control.notify("records-changed");
   const home = workspacePath(invitation.name);
   if (call.viewer?.email === email) return seeOther(home);
   const hasPassword = (await selectPasswordHash(email, control.sql)) !== null;
@@ -119,7 +122,7 @@ function unusable(): DomainError {
   return new DomainError("not_found", "This link was used, or it has expired: ask for another one");
 }
 
-/** A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known. */
+// A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known.
 
 /** @param sentTo the address that a mail was asked for; null: none yet */
 export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {
@@ -157,7 +160,7 @@ export async function requestReset(call: SignInCall, { control, sendsMail }: Con
   return resetPage(email, { sendsMail });
 }
 
-/** Sends nothing to strangers, nor to a person who has several such links already: nobody is to fill their mailbox. */
+/** Sends nothing to strangers, nor to a person who has several such links already, so that no one can fill their mailbox. */
 async function sendLink(email: string, { sql, clock, publicUrl }: ControlParts): Promise<void> {
   await sql.begin(async (tx) => {
     const now = new Date(clock.now());

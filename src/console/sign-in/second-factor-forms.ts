@@ -1,4 +1,7 @@
-/** What the sign-in and the account page show of a second factor. */
+/**
+ * What the sign-in and the account page show of a second factor: the secret as a QR code, the form of a code, and the recovery codes.
+ * Secret and codes are shown once. The QR code is drawn here, so that no other service learns the secret.
+ */
 import { encode } from "uqr";
 import type { ShownSecret } from "../../accounts/second-factor/totp.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -55,7 +58,7 @@ export function recoveryCodes(codes: readonly string[], goOn: string): Html {
     <p><a class="button" href="${goOn}">I have stored them</a></p>`;
 }
 
-/** A QR code as SVG, made here: what it holds goes to no other service. */
+// A QR code as SVG, made here: what it holds goes to no other service.
 
 /** Light modules around the code, as the standard asks. */
 const border = 4;

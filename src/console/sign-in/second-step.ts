@@ -1,4 +1,7 @@
-/** The second step of a sign-in: a code of the person's app. Admins without an app set one up where their workspace asks for it. */
+/**
+ * The second step of a sign-in: a code of the person's app. A sealed cookie carries the first step until then, and there is no session
+ * before the code. People without an app pass; pages that demand one say so themselves (show-page.ts).
+ */
 import { DomainError, errorStatuses } from "../../accounts/errors.ts";
 import { firstStepMs } from "../../accounts/limits.ts";
 import type { Person } from "../../accounts/members/principal.ts";

@@ -1,3 +1,8 @@
+/**
+ * What every form of the sign-in shares: how it is received, and how a proved person gets a session. Only the network of the browser is
+ * known, so that a form takes its place in the lane of its network; forms with the operator's token have one of their own, so that a flood
+ * of passwords keeps no operator out. A new session ends the browser's former one.
+ */
 import type { BodyDoor } from "../../accounts/quotas/body-door.ts";
 import { networkLane } from "../../accounts/quotas/lane.ts";
 import { knownBrowserCookie, sessionCookie } from "../../accounts/sessions/browser.ts";
@@ -15,7 +20,7 @@ export interface SignInCall {
   /** Below /console. */
   path: string;
   query: URLSearchParams;
-  /** Of the connection's other end; null: unknown. */
+  /** The address of the connection's other end; null: unknown. */
   address: string | null;
   viewer: Viewer | null;
   /** For the form that the request brings. */

@@ -1,4 +1,8 @@
-/** The paths that need no session: signing in and out, links, and new passwords. */
+/**
+ * The paths that need no session: signing in by a password, the operator's token or OpenID Connect, signing out, and the way to links and
+ * codes. A refusal does not tell which part was wrong, and the paths to go on to are the Console's alone. Tries are counted in
+ * accounts/sessions.
+ */
 import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";
 import { oidcSignInMs } from "../../accounts/limits.ts";
 import { oidcReturnPath, type OidcProvider } from "../../accounts/oidc/oidc-provider.ts";
@@ -136,7 +140,7 @@ function forms({ email, next, refused }: Shown): Html {
     <details${refused?.form === "token" ? markup` open` : null}><summary>Sign in as the operator</summary>${byToken}</details>`;
 }
 
-/** Signing in by the OpenID Connect provider: to it and back. */
+// Signing in by the OpenID Connect provider: to it and back.
 
 const cookieName = "weir-oidc";
 const beginPath = "/console/sign-in/oidc";

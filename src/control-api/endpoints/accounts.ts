@@ -1,3 +1,7 @@
+/**
+ * Endpoints for accounts, sessions and invitations of persons. Only the person answers an invitation, by a session of their own:
+ * members that the operator token adds never have to.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { setAccount, type AccountVerb } from "../../accounts/members/accounts.ts";
 import { answerInvitation, noInvitation } from "../../accounts/members/members.ts";
@@ -6,37 +10,32 @@ import { createLink, LinkForm, LinkView } from "../../accounts/sessions/links.ts
 import { identityOf, IdentityView, SessionView, viewSession } from "../../accounts/sessions/session.ts";
 import { deleteSession, selectSessionsOf } from "../../accounts/sessions/store.ts";
 import { AccountView } from "../../accounts/workspaces/schema.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NoFields, listOf } from "../fields.ts";
 
-const summaries: [AccountVerb, string][] = [
-  ["suspend", "Stop a person's keys in every workspace; the path takes the address"],
-  ["unsuspend", "Let a suspended person's keys work again"],
-  ["lock", "Stop a person's keys in every workspace, as after too many wrong passwords"],
-  ["unlock", "Let a locked person's keys work again"],
-  ["delete", "Stop a person's keys in every workspace, irrevocably"],
-];
-
-const stateEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
+const stateEndpoint = (verb: AccountVerb, summary: string) =>
   endpoint({
     method: "POST",
     path: `/accounts/:id/${verb}`,
+    command: { name: `account ${verb}`, flags: { id: "email" } },
     summary,
     fields: NoFields,
     view: AccountView,
     async handle({ id: email, actors, parts }) {
-      const view = await setAccount({ actor: actors.operator(`${verb} an account`), email, verb }, parts);
-      parts.notify("records-changed");
-      return view;
+      return setAccount({ actor: actors.operator(`${verb} an account`), email, verb }, parts);
     },
-  }),
-);
+  });
 
-export const accountEndpoints: Endpoint[] = [
-  ...stateEndpoints,
-  endpoint({
+export const accountEndpoints = {
+  suspend: stateEndpoint("suspend", "Stop a person's keys in every workspace"),
+  unsuspend: stateEndpoint("unsuspend", "Let a suspended person's keys work again"),
+  lock: stateEndpoint("lock", "Stop a person's keys in every workspace, as after too many wrong passwords"),
+  unlock: stateEndpoint("unlock", "Let a locked person's keys work again"),
+  delete: stateEndpoint("delete", "Stop a person's keys in every workspace, irrevocably"),
+  reset: endpoint({
     method: "POST",
     path: "/accounts/:id/reset",
+    command: { name: "account reset", flags: { id: "email" } },
     summary: "Remove a person's second factor and link to the OpenID Connect provider, and end their sessions",
     fields: NoFields,
     view: SignInReset,
@@ -46,20 +45,22 @@ export const accountEndpoints: Endpoint[] = [
       return resetSignIn({ actor, email }, parts);
     },
   }),
-];
+};
 
-export const sessionEndpoints: Endpoint[] = [
-  endpoint({
+export const sessionEndpoints = {
+  show: endpoint({
     method: "GET",
     path: "/session",
+    command: "session show",
     summary: "Show who the credential is and the workspaces that they may see",
     fields: NoFields,
     view: IdentityView,
     handle: ({ actors, parts }) => identityOf(actors.principal, parts.sql),
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/sessions",
+    command: "session list",
     summary: "List the caller's sessions in the Console, the last used first; the operator has none here",
     fields: NoFields,
     view: listOf(SessionView),
@@ -69,9 +70,10 @@ export const sessionEndpoints: Endpoint[] = [
       return { data: sessions.map(viewSession) };
     },
   }),
-  endpoint({
+  end: endpoint({
     method: "DELETE",
     path: "/sessions/:id",
+    command: "session end",
     summary: "End a session of the caller",
     fields: NoFields,
     view: NoFields,
@@ -81,9 +83,10 @@ export const sessionEndpoints: Endpoint[] = [
       return {};
     },
   }),
-  endpoint({
+  createLink: endpoint({
     method: "POST",
     path: "/session-links",
+    command: "session link",
     summary: "Create a link that signs a person in to the Console, once and within an hour",
     fields: LinkForm,
     view: LinkView,
@@ -95,7 +98,7 @@ export const sessionEndpoints: Endpoint[] = [
       return { url: parts.publicUrl + path, expires_at: expiresAt };
     },
   }),
-];
+};
 
 /** Only the person answers, by a session of their own: the operator token adds members at once, and so never has to. */
 async function answer({ id, actors: { principal }, parts }: EndpointCall<object>, accepts: boolean): Promise<IdentityView> {
@@ -106,12 +109,11 @@ async function answer({ id, actors: { principal }, parts }: EndpointCall<object>
   const asked = invitations.find((one) => one.id === id || one.name === id);
   if (!asked) throw noInvitation();
   await answerInvitation({ person: principal, workspace: asked.id, accepts }, parts);
-  parts.notify("records-changed");
   return identityOf(principal, parts.sql);
 }
 
-export const invitationEndpoints: Endpoint[] = [
-  endpoint({
+export const invitationEndpoints = {
+  accept: endpoint({
     method: "POST",
     path: "/invitations/:id/accept",
     summary: "Accept the invitation of a workspace, by its id or exact name; sessions alone",
@@ -119,7 +121,7 @@ export const invitationEndpoints: Endpoint[] = [
     view: IdentityView,
     handle: (call) => answer(call, true),
   }),
-  endpoint({
+  decline: endpoint({
     method: "POST",
     path: "/invitations/:id/decline",
     summary: "Decline the invitation of a workspace, by its id or exact name; sessions alone",
@@ -127,4 +129,4 @@ export const invitationEndpoints: Endpoint[] = [
     view: IdentityView,
     handle: (call) => answer(call, false),
   }),
-];
+};

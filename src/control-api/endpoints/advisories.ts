@@ -1,3 +1,8 @@
+/**
+ * Endpoints for importing advisories, for the state and the start of synchronizations, and for how much is known of each ecosystem. A
+ * batch is stored with all that follows for issues, findings and scans; large bodies are read in a subprocess. Two imports at once take
+ * turns, batch by batch.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -7,7 +12,7 @@ import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
 import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import { ecosystems } from "../../security/versions/ecosystem.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NoFields } from "../fields.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -72,10 +77,11 @@ const Counts = Type.Object({
 });
 export type Counts = Static<typeof Counts>;
 
-export const advisoryEndpoints: Endpoint[] = [
-  endpoint({
+export const advisoryEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/advisories",
+    command: "advisories list",
     summary: "Show how old is what is known of each ecosystem",
     fields: NoFields,
     view: listOf(EcosystemAge),
@@ -83,9 +89,10 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(sql) };
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/advisories",
+    command: { name: "advisories import", flags: { records: null } },
     summary: "Store advisories, a batch in one transaction; the same batch again changes nothing",
     fields: Batch,
     view: Outcome,
@@ -99,9 +106,10 @@ export const advisoryEndpoints: Endpoint[] = [
       return outcome;
     },
   }),
-  endpoint({
+  count: endpoint({
     method: "GET",
     path: "/advisory-counts",
+    command: "advisories count",
     summary: "Count the advisories of each ecosystem, and the projects that need them",
     fields: NoFields,
     view: listOf(Counts),
@@ -110,15 +118,17 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await selectAdvisoryCounts(sql) };
     },
   }),
-  endpoint({
+  startSync: endpoint({
     method: "POST",
     path: "/advisory-sync",
+    command: "advisories start",
     summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
     fields: Type.Object({
       ecosystems: Type.Optional(
         Type.Array(OsvEcosystemName, {
           minItems: 1,
           maxItems: ecosystems.length,
+          title: `Some of ${ecosystems.join(", ")}; default: all`,
           description: `a list of some of ${ecosystems.join(", ")}`,
         }),
       ),
@@ -130,9 +140,10 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  showSync: endpoint({
     method: "GET",
     path: "/advisory-sync",
+    command: "advisories state",
     summary: "Show the last synchronization that the service ran itself",
     fields: NoFields,
     view: SyncState,
@@ -141,9 +152,10 @@ export const advisoryEndpoints: Endpoint[] = [
       return syncState(parts);
     },
   }),
-  endpoint({
+  noteSync: endpoint({
     method: "POST",
     path: "/advisories/syncs",
+    command: { name: "advisories sync", isStep: true },
     summary: "Note that the records of an ecosystem's published archive are stored, or begin to be sent",
     fields: SyncForm,
     view: listOf(EcosystemAge),
@@ -153,4 +165,4 @@ export const advisoryEndpoints: Endpoint[] = [
       return { data: await ecosystemAges(parts.sql) };
     },
   }),
-];
+};

@@ -1,3 +1,4 @@
+/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of another workspace than the named one counts as unknown. */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
@@ -16,7 +17,7 @@ import {
 } from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { alertTestMs } from "../limits.ts";
 
@@ -28,10 +29,11 @@ async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?
   return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
 }
 
-const ruleEndpoints: Endpoint[] = [
-  endpoint({
+export const alertRuleEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-rules",
+    command: { name: "alert create", flags: { percents: "at", balance_usd: "below" } },
     summary: "Tell of a threshold of a limit, of a low balance or of an event, by mail and by webhooks",
     fields: inWorkspace(AlertRuleForm),
     view: AlertRuleView,
@@ -42,9 +44,10 @@ const ruleEndpoints: Endpoint[] = [
       return createRule({ actor, workspace: workspace.id, form }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-rules",
+    command: "alert rules",
     summary: "List the rules of alerts in order of creation",
     fields: OfWorkspace,
     view: listOf(AlertRuleView),
@@ -53,9 +56,10 @@ const ruleEndpoints: Endpoint[] = [
       return { data: await listRules({ actor, workspace: workspace.id }, parts.sql) };
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-rules/:id",
+    command: "alert delete",
     summary: "Delete a rule of alerts; what it told stays listed",
     fields: withOptionalWorkspace(NoFields),
     view: AlertRuleDeleted,
@@ -66,12 +70,13 @@ const ruleEndpoints: Endpoint[] = [
       return deleteRule({ actor, workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-const webhookEndpoints: Endpoint[] = [
-  endpoint({
+export const alertWebhookEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/alert-webhooks",
+    command: "alert-webhook create",
     summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
     fields: inWorkspace(AlertWebhookForm),
     view: NewAlertWebhookView,
@@ -81,9 +86,10 @@ const webhookEndpoints: Endpoint[] = [
       return createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/alert-webhooks",
+    command: "alert-webhook list",
     summary: "List the webhooks of alerts in order of creation; auditors see their hosts",
     fields: OfWorkspace,
     view: listOf(AlertWebhookView),
@@ -92,9 +98,10 @@ const webhookEndpoints: Endpoint[] = [
       return { data: await listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
     },
   }),
-  endpoint({
+  rotate: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/rotate",
+    command: "alert-webhook rotate",
     summary: "Give a webhook a new secret, which is shown once; for a day the former one signs as well",
     fields: withOptionalWorkspace(NoFields),
     view: NewAlertWebhookView,
@@ -103,9 +110,10 @@ const webhookEndpoints: Endpoint[] = [
       return rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/test",
+    command: "alert test",
     summary: "Send a test to a webhook, once, and tell how it answered",
     fields: withOptionalWorkspace(NoFields),
     view: AlertView,
@@ -115,9 +123,10 @@ const webhookEndpoints: Endpoint[] = [
       return testWebhook({ actor, workspace, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/alert-webhooks/:id",
+    command: { name: "alert-webhook delete", confirm: "A deleted webhook cannot be restored" },
     summary: "Delete a webhook with its secret and its deliveries, irrevocably",
     fields: withOptionalWorkspace(NoFields),
     view: AlertWebhookDeleted,
@@ -126,18 +135,25 @@ const webhookEndpoints: Endpoint[] = [
       return deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-];
+};
 
-const listEndpoints: Endpoint[] = [
-  endpoint({
+export const alertEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/alerts",
+    command: "alert list",
     summary: "List what was told, newest first, with what became of it at each webhook",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      webhook: Type.Optional(line("the id of a webhook")),
+      webhook: Type.Optional(line("the id of a webhook", { title: "Only those that this webhook gets" })),
       limit: rowLimit({ normal: alertRowsDefault, max: alertRowsMax }),
-      before: Type.Optional(Type.String({ pattern: "^alert-[a-z2-7]{26}$", description: "the id of an alert" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^alert-[a-z2-7]{26}$",
+          title: "Only those older than this alert",
+          description: "the id of an alert",
+        }),
+      ),
     }),
     view: AlertList,
     async handle({ input, actors, parts }) {
@@ -147,11 +163,16 @@ const listEndpoints: Endpoint[] = [
       return listAlerts({ actor, workspace: workspace.id, ...page }, parts.sql);
     },
   }),
-  endpoint({
+  replay: endpoint({
     method: "POST",
     path: "/alerts/:id/replay",
+    command: "alert replay",
     summary: "Send an alert again, with the same id, to one webhook or all",
-    fields: withOptionalWorkspace(Type.Object({ webhook: Type.Optional(line("the id of a webhook")) })),
+    fields: withOptionalWorkspace(
+      Type.Object({
+        webhook: Type.Optional(line("the id of a webhook", { title: "Only to this webhook; default: to all of the workspace" })),
+      }),
+    ),
     view: AlertView,
     async handle({ id, input, actors, parts }) {
       const found = await findAlert(id, parts.sql);
@@ -162,6 +183,4 @@ const listEndpoints: Endpoint[] = [
       return result;
     },
   }),
-];
-
-export const alertEndpoints: readonly Endpoint[] = [...ruleEndpoints, ...webhookEndpoints, ...listEndpoints];
+};

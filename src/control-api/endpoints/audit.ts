@@ -1,24 +1,34 @@
+/** The endpoint for the audit log of a workspace, or of all for the operator. */
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, TimeField } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
+import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf } from "../fields.ts";
 import { auditRowsMax } from "../limits.ts";
 
-export const auditEndpoints: Endpoint[] = [
-  endpoint({
+export const auditEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/audit",
+    command: "audit list",
     summary: "List changes and their actors, newest first",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
-      event: Type.Optional(line("the name of an event")),
-      actor: Type.Optional(line("an e-mail address, operator or weir")),
-      from: Type.Optional(TimeField),
-      to: Type.Optional(TimeField),
+      event: Type.Optional(line("the name of an event", { title: "Only this event, such as auth.api.key.updated" })),
+      actor: Type.Optional(
+        line("an e-mail address, operator or weir", { title: "Only changes of this address, of operator or of weir" }),
+      ),
+      from: Type.Optional(timeOf("Only from this time on")),
+      to: Type.Optional(timeOf("Only before this time")),
       limit: rowLimit({ normal: auditRowsMax, max: auditRowsMax }),
-      before: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,17}$", description: "the id of an audit row" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^[1-9][0-9]{0,17}$",
+          title: "Only rows before this id, for the next page",
+          description: "the id of an audit row",
+        }),
+      ),
     }),
     view: listOf(AuditView),
     async handle({ input, actors, parts }) {
@@ -37,4 +47,4 @@ export const auditEndpoints: Endpoint[] = [
       return { data: await listAudit(filter, parts.reads) };
     },
   }),
-];
+};

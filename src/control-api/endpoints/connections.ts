@@ -1,3 +1,7 @@
+/**
+ * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; an unknown name gets the one that
+ * was probably meant.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -22,7 +26,7 @@ import {
 } from "../../connectors/connections/schema.ts";
 import type { ConnectionRow } from "../../connectors/connections/store.ts";
 import { testConnection } from "../../connectors/connections/test.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -55,10 +59,11 @@ function connectorNamed(named: string, { connectors }: ControlParts): ConnectorR
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
-export const connectionEndpoints: Endpoint[] = [
-  endpoint({
+export const connectionEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/connections",
+    command: "connection create",
     summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
     fields: inWorkspace(ConnectionForm),
     view: ConnectionView,
@@ -70,9 +75,10 @@ export const connectionEndpoints: Endpoint[] = [
       throw unknownConnector(form.connector, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/connections",
+    command: "connection list",
     summary: "List connections in order of creation, without their credentials",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(ConnectionView),
@@ -81,9 +87,10 @@ export const connectionEndpoints: Endpoint[] = [
       return { data: await listConnections(workspace?.id ?? null, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/connections/:id",
+    command: "connection show",
     summary: "Show a connection with its last test, without its credentials",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionView,
@@ -92,9 +99,10 @@ export const connectionEndpoints: Endpoint[] = [
       return viewConnection(row);
     },
   }),
-  endpoint({
+  replaceCredentials: endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",
+    command: "connection replace",
     summary: "Replace all credentials by new ones",
     fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
@@ -110,9 +118,10 @@ export const connectionEndpoints: Endpoint[] = [
       return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/connections/:id/test",
+    command: "connection test",
     summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionTest,
@@ -122,9 +131,10 @@ export const connectionEndpoints: Endpoint[] = [
       return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/connections/:id",
+    command: "connection delete",
     summary: "Delete a connection with its credentials, irrevocably",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionDeleted,
@@ -134,4 +144,4 @@ export const connectionEndpoints: Endpoint[] = [
       return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
-];
+};

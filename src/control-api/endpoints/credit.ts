@@ -1,3 +1,4 @@
+/** Endpoints for credit: added by the operator, and bought by card where the operator has set a key of Stripe. */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { addCredit, CreditForm, CreditView } from "../../gateway/credit/credit.ts";
@@ -8,15 +9,16 @@ import { RefundForm, TopUpForm, TopUpSettingsForm, TopUpSettingsView, TopUpView 
 import { setTopUpSettings, showTopUpSettings } from "../../gateway/top-ups/settings.ts";
 import { refundTopUp } from "../../gateway/top-ups/take-back.ts";
 import { createTopUp, authorizeToSee, findTopUp, listTopUps, noTopUp, showTopUp } from "../../gateway/top-ups/top-ups.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace, listOf, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { topUpCallMs } from "../limits.ts";
 import { describeCredit } from "./workspaces.ts";
 
-export const creditEndpoints: Endpoint[] = [
-  endpoint({
+export const creditEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/credit",
+    command: "credit add",
     summary: "Add credit; the same reference adds once",
     fields: inWorkspace(CreditForm),
     view: CreditView,
@@ -27,9 +29,10 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit({ ...workspace, balance }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/credit",
+    command: "credit show",
     summary: "Show a workspace's credit",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: CreditView,
@@ -38,7 +41,7 @@ export const creditEndpoints: Endpoint[] = [
       return describeCredit(workspace, parts);
     },
   }),
-];
+};
 
 /** The workspace of the path's top-up and the actor there; one of another workspace than the named one counts as unknown. */
 async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
@@ -53,12 +56,13 @@ function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
 }
 
-export const topUpEndpoints: Endpoint[] = [
-  endpoint({
+export const topUpEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/top-ups",
+    command: "top-up create",
     summary:
-      "Open a page of Stripe that takes a card for credit, at the returned `url`; an open one of the same amount is given again",
+      "Open a page of Stripe, at the url of the answer, on which a person pays for credit by card; an open one of the same amount is given again",
     fields: inWorkspace(TopUpForm),
     view: TopUpView,
     status: 201,
@@ -69,14 +73,21 @@ export const topUpEndpoints: Endpoint[] = [
       return createTopUp({ actor, workspace: workspace.id, form }, offered(parts));
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/top-ups",
+    command: "top-up list",
     summary: "List a workspace's card top-ups with their refunds, newest first",
     fields: Type.Object({
       workspace: NamedWorkspace,
       limit: rowLimit({ normal: 100, max: topUpsListedMax }),
-      before: Type.Optional(Type.String({ pattern: "^top-[2-7a-z]{26}$", description: "the id of a top-up" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^top-[2-7a-z]{26}$",
+          title: "Only those older than this one",
+          description: "the id of a top-up",
+        }),
+      ),
     }),
     view: listOf(TopUpView),
     async handle({ input, actors, parts }) {
@@ -85,9 +96,10 @@ export const topUpEndpoints: Endpoint[] = [
       return { data: await listTopUps({ actor, workspace: workspace.id, before: input.before ?? null, limit }, parts.sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/top-ups/:id",
+    command: "top-up show",
     summary: "Show a card top-up; one under way is looked up at Stripe first",
     fields: withOptionalWorkspace(NoFields),
     view: TopUpView,
@@ -104,9 +116,13 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUp({ id: topUp.id, workspace: workspace.id }, sql);
     },
   }),
-  endpoint({
+  refund: endpoint({
     method: "POST",
     path: "/top-ups/:id/refund",
+    command: {
+      name: "top-up refund",
+      confirm: "It takes the amount out of the workspace's credit and gives it back to the card",
+    },
     summary: "Refund a card top-up, at most what the workspace can still spend; the credit is taken back first",
     fields: withOptionalWorkspace(RefundForm),
     view: TopUpView,
@@ -118,9 +134,10 @@ export const topUpEndpoints: Endpoint[] = [
       return refundTopUp({ actor, workspace: workspace.id, id: call.id, form }, offered(call.parts));
     },
   }),
-  endpoint({
+  showSettings: endpoint({
     method: "GET",
     path: "/top-up-settings",
+    command: "top-up settings",
     summary: "Show a workspace's saved card and automatic top-up",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: TopUpSettingsView,
@@ -130,9 +147,10 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, { ...parts, stripe });
     },
   }),
-  endpoint({
+  editSettings: endpoint({
     method: "PATCH",
     path: "/top-up-settings",
+    command: { name: "top-up set", flags: { remove_card: { bare: true } } },
     summary: "Change automatic top-up, or forget the saved card",
     fields: inWorkspace(TopUpSettingsForm),
     view: TopUpSettingsView,
@@ -145,4 +163,4 @@ export const topUpEndpoints: Endpoint[] = [
       return showTopUpSettings({ actor, workspace: workspace.id }, topUps);
     },
   }),
-];
+};

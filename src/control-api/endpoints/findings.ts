@@ -1,3 +1,7 @@
+/**
+ * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. An id of another workspace is not
+ * found.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
@@ -23,7 +27,7 @@ import {
 } from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
@@ -45,31 +49,51 @@ async function scopeOf({ workspace, project, product }: NamedScope, sql: Queries
 
 /** What `scopeOf` reads besides the workspace. */
 const scopeFields = {
-  project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
-  product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+  project: Type.Optional(
+    line("the id or exact name of a project", { title: "Only those of this project, by id or exact name", minLength: 1 }),
+  ),
+  product: Type.Optional(
+    line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+  ),
 };
 
-export const findingEndpoints: Endpoint[] = [
-  endpoint({
+export const findingEndpoints = {
+  search: endpoint({
     method: "GET",
     path: "/findings",
+    command: "finding list",
     summary: "Search findings, the most severe first",
     fields: Type.Object({
       workspace: NamedWorkspace,
       ...scopeFields,
-      vulnerability: Type.Optional(line("any id of a vulnerability, such as CVE-2021-44228", { minLength: 1 })),
-      severity: Type.Optional(wordOf(severities)),
-      status: Type.Optional(
-        wordOf(
-          [...findingStatuses, "live", "false_positive"],
-          `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
-        ),
+      vulnerability: Type.Optional(
+        line("any id of a vulnerability, such as CVE-2021-44228", {
+          title: "Only those of this vulnerability, by any of its ids",
+          minLength: 1,
+        }),
       ),
-      ecosystem: Type.Optional(wordOf(ecosystemNames)),
-      fixable: Type.Optional(wordOf(["true", "false"], "true for findings with a known version that is not affected, or false,")),
+      severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
+      status: Type.Optional(
+        wordOf([...findingStatuses, "live", "false_positive"], {
+          title: "Only those of this status; live: open or in progress, and no false positive",
+          description: `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
+        }),
+      ),
+      ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only components of this ecosystem" })),
+      fixable: Type.Optional(
+        wordOf(["true", "false"], {
+          title: "Only those with, or without, a version to upgrade to",
+          description: "true for findings with a known version that is not affected, or false,",
+        }),
+      ),
       text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
       limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
-      after: Type.Optional(line("the `next` of the page before", { minLength: 1 })),
+      after: Type.Optional(
+        line("the `next` of the page before", {
+          title: "Only those after this finding: `next` of the page before",
+          minLength: 1,
+        }),
+      ),
     }),
     view: FindingPage,
     async handle({ input, actors, parts: { sql } }) {
@@ -91,23 +115,28 @@ export const findingEndpoints: Endpoint[] = [
       return searchFindings(request, sql);
     },
   }),
-  endpoint({
+  triage: endpoint({
     method: "PATCH",
     path: "/findings",
+    command: { name: "finding set", flags: { findings: "id" } },
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
     fields: Type.Object({
       workspace: NamedWorkspace,
       findings: Type.Array(line("the id of a finding", { minLength: 1 }), {
         minItems: 1,
         maxItems: findingsTriagedMax,
+        title: `Ids of findings; at most ${findingsTriagedMax}`,
         description: `a list of 1 to ${findingsTriagedMax} ids of findings`,
       }),
-      status: Type.Optional(wordOf(findingStatuses)),
-      false_positive: Type.Optional(Type.Boolean({ description: "true if the matches are wrong, or false," })),
+      status: Type.Optional(wordOf(findingStatuses, { title: "The new status" })),
+      false_positive: Type.Optional(
+        Type.Boolean({ title: "Whether the matches are wrong", description: "true if the matches are wrong, or false," }),
+      ),
       note: Type.Optional(
         Type.String({
           maxLength: findingNoteCharactersMax,
           pattern: "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$",
+          title: "The reason; an empty one removes it",
           description: `a text of at most ${findingNoteCharactersMax} characters; an empty one removes the note;`,
         }),
       ),
@@ -120,9 +149,10 @@ export const findingEndpoints: Endpoint[] = [
       return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
     },
   }),
-  endpoint({
+  listUrgent: endpoint({
     method: "GET",
     path: "/urgent-findings",
+    command: "finding urgent",
     summary: "List open findings, those that are exploited and those that are most likely to be first",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -136,9 +166,10 @@ export const findingEndpoints: Endpoint[] = [
       return urgentFindings({ scope, limit: parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax }) }, sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/findings/:id",
+    command: "finding show",
     summary: "Show a finding: why it matches, what was decided, and the version to upgrade to",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: FindingDetails,
@@ -147,9 +178,10 @@ export const findingEndpoints: Endpoint[] = [
       return showFinding({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  listEvents: endpoint({
     method: "GET",
     path: "/findings/:id/events",
+    command: "finding events",
     summary: "List what scans and people changed of a finding, newest first",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -167,17 +199,18 @@ export const findingEndpoints: Endpoint[] = [
       return { data: events };
     },
   }),
-];
+};
 
 const OfProject = Type.Object({
   workspace: NamedWorkspace,
   project: line("the id or exact name of a project", { minLength: 1 }),
 });
 
-export const vexEndpoints: Endpoint[] = [
-  endpoint({
+export const vexEndpoints = {
+  export: endpoint({
     method: "GET",
     path: "/vex",
+    command: "vex export",
     summary: "Show the findings of a project and what was decided as a CycloneDX document (VEX)",
     fields: OfProject,
     view: VexDocument,
@@ -189,9 +222,10 @@ export const vexEndpoints: Endpoint[] = [
       return exportVex(project, parts);
     },
   }),
-  endpoint({
+  import: endpoint({
     method: "POST",
     path: "/vex",
+    command: "vex import",
     summary: "Take over the decisions of a CycloneDX document (VEX) about the findings of a project",
     file: "The document: CycloneDX in JSON, with vulnerabilities that have an analysis",
     fields: OfProject,
@@ -205,4 +239,4 @@ export const vexEndpoints: Endpoint[] = [
       return importVex({ actor, workspace: workspace.id, project, bytes }, parts);
     },
   }),
-];
+};

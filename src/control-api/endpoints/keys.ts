@@ -1,3 +1,4 @@
+/** Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -5,9 +6,9 @@ import { createKey, editKey, listKeys, revokeKey, findKey, noKey, requireSeen, v
 import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schema.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
-import { Email } from "../../accounts/workspaces/fields.ts";
+import { emailOf } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { keyRowsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -36,35 +37,51 @@ async function keyAndActor({
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
 }
 
-const trueOrFalse = Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" });
+const trueOrFalse = (title: string) =>
+  Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { title, description: "true or false" }));
 
-export const keyEndpoints: Endpoint[] = [
-  endpoint({
+const keyFlags = {
+  monthly_spend_limit_usd: "limit",
+  daily_spend_limit_usd: "daily-limit",
+  rate_limit_rpm: { flag: "rpm", none: "default" },
+} as const;
+
+export const keyEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/keys",
-    summary: "Create a key; `key` in the answer is the only time it is shown",
+    command: {
+      name: "key create",
+      flags: { ...keyFlags, owner: { unlessAs: true } },
+      example: '--workspace default --owner owner@localhost --name "my app" --limit 25 --rpm 60',
+    },
+    summary: "Create a key and show it once",
     fields: inWorkspace(KeyForm),
     view: NewKeyView,
     status: 201,
     async handle({ input: { workspace: named, ...form }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
-      const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
-      parts.notify("records-changed");
-      return created;
+      return createKey({ actor: owner, workspace: workspace.id, form }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/keys",
-    summary:
-      "List keys in order of creation; `revoked=true` lists the revoked ones, `near_limit=true` those that have spent 80 % of their limit",
+    command: { name: "key list", flags: { revoked: { bare: true }, near_limit: { bare: true } } },
+    summary: "List keys in order of creation",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
-      owner: Type.Optional(Email),
-      revoked: Type.Optional(trueOrFalse),
-      near_limit: Type.Optional(trueOrFalse),
-      after: Type.Optional(Type.String({ pattern: "^key-[a-z2-7]{26}$", description: "the id of a key" })),
+      owner: Type.Optional(emailOf("Only keys of this member")),
+      revoked: trueOrFalse("Only the revoked ones"),
+      near_limit: trueOrFalse("Only those that have spent 80 % of their monthly limit"),
+      after: Type.Optional(
+        Type.String({
+          pattern: "^key-[a-z2-7]{26}$",
+          title: "Only those created after this key",
+          description: "the id of a key",
+        }),
+      ),
       limit: rowLimit({ max: keyRowsMax }),
     }),
     view: listOf(KeyView),
@@ -82,39 +99,38 @@ export const keyEndpoints: Endpoint[] = [
       return { data: await listKeys({ actor, ...filter }, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/keys/:id",
+    command: "key show",
     summary: "Show a key",
     fields: withOptionalWorkspace(NoFields),
     view: KeyView,
     handle: async (call) => viewKey((await keyAndActor(call)).row),
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/keys/:id",
+    command: { name: "key edit", flags: keyFlags },
     summary: "Change a key's name, spend limits or requests per minute; other fields stay",
     fields: withOptionalWorkspace(KeyEdit),
     view: KeyView,
     async handle(call) {
       const { actor } = await keyAndActor(call);
       const { workspace: _named, ...edit } = call.input;
-      const view = await editKey({ actor, id: call.id, edit }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return editKey({ actor, id: call.id, edit }, call.parts);
     },
   }),
-  endpoint({
+  revoke: endpoint({
     method: "POST",
     path: "/keys/:id/revoke",
+    command: { name: "key revoke", confirm: "A revoked key cannot be restored" },
     summary: "Revoke a key, irrevocably",
     fields: withOptionalWorkspace(NoFields),
     view: KeyView,
     async handle(call) {
       const { actor } = await keyAndActor(call);
-      const view = await revokeKey({ actor, id: call.id }, call.parts);
-      call.parts.notify("records-changed");
-      return view;
+      return revokeKey({ actor, id: call.id }, call.parts);
     },
   }),
-];
+};

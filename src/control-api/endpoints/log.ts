@@ -1,3 +1,7 @@
+/**
+ * Endpoints for the log of requests, and for the prompts that were kept of them. No index has the outcome of requests, nor the model of
+ * a key's: with such a filter a bounded number of the newest is searched, and the answer says how many and where to go on.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/keys.ts";
@@ -13,7 +17,6 @@ import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
 import { GenerationDetail, LogView } from "../../gateway/generations/schema.ts";
 import type { LogPage } from "../../gateway/generations/store.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
-import { requireFinished } from "../../gateway/metering/move.ts";
 import {
   countStoredPrompts,
   deleteOnePrompt,
@@ -28,15 +31,14 @@ import {
 } from "../../gateway/prompts/prompts.ts";
 import { selectPromptWorkspace } from "../../gateway/prompts/store.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
 import { logRowsDefault, logRowsMax, promptDeletionMsMax } from "../limits.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-const time = Type.String({
-  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$",
-  description: "a time such as 2026-11-20T00:00:00Z",
-});
+const timeWords = "a time such as 2026-11-20T00:00:00Z";
+const timeOf = (title: string) =>
+  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$", title, description: timeWords });
 
 /** @throws DomainError invalid_field */
 function readRange({ from, to }: { from?: string; to?: string }): Pick<LogPage, "fromMs" | "toMs"> {
@@ -50,25 +52,39 @@ function readRange({ from, to }: { from?: string; to?: string }): Pick<LogPage, 
 function readTime(field: "from" | "to", text: string | undefined): number | null {
   const ms = text === undefined ? null : Date.parse(text);
   if (ms === null || ms >= 0) return ms;
-  throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${time.description} is needed`, { field });
+  throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${timeWords} is needed`, { field });
 }
 
-export const logEndpoints: Endpoint[] = [
-  endpoint({
+export const logEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/log",
+    command: { name: "log list", example: "--workspace default --since 24h --status error --limit 20" },
     summary: "List ended generations, newest first",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
-      key: Type.Optional(line("the id of a key")),
-      member: Type.Optional(line("the email of a member: only their requests in the Workbench and with keys of theirs")),
-      model: Type.Optional(line("the id of a model; needs a workspace or a key")),
-      from: Type.Optional(time),
-      to: Type.Optional(time),
-      status: Type.Optional(Type.Union([Type.Literal("ok"), Type.Literal("error")], { description: "ok or error" })),
-      code: Type.Optional(line("the code of an error")),
+      key: Type.Optional(line("the id of a key", { title: "Only those of this key" })),
+      member: Type.Optional(
+        line("the email of a member", { title: "Only those of this member, in the Workbench or with keys of theirs" }),
+      ),
+      model: Type.Optional(line("the id of a model", { title: "Only those of this model; needs a workspace or a key" })),
+      from: Type.Optional(timeOf("Only those accepted from this time on")),
+      to: Type.Optional(timeOf("Only those accepted before this time")),
+      status: Type.Optional(
+        Type.Union([Type.Literal("ok"), Type.Literal("error")], {
+          title: "Only those that went well, or that failed",
+          description: "ok or error",
+        }),
+      ),
+      code: Type.Optional(line("the code of an error", { title: "Only those with this code of an error" })),
       limit: rowLimit({ normal: logRowsDefault, max: logRowsMax }),
-      before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^gen-[a-z2-7]{26}$",
+          title: "Only those older than this generation",
+          description: "the id of a generation",
+        }),
+      ),
     }),
     view: LogView,
     async handle({ input, actors, parts }) {
@@ -92,16 +108,16 @@ export const logEndpoints: Endpoint[] = [
       return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),
-  endpoint({
+  retain: endpoint({
     method: "POST",
     path: "/log/retain",
-    summary:
-      "Delete older months of the log and keep their sums; as `application/x-ndjson` with each month as soon as it is deleted",
+    command: { name: "log retain", confirm: "Deleted rows cannot be restored" },
+    summary: "Delete older months of the log and keep their sums",
     fields: Type.Object({
       months: Type.Integer({
         minimum: retainMonthsMin,
         maximum: retainMonthsMax,
-        description: "how many months before the current one are kept",
+        description: `how many months before the current one are kept, ${retainMonthsMin} to ${retainMonthsMax},`,
       }),
     }),
     view: RetentionView,
@@ -109,14 +125,14 @@ export const logEndpoints: Endpoint[] = [
     progress: true,
     async handle({ input: { months }, actors, request, parts }) {
       const actor = actors.operator("delete months of the log");
-      await requireFinished(parts.sql);
       if (!wantsProgress(request)) return retainLog({ actor, months }, parts);
       return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/log/:id",
+    command: "log show",
     summary: "Show an ended generation",
     fields: withOptionalWorkspace(NoFields),
     view: GenerationDetail,
@@ -132,7 +148,7 @@ export const logEndpoints: Endpoint[] = [
       return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
-];
+};
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
@@ -142,10 +158,11 @@ async function promptAndActor({ id, named, actors, parts }: Entering): ReturnTyp
   return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
 }
 
-export const promptEndpoints: Endpoint[] = [
-  endpoint({
+export const promptEndpoints = {
+  count: endpoint({
     method: "GET",
     path: "/prompts",
+    command: "prompt count",
     summary: "Count a workspace's stored prompts",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: PromptCount,
@@ -154,9 +171,10 @@ export const promptEndpoints: Endpoint[] = [
       return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/prompts/:id",
+    command: "prompt show",
     summary: "Show the stored prompt of a generation, with its answer",
     fields: withOptionalWorkspace(NoFields),
     view: PromptView,
@@ -166,9 +184,10 @@ export const promptEndpoints: Endpoint[] = [
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "POST",
     path: "/prompts/delete",
+    command: "prompt delete",
     summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, irrevocably",
     fields: withOptionalWorkspace(PromptDeletion),
     view: PromptsDeleted,
@@ -187,4 +206,4 @@ export const promptEndpoints: Endpoint[] = [
       throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
     },
   }),
-];
+};

@@ -1,3 +1,8 @@
+/**
+ * Endpoints for members of a workspace. Inviting and new roles take a recent sign-in, so that whoever finds an open browser cannot stay
+ * in the workspace by an address of their own, and count against the workspace's changes of an hour, since each invitation is a mail. A
+ * mailed link signs its person in and takes their answer; whoever invites never sees it.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { LimitReachedError } from "../../accounts/errors.ts";
@@ -9,20 +14,21 @@ import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { createSignInLink } from "../../accounts/sessions/links.ts";
 import { managers } from "../../accounts/workspaces/authorize.ts";
-import { canonicalEmail, Email } from "../../accounts/workspaces/fields.ts";
+import { canonicalEmail, emailOf } from "../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
 import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-export const memberEndpoints: Endpoint[] = [
-  endpoint({
+export const memberEndpoints = {
+  add: endpoint({
     method: "POST",
     path: "/members",
+    command: { name: "member add", flags: { invite: { bare: true } } },
     summary:
       "Invite a person to a workspace: an admin's invitation is pending until they accept, and the operator's is in force at once",
     fields: Type.Composite([
@@ -42,20 +48,19 @@ export const memberEndpoints: Endpoint[] = [
       // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
-      const view = await inviteMember({ actor, workspace, member, mails: invite }, parts);
-      parts.notify("records-changed");
-      return view;
+      return inviteMember({ actor, workspace, member, mails: invite }, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/members",
+    command: "member list",
     summary: "List the members of a workspace, by address",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      email: Type.Optional(Email),
+      email: Type.Optional(emailOf("Only this one")),
       limit: rowLimit({ normal: memberRowsMax, max: memberRowsMax }),
-      after: Type.Optional(Email),
+      after: Type.Optional(emailOf("Only addresses after this one, for the next page")),
     }),
     view: listOf(ListedMember),
     async handle({ input, actors, parts }) {
@@ -68,10 +73,11 @@ export const memberEndpoints: Endpoint[] = [
       return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/members/:id",
-    summary: "Change a member's role or monthly spend limit; the path takes the address, and omitted fields stay",
+    command: { name: "member set", flags: { id: "email", monthly_spend_limit_usd: "limit" } },
+    summary: "Change a member's role or monthly spend limit; omitted ones stay",
     fields: inWorkspace(MemberEdit),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
@@ -79,28 +85,26 @@ export const memberEndpoints: Endpoint[] = [
       const { actor, workspace } = await actors.inWorkspace(named);
       if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
     },
   }),
-  endpoint({
+  deactivate: endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
+    command: { name: "member deactivate", flags: { id: "email" } },
     summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
     fields: inWorkspace(NoFields),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       // It is not counted: whoever uses up the changes of an hour must not be able to stay.
-      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
-      parts.notify("records-changed");
-      return view;
+      return deactivateMember({ actor, workspace: workspace.id, email }, parts);
     },
   }),
-  endpoint({
+  reactivate: endpoint({
     method: "POST",
     path: "/members/:id/reactivate",
+    command: { name: "member reactivate", flags: { id: "email" } },
     summary: "Reactivate a member; revoked keys stay revoked",
     fields: inWorkspace(NoFields),
     view: MemberView,
@@ -110,15 +114,12 @@ export const memberEndpoints: Endpoint[] = [
       const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
       if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
       const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
-      parts.notify("records-changed");
-      return view;
+      return countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
     },
   }),
-];
+};
 
-/** Changes of members, which concern other people, and mails to those who are invited. */
-
+/** What a change of members needs. */
 interface Sources {
   sql: Transaction;
   clock: Clock;
@@ -147,8 +148,8 @@ interface Invitation {
 }
 
 /**
- * Makes a person a member, or asks them to become one. A mail has a link that signs them in, and where they are asked, takes their answer.
- * Only the mail has the link: whoever invites an address that has an account elsewhere must not be able to sign in as its person.
+ * Makes a person a member, or asks them to become one. Only the mail has the link: whoever invites an address that has an account
+ * elsewhere must not be able to sign in as its person.
  * @throws DomainError as `addMember` does; LimitReachedError for a person who was asked within the last hour
  */
 function inviteMember({ actor, workspace, member, mails }: Invitation, parts: ControlParts): Promise<MemberView> {
@@ -165,7 +166,7 @@ async function requireNotAskedLately(
   { sql, clock }: Sources,
 ): Promise<void> {
   const email = canonicalEmail(typed);
-  // Of many at once for a new address only the first finds no row.
+  // If many ask a new address at once, only the first finds no row.
   await lockQuota({ workspace, counted: "invitations" }, sql);
   const row = await lockMember({ workspace, email }, sql);
   if (row === undefined || row.consent === "given" || row.askedAt === null) return;

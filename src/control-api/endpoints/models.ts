@@ -1,3 +1,8 @@
+/**
+ * Endpoints for models, their launch checks, and chats of the Workbench. A check calls each route that only its launch check keeps from
+ * serving; until it ends its former outcome stands. In the Workbench a member spends the workspace's credit: what holds for a key holds
+ * for the member, except the limits of a key.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -9,13 +14,13 @@ import { ModelDetails, modelDetails } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";
 import { checkModels, type WorkspaceRequirements } from "../../gateway/models/models.ts";
 import { requirementsOf } from "../../gateway/own-keys/requirements.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, withOptionalWorkspace, NamedWorkspace } from "../fields.ts";
 import { modelCheckMsMax, workbenchAnswerMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
+const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model", { title: "Only this model" })) });
 
 /** All models, or the named one. @throws DomainError not_found, which names the id that was probably meant */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
@@ -27,17 +32,18 @@ function choose(id: string | undefined, { models }: ControlParts): Model[] {
   throw new DomainError("not_found", `There is no model with the id "${id}"${hint}`, { field: "id" });
 }
 
-/** Those of a workspace without requirements, for a list that belongs to none. */
+/** The requirements of a list that belongs to no workspace: none. */
 const noDemands: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
 
 function describe(chosen: Model[], { models, measure }: ControlParts, demands = noDemands): { data: ModelDetails[] } {
   return { data: chosen.map((model) => modelDetails(model, { models, measure, demands })) };
 }
 
-export const modelEndpoints: Endpoint[] = [
-  endpoint({
+export const modelEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/models",
+    command: "model list",
     summary: "List the catalog's models, with the reason if one cannot be called: in a workspace by its settings and own keys",
     fields: withOptionalWorkspace(ChosenModels),
     view: listOf(ModelDetails),
@@ -47,10 +53,11 @@ export const modelEndpoints: Endpoint[] = [
       return describe(choose(input.id, parts), parts, await requirementsOf(workspace, parts.sql));
     },
   }),
-  endpoint({
+  check: endpoint({
     method: "POST",
     path: "/models/check",
-    summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it ends",
+    command: "model check",
+    summary: "Run the launch checks again and wait for them; each is a test call that costs a few tokens",
     fields: ChosenModels,
     view: listOf(ModelDetails),
     deadlineMs: modelCheckMsMax,
@@ -65,10 +72,10 @@ export const modelEndpoints: Endpoint[] = [
       return wantsProgress(request) ? streamProgress(check, parts.log) : check();
     },
   }),
-];
+};
 
-export const workbenchEndpoints: Endpoint[] = [
-  endpoint({
+export const workbenchEndpoints = {
+  complete: endpoint({
     method: "POST",
     path: "/workbench",
     summary: "Complete a chat as a member, without a key, on the workspace's credit",
@@ -84,7 +91,7 @@ export const workbenchEndpoints: Endpoint[] = [
       return parts.runInWorkbench({ request, server, caller });
     },
   }),
-];
+};
 
 /** @throws DomainError forbidden for auditors, and for the operator, who is no member */
 function memberOf(actor: Actor): MemberActor {

@@ -1,3 +1,4 @@
+/** Endpoints for projects and products of the security platform. Without a limit, a list is whole, up to its bound. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { projectMoveMs } from "../../security/limits.ts";
@@ -10,7 +11,7 @@ import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "..
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
 import { selectScanTotals } from "../../security/scans/comparison-store.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, inWorkspace } from "../fields.ts";
 import { controlRowsMax } from "../limits.ts";
 
@@ -23,15 +24,18 @@ const ScanTotals = Type.Object({
 });
 export type ScanTotals = Static<typeof ScanTotals>;
 
-export const projectEndpoints: Endpoint[] = [
-  endpoint({
+export const projectEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/projects",
+    command: "project list",
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
-      text: Type.Optional(line("a part of a project's name", { minLength: 1 })),
+      product: Type.Optional(
+        line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+      ),
+      text: Type.Optional(line("a part of a project's name", { title: "Only those with this text in their name", minLength: 1 })),
       limit: rowLimit(allRows),
       offset: RowOffset,
     }),
@@ -47,14 +51,19 @@ export const projectEndpoints: Endpoint[] = [
       return { data: await viewProjects(rows, parts) };
     },
   }),
-  endpoint({
+  countScans: endpoint({
     method: "GET",
     path: "/scans",
+    command: "project scans",
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      project: Type.Optional(
+        line("the id or exact name of a project", { title: "Only this project, by id or exact name", minLength: 1 }),
+      ),
+      product: Type.Optional(
+        line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+      ),
     }),
     view: ScanTotals,
     async handle({ input: { project, product, ...input }, actors, parts: { sql } }) {
@@ -70,9 +79,10 @@ export const projectEndpoints: Endpoint[] = [
       return { scanned, not_comparable: notComparable };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/projects/:id",
+    command: "project show",
     summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProjectDetailsView,
@@ -82,10 +92,11 @@ export const projectEndpoints: Endpoint[] = [
       return showProject({ workspace: workspace.id, id }, parts);
     },
   }),
-  endpoint({
+  move: endpoint({
     method: "PATCH",
     path: "/projects/:id",
-    summary: "Put a project into another product, with its findings; null puts it into none",
+    command: { name: "project set", flags: { id: "project" } },
+    summary: "Move a project, with its findings, into another product, or into none",
     fields: Type.Object({
       workspace: NamedWorkspace,
       product: Type.Union([line("the id of a product, or its name", { minLength: 1 }), Type.Null()], {
@@ -100,12 +111,13 @@ export const projectEndpoints: Endpoint[] = [
       return viewProjectOf({ workspace: workspace.id, id }, parts);
     },
   }),
-];
+};
 
-export const productEndpoints: Endpoint[] = [
-  endpoint({
+export const productEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/products",
+    command: "product create",
     summary: "Create a product, which groups projects",
     fields: inWorkspace(ProductForm),
     view: ProductView,
@@ -116,9 +128,10 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, parts.sql);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/products",
+    command: "product list",
     summary: "List products by name, with their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -133,9 +146,10 @@ export const productEndpoints: Endpoint[] = [
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/products/:id",
+    command: "product show",
     summary: "Show a product",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProductView,
@@ -145,4 +159,4 @@ export const productEndpoints: Endpoint[] = [
       return viewProductOf({ workspace: workspace.id, id }, sql);
     },
   }),
-];
+};

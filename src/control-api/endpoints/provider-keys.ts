@@ -1,3 +1,4 @@
+/** Endpoints for a workspace's own keys of providers. After each change every gateway and worker reads its records again. */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
@@ -13,7 +14,7 @@ import {
 import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
 import { testOwnKey } from "../../gateway/own-keys/test-own-key.ts";
 import { listOwnKeyProviders, OwnKeyProvider } from "../../gateway/own-keys/try-key.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
 
@@ -28,17 +29,11 @@ async function ownerAndActor({
   return actors.forResource({ named: input.workspace, workspace: found.workspace, unknown: noOwnKey(id) });
 }
 
-/** Runs a change, after which every gateway and worker reads its records again. */
-async function applied<T>({ parts }: Pick<EndpointCall<unknown>, "parts">, change: Promise<T>): Promise<T> {
-  const result = await change;
-  parts.notify("records-changed");
-  return result;
-}
-
-export const providerKeyEndpoints: Endpoint[] = [
-  endpoint({
+export const providerKeyEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/provider-keys",
+    command: "provider-key create",
     summary: "Store a workspace's own key for a provider, sealed, after a test call of at most 16 tokens that its provider bills",
     fields: inWorkspace(OwnKeyForm),
     view: OwnKeyView,
@@ -48,12 +43,13 @@ export const providerKeyEndpoints: Endpoint[] = [
       call.actors.requireRecentSignIn("store a provider key");
       const { workspace: named, ...form } = call.input;
       const { actor, workspace } = await call.actors.inWorkspace(named);
-      return applied(call, createOwnKey({ actor, workspace, form }, call.parts));
+      return createOwnKey({ actor, workspace, form }, call.parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/provider-keys",
+    command: "provider-key list",
     summary: "List own provider keys in order of creation; members and auditors see that they exist",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(OwnKeyView),
@@ -62,17 +58,19 @@ export const providerKeyEndpoints: Endpoint[] = [
       return { data: await listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
     },
   }),
-  endpoint({
+  listProviders: endpoint({
     method: "GET",
     path: "/providers",
+    command: "provider list",
     summary: "List the providers that a workspace may bring its own key for, by name",
     fields: NoFields,
     view: listOf(OwnKeyProvider),
     handle: async ({ parts }) => ({ data: listOwnKeyProviders(parts) }),
   }),
-  endpoint({
+  replace: endpoint({
     method: "PUT",
     path: "/provider-keys/:id",
+    command: "provider-key replace",
     summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
     fields: withOptionalWorkspace(NewOwnKey),
     view: OwnKeyView,
@@ -81,12 +79,13 @@ export const providerKeyEndpoints: Endpoint[] = [
       call.actors.requireRecentSignIn("replace a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
-      return applied(call, replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+      return replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts);
     },
   }),
-  endpoint({
+  test: endpoint({
     method: "POST",
     path: "/provider-keys/:id/test",
+    command: "provider-key test",
     summary:
       "Call the provider with the key, for each chat model without a launch check or one named model; the provider bills the calls",
     fields: withOptionalWorkspace(OwnKeyTestForm),
@@ -95,12 +94,13 @@ export const providerKeyEndpoints: Endpoint[] = [
     async handle(call) {
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
-      return applied(call, testOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+      return testOwnKey({ actor, workspace, id: call.id, form }, call.parts);
     },
   }),
-  endpoint({
+  disable: endpoint({
     method: "POST",
     path: "/provider-keys/:id/disable",
+    command: "provider-key disable",
     summary: "Keep the key and no longer use it: from now on its provider is called with the service's key and charged",
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyView,
@@ -108,19 +108,20 @@ export const providerKeyEndpoints: Endpoint[] = [
       // From then on its calls are charged to credit.
       call.actors.requireRecentSignIn("disable a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return applied(call, disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+      return disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-  endpoint({
+  delete: endpoint({
     method: "DELETE",
     path: "/provider-keys/:id",
+    command: "provider-key delete",
     summary: "Delete the key, irrevocably: from now on its provider is called with the service's key and charged",
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyDeleted,
     async handle(call) {
       call.actors.requireRecentSignIn("delete a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return applied(call, deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+      return deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
-];
+};

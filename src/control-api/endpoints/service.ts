@@ -1,21 +1,22 @@
-import { Type } from "@sinclair/typebox";
+/**
+ * Endpoints for what the operator asks of the whole service: its state, the rotation of secrets, the ledger's check, and maintenance of
+ * its database.
+ */
 import { resealSecondFactors } from "../../accounts/second-factor/second-factor.ts";
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";
-import { migrationMsMax } from "../../backing/limits.ts";
-import { bindConnections } from "../../connectors/connections/connections.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
-import { moveGenerations, MoveView } from "../../gateway/metering/move.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-export const serviceEndpoints: Endpoint[] = [
-  endpoint({
+export const serviceEndpoints = {
+  show: endpoint({
     method: "GET",
     path: "/service",
+    command: "service show",
     summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
     fields: NoFields,
     view: ServiceView,
@@ -24,9 +25,10 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.serviceState();
     },
   }),
-  endpoint({
+  showFleet: endpoint({
     method: "GET",
     path: "/status",
+    command: "status",
     summary: "Show what runs: the processes with their versions, the database's schema, and what waits for the ledger",
     fields: NoFields,
     view: FleetView,
@@ -35,25 +37,27 @@ export const serviceEndpoints: Endpoint[] = [
       return parts.fleetState();
     },
   }),
-];
+};
 
-export const secretEndpoints: Endpoint[] = [
-  endpoint({
+export const secretEndpoints = {
+  rotate: endpoint({
     method: "POST",
     path: "/secrets/rotate",
+    command: "secrets rotate",
     summary: "Seal every workspace's data key and every second factor under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
     handle: async ({ actors, parts }) =>
-      rotateSecrets(actors.operator("rotate secrets"), { ...parts, bind: bindConnections, reseal: resealSecondFactors }),
+      rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
   }),
-];
+};
 
-export const ledgerEndpoints: Endpoint[] = [
-  endpoint({
+export const ledgerEndpoints = {
+  verify: endpoint({
     method: "GET",
     path: "/ledger/verify",
-    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it is checked",
+    command: "ledger verify",
+    summary: "Check all stored amounts in one snapshot",
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
@@ -64,25 +68,4 @@ export const ledgerEndpoints: Endpoint[] = [
       return streamProgress((tell) => verifyLedger({ sql, onChecked: tell }), log);
     },
   }),
-];
-
-export const migrateEndpoints: Endpoint[] = [
-  endpoint({
-    method: "POST",
-    path: "/migrate",
-    summary: "Move the generations of the version before to their new table; as `application/x-ndjson` with its progress",
-    fields: Type.Object({
-      finish: Type.Optional(
-        Type.Boolean({ description: "then drop the older tables: no process of the version before may run" }),
-      ),
-    }),
-    view: MoveView,
-    deadlineMs: migrationMsMax,
-    progress: true,
-    async handle({ input: { finish = false }, actors, request, parts }) {
-      actors.operator("migrate the database");
-      if (!wantsProgress(request)) return moveGenerations(parts, { finish });
-      return streamProgress((onMoved) => moveGenerations(parts, { finish, onMoved }), parts.log);
-    },
-  }),
-];
+};

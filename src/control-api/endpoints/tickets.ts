@@ -1,23 +1,25 @@
+/** The endpoint for the tickets of a workspace: members see their own, everyone else all of them. */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { ticketRowsDefault } from "../../security/limits.ts";
 import { ticketStatuses, ticketTypes } from "../../security/tickets/schema.ts";
 import { listTickets, WorkspaceTicket } from "../../security/tickets/tickets.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 
-export const ticketEndpoints: Endpoint[] = [
-  endpoint({
+export const ticketEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/tickets",
+    command: "ticket list",
     summary: "List the tickets of a workspace, newest first; a member sees their own",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      type: Type.Optional(wordOf(ticketTypes)),
-      status: Type.Optional(wordOf(ticketStatuses)),
+      type: Type.Optional(wordOf(ticketTypes, { title: "Only those of this type" })),
+      status: Type.Optional(wordOf(ticketStatuses, { title: "Only those of this status" })),
       limit: rowLimit({ normal: ticketRowsDefault, max: listRowsMax }),
-      before: Type.Optional(line("the id of a ticket", { minLength: 1 })),
+      before: Type.Optional(line("the id of a ticket", { title: "Only those older than this ticket", minLength: 1 })),
     }),
     view: listOf(WorkspaceTicket),
     async handle({ input: { workspace: named, type = null, status = null, limit, before = null }, actors, parts: { sql } }) {
@@ -26,4 +28,4 @@ export const ticketEndpoints: Endpoint[] = [
       return { data: await listTickets({ actor, workspace: workspace.id, type, status, limit: rows, before }, sql) };
     },
   }),
-];
+};

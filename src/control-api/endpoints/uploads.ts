@@ -1,3 +1,7 @@
+/**
+ * Endpoints for what a project is made of: uploaded SBOMs, and repositories from a platform or an archive. Documents are read within
+ * the bounds of `SbomReader`, so that uploads do not take the event loop.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
@@ -16,7 +20,7 @@ import { ImportedRepository } from "../../security/repositories/read-repository.
 import { archiveFiles } from "../../security/repositories/repository-files.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
 import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -38,16 +42,25 @@ async function readDocument({ pieces, workspace }: SentDocument, { sboms }: Cont
   }
 }
 
-export const sbomEndpoints: Endpoint[] = [
-  endpoint({
+export const sbomEndpoints = {
+  upload: endpoint({
     method: "POST",
     path: "/sboms",
+    command: { name: "sbom upload", flags: { filename: null } },
     summary: "Make an SBOM the current one of a project; a named project or product that does not exist is created",
     file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: line("the id of a project, or a name", { minLength: 1 }),
-      product: Type.Optional(line("the id of a product, or a name", { minLength: 1 })),
+      project: line("the id of a project, or a name", {
+        title: "Id or exact name of the project; a new name makes a new project",
+        minLength: 1,
+      }),
+      product: Type.Optional(
+        line("the id of a product, or a name", {
+          title: "Id or exact name of the product to put the project into; a new name makes a new one",
+          minLength: 1,
+        }),
+      ),
       filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
@@ -60,15 +73,21 @@ export const sbomEndpoints: Endpoint[] = [
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },
   }),
-];
+};
 
 const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
-const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));
+const Project = Type.Optional(
+  line("the id of a project, or a name", {
+    title: "Id or exact name of the project; a new name makes a new project; default: the repository's name",
+    minLength: 1,
+  }),
+);
 
-export const repositoryEndpoints: Endpoint[] = [
-  endpoint({
+export const repositoryEndpoints = {
+  import: endpoint({
     method: "POST",
     path: "/repositories",
+    command: { name: "repository import", flags: { url: null } },
     summary:
       "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
     fields: Type.Object({
@@ -84,9 +103,10 @@ export const repositoryEndpoints: Endpoint[] = [
       return importHosted({ actor, workspace: workspace.id, url, project }, parts);
     },
   }),
-  endpoint({
+  upload: endpoint({
     method: "POST",
     path: "/repositories/archive",
+    command: { name: "repository import", isStep: true },
     summary:
       "Make the lock files in an archive of a repository the current SBOM of a project, which is created if it does not exist",
     file: "The archive: zip, tar or tar.gz; the lock files of a checkout are enough",
@@ -115,4 +135,4 @@ export const repositoryEndpoints: Endpoint[] = [
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },
   }),
-];
+};

@@ -1,3 +1,4 @@
+/** Endpoints for sums of usage by day, model, key and member, and for monthly statements. */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { usageRowsDefault, usageRowsMax, usageSeriesMax, statementRowsDefault, statementRowsMax } from "../../gateway/limits.ts";
@@ -8,21 +9,26 @@ import { UsageFields } from "../../gateway/usage/periods.ts";
 import { UsageView } from "../../gateway/usage/schema.ts";
 import { showUsage } from "../../gateway/usage/usage.ts";
 import { csvResponse } from "../../http/csv-response.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 
-export const usageEndpoints: Endpoint[] = [
-  endpoint({
+export const usageEndpoints = {
+  sum: endpoint({
     method: "GET",
     path: "/usage",
+    command: {
+      name: "usage",
+      flags: { from: null, to: null, series: null },
+      example: "--workspace default --by day,model --since 7d",
+    },
     summary: "Sum requests, tokens and charges by time, key, member, model, provider and endpoint",
     fields: Type.Composite([
       Type.Object({ workspace: NamedWorkspace }),
       UsageFields,
       Type.Object({
-        key: Type.Optional(line("the id of a key")),
-        member: Type.Optional(line("the email of a member: only their requests")),
-        model: Type.Optional(line("the id of a model")),
+        key: Type.Optional(line("the id of a key", { title: "Only this key" })),
+        member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
+        model: Type.Optional(line("the id of a model", { title: "Only this model" })),
         limit: rowLimit({ normal: usageRowsDefault, max: usageRowsMax }),
         series: rowLimit({ max: usageSeriesMax }),
       }),
@@ -40,17 +46,24 @@ export const usageEndpoints: Endpoint[] = [
       return showUsage(asked, { ...parts, sql: parts.reads });
     },
   }),
-];
+};
 
-export const statementEndpoints: Endpoint[] = [
-  endpoint({
+export const statementEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/statements",
+    command: "statement list",
     summary: "List a workspace's statements of usage, newest first; the open one is summed now",
     fields: Type.Object({
       workspace: NamedWorkspace,
       limit: rowLimit({ normal: statementRowsDefault, max: statementRowsMax }),
-      before: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}$", description: "a month such as 2026-10" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^\\d{4}-\\d{2}$",
+          title: "Only months before this one, such as 2026-10",
+          description: "a month such as 2026-10",
+        }),
+      ),
     }),
     view: StatementList,
     async handle({ input: { workspace: named, limit, before = null }, actors, parts }) {
@@ -59,10 +72,11 @@ export const statementEndpoints: Endpoint[] = [
       return listStatements({ actor, workspace, before, limit: rows }, parts);
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/statements/:id",
-    summary: "Show the statement of a month, such as 2026-10; with `format=csv` its lines as a file",
+    command: { name: "statement show", flags: { id: "number", format: null } },
+    summary: "Show the statement of a month",
     fields: Type.Object({
       workspace: NamedWorkspace,
       format: Type.Optional(wordOf(["json", "csv"])),
@@ -75,9 +89,10 @@ export const statementEndpoints: Endpoint[] = [
       return format === "csv" ? csvResponse(statementFile(statement)) : statement;
     },
   }),
-  endpoint({
+  close: endpoint({
     method: "POST",
     path: "/statements/close",
+    command: "statement close",
     summary: "Close the statements of months that are over now, and not within a minute",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: ClosingView,
@@ -87,4 +102,4 @@ export const statementEndpoints: Endpoint[] = [
       return closeNow(workspace?.id ?? null, parts);
     },
   }),
-];
+};

@@ -1,3 +1,4 @@
+/** Endpoints for vulnerabilities, their records, and what is known of their exploitation. */
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../http/limits.ts";
 import { ExploitBatch, importExploits, StoredExploits } from "../../security/findings/lists/exploits.ts";
@@ -6,18 +7,19 @@ import { ecosystemNames, severities } from "../../security/findings/schema.ts";
 import { vulnerabilityRowsDefault } from "../../security/limits.ts";
 import { VulnerabilityRecord } from "../../security/vulnerabilities/schema.ts";
 import { showVulnerability } from "../../security/vulnerabilities/show.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
 
-export const vulnerabilityEndpoints: Endpoint[] = [
-  endpoint({
+export const vulnerabilityEndpoints = {
+  list: endpoint({
     method: "GET",
     path: "/vulnerabilities",
+    command: "vulnerability list",
     summary: "List the vulnerabilities of a workspace's components, the most severe first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      severity: Type.Optional(wordOf(severities)),
-      ecosystem: Type.Optional(wordOf(ecosystemNames)),
+      severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
+      ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only those with an affected component of this ecosystem" })),
       limit: rowLimit({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
       offset: RowOffset,
     }),
@@ -37,9 +39,10 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return { data: rows, total };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/vulnerabilities/:id",
+    command: "vulnerability show",
     summary: "Show a vulnerability by any of its ids, with what it affects and where it occurs in the workspace",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: VulnerabilityRecord,
@@ -49,12 +52,13 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       return record;
     },
   }),
-];
+};
 
-export const exploitEndpoints: Endpoint[] = [
-  endpoint({
+export const exploitEndpoints = {
+  import: endpoint({
     method: "POST",
     path: "/exploits",
+    command: { name: "exploits import", flags: { date: null, epss: null, kev: null, last: null } },
     summary: "Store EPSS scores and entries of CISA's catalog of known exploited vulnerabilities, a batch in one transaction",
     fields: ExploitBatch,
     view: StoredExploits,
@@ -63,4 +67,4 @@ export const exploitEndpoints: Endpoint[] = [
       return importExploits(input, parts.sql);
     },
   }),
-];
+};

@@ -1,3 +1,7 @@
+/**
+ * Endpoints for workspaces and their settings, with credit as the counters have it. Counters that were not used lately are loaded
+ * first, which takes time, so a bounded number is read at once, and after a deadline the rest of a list goes without them.
+ */
 import { Type } from "@sinclair/typebox";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import { selectWorkspaces, type WorkspaceRow } from "../../accounts/workspaces/store.ts";
@@ -5,7 +9,7 @@ import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../ac
 import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
 import { monthOf } from "../../kernel/clock.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
 import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -17,11 +21,12 @@ async function describeWorkspace(idOrName: string, parts: ControlParts): Promise
   return view;
 }
 
-export const workspaceEndpoints: Endpoint[] = [
-  endpoint({
+export const workspaceEndpoints = {
+  create: endpoint({
     method: "POST",
     path: "/workspaces",
-    summary: "Create a workspace, with its first credit if `credit_usd` is given",
+    command: { name: "workspace create", flags: { credit_usd: "credit" } },
+    summary: "Create a workspace: enabled, with fallbacks, everything else off",
     fields: WorkspaceForm,
     view: WorkspaceView,
     status: 201,
@@ -33,9 +38,10 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(id, parts);
     },
   }),
-  endpoint({
+  list: endpoint({
     method: "GET",
     path: "/workspaces",
+    command: "workspace list",
     summary: "List workspaces, oldest first",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(WorkspaceView),
@@ -45,10 +51,11 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await describeWorkspaces(rows, parts) };
     },
   }),
-  endpoint({
+  show: endpoint({
     method: "GET",
     path: "/workspaces/:id",
-    summary: "Show a workspace, by id or exact name",
+    command: { name: "workspace show", flags: { id: "workspace" } },
+    summary: "Show a workspace",
     fields: NoFields,
     view: WorkspaceView,
     async handle({ id, actors, parts }) {
@@ -56,10 +63,14 @@ export const workspaceEndpoints: Endpoint[] = [
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  edit: endpoint({
     method: "PATCH",
     path: "/workspaces/:id",
-    summary: "Change settings; others stay",
+    command: {
+      name: "workspace set",
+      flags: { id: "workspace", spend_limit_usd: "spend-limit", daily_spend_limit_usd: "daily-spend-limit" },
+    },
+    summary: "Change settings of a workspace; omitted ones stay",
     fields: WorkspaceSettings,
     view: WorkspaceView,
     async handle({ input, id, actors, parts }) {
@@ -67,13 +78,13 @@ export const workspaceEndpoints: Endpoint[] = [
       // It deletes what is older.
       if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
-      parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);
     },
   }),
-  endpoint({
+  listStoppedModels: endpoint({
     method: "GET",
     path: "/workspaces/:id/retention",
+    command: { name: "workspace retention", flags: { id: "workspace" } },
     summary: "List the models that the workspace can call while zero data retention is off, and not while it is on",
     fields: NoFields,
     view: listOf(StoppedModel),
@@ -82,7 +93,7 @@ export const workspaceEndpoints: Endpoint[] = [
       return { data: await listStoppedModels(workspace, parts) };
     },
   }),
-];
+};
 
 function allWorkspaces({ sql, clock }: ControlParts) {
   return selectWorkspaces({ workspace: null, now: clock.now() }, sql);

@@ -1,13 +1,12 @@
 /**
- * The credit that a workspace has left, for whoever shows it or acts on it: the balance minus what open requests reserve, to the
- * nano-dollar. The counters hold what is lent in blocks whole, so the gateways are asked how much of each block open requests hold.
- *
+ * The credit that a workspace has left, for whatever shows it or acts on it: the balance minus what open requests reserve, to the
+ * nano-dollar, and nothing of what is merely lent. The counters hold a block whole, so the gateways are asked how much of each block open
+ * requests hold. Where nothing is lent, no gateway is asked.
  * Counters and gateways cannot be read at one moment. The gateways are asked before and after the counters are read: at that moment a block
  * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
- * and it is exact where no block is used meanwhile. A block of which no gateway tells counts whole.
- *
- * A workspace that nothing is lent to asks nobody, and questions about one workspace share their answers at a bounded rate, so whoever
- * looks often costs the gateways little more than whoever looks now and then. Admission does not use this: it decides by what the counters hold.
+ * and the figure is exact where no block is used meanwhile. A block that no gateway reports counts whole: its gateway is silent or dead.
+ * Questions about one workspace share their answers at a bounded rate, so frequent looks cost the gateways little more than rare ones.
+ * Admission does not use this: it decides by what the counters hold, so a 402 counts blocks whole.
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -64,7 +63,7 @@ interface AvailableCreditParts {
   read: (asked: CountedAsked) => Promise<CountedCredit | null>;
 }
 
-/** What gateways tell of a workspace's blocks. */
+/** What gateways report of a workspace's blocks. */
 type Uses = ReadonlyMap<GenerationId, BlockUse>;
 
 export class AvailableCredit {
@@ -90,7 +89,7 @@ export class AvailableCredit {
       if (counted === null || counted.lent <= 0n) return counted && positionOf(counted, 0n);
       const after = await this.#surveys.ask(asked.workspace);
       const { unused, isKnown } = unusedOf(counted, { before, after });
-      // A block that was lent meanwhile is known the next time, and nobody waits for a silent gateway again.
+      // A block that was lent meanwhile is known the next time, and a silent gateway is not waited for again.
       if (isKnown || round === blockUseRoundsMax) return positionOf(counted, unused);
       before = after;
     }
@@ -131,8 +130,9 @@ function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): Nano
 }
 
 /**
- * Questions to all gateways. Whoever asks gets an answer to a question that is sent afterwards, and those of a turn of the event loop share
- * one. A few of a workspace follow each other at once, as one look needs, and then at a bounded rate: each costs every gateway something.
+ * Questions to all gateways. Each caller gets an answer to a question that is sent after its call, and the callers of one turn of the event
+ * loop share one. A few questions about a workspace follow each other at once, as one look needs, and then at a bounded rate: each costs
+ * every gateway something.
  */
 class Surveys {
   readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;

@@ -1,7 +1,10 @@
 /**
- * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages
- * are in flight as the workers take, further requests wait and are then sent together. Requests that may wait for the database are sent
- * in messages of their own.
+ * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages are
+ * in flight as the workers take, further requests wait and are then sent together. A request that waited too long is refused, since
+ * otherwise slow workers would let the queue grow to minutes.
+ * Look-ups of keys may wait for the database, decisions do not. Each has a lane of its own, so that a flood of invalid keys delays no
+ * decision.
+ * A failure says whether a worker may have acted. If it may, the caller has to release the generation (`PendingReleases`).
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../backing/bus.ts";
 import { admissionDeadlineMs, holdMs } from "../../backing/limits.ts";
@@ -184,29 +187,6 @@ export class RequestBatcher {
   }
 }
 
-/** Takes as many requests as one message may hold. */
-function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
-  let bytes = envelopeBytes;
-  let count = 0;
-  for (const { bytes: more } of waiting) {
-    if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
-    bytes += more;
-    count++;
-  }
-  return waiting.splice(0, count);
-}
-
-function exchangeError(error: unknown): Error {
-  if (error instanceof BusUnavailableError) return new RequestNotSentError("Admission cannot be reached", { cause: error });
-  const problem = error instanceof BusTimeoutError ? "in time" : "that can be read";
-  return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
-}
-
-/**
- * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
- * release leaves refuses an admission that arrives later.
- */
-
 interface PendingRelease {
   workspace: WorkspaceId;
   generation: GenerationId;
@@ -214,6 +194,10 @@ interface PendingRelease {
   endsAt: number;
 }
 
+/**
+ * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
+ * release leaves refuses an admission that arrives later.
+ */
 export class PendingReleases {
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
@@ -269,4 +253,22 @@ export class PendingReleases {
       return false;
     }
   }
+}
+
+/** Takes as many requests as one message may hold. */
+function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
+  let bytes = envelopeBytes;
+  let count = 0;
+  for (const { bytes: more } of waiting) {
+    if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
+    bytes += more;
+    count++;
+  }
+  return waiting.splice(0, count);
+}
+
+function exchangeError(error: unknown): Error {
+  if (error instanceof BusUnavailableError) return new RequestNotSentError("Admission cannot be reached", { cause: error });
+  const problem = error instanceof BusTimeoutError ? "in time" : "that can be read";
+  return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
 }

@@ -1,4 +1,17 @@
-/** A block: credit and places of a key's window, with which a gateway decides this key's requests by itself. */
+/**
+ * A block: credit and places of a key's window, with which a gateway decides this key's requests by itself for ten seconds at most. Asking
+ * a worker costs a quarter of the gateway's time for a request. A bound that many share can be split into parts that are spent where they
+ * are: escrow transactions (O'Neil, ACM TODS 11(4), 1986), the demarcation protocol (Barbará and Garcia-Molina, VLDB Journal 3(3), 1994).
+ * Nothing is overdrawn, for four reasons. A block is a hold with an id like a generation's: what is lent, held and spent is never more than
+ * what is there. Time ends deciding, never holding: what was lent stays held until its gateway or that one's successor returns it, or the
+ * sweeper finds after 20 minutes that no gateway knows it. A return only makes a block smaller: the counters take the smaller value, so a
+ * late or repeated return changes nothing. The charge comes first: metering pushes the balance before it confirms a settlement, and only
+ * then does the block keep less.
+ * The window stays exact. Lent places count as used until a return gives the times of their requests, which a gateway computes from the
+ * counters' clock, never too early. A dead gateway's block counts for a minute after its end. `window` shows clients what was left when the
+ * block was lent plus what is left of it: exact with one gateway, and late by a block's life with several.
+ * A gateway that loses its disk loses the list of these requests: the log then shows one expired row for each block.
+ */
 import type { BlockReturn, Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
 import type { Month, Clock } from "../../kernel/clock.ts";
@@ -61,7 +74,7 @@ export class Block {
     this.#places = lent.places;
   }
 
-  /** Of a process that died, or of which it is not known whether it was lent. */
+  /** A block of a process that died, or one of which it is not known whether it was lent. */
   static ended({ times, reserved, ...of }: BlockRemainder): Block {
     const window = { limit: 0, remaining: 0, resetMs: 0 };
     const block = new Block({ ...of, amount: reserved, places: 0, at: 0, askedAt: 0, lifeMs: 0, window });
@@ -140,7 +153,7 @@ export class Block {
     return { block: this.id, reserved: this.#reserved, taken: this.#taken };
   }
 
-  /** What the counters are told once it has ended. */
+  /** What the counters get once it has ended. */
   asReturn(): BlockReturn {
     return { key: this.key, block: this.id, keep: this.#reserved, times: this.#times };
   }
@@ -152,11 +165,6 @@ export class Block {
     return { generation, fingerprint: "", amount: this.#reserved, key, month, admittedAt, deadline: admittedAt + holdMs };
   }
 }
-
-/**
- * Blocks that have ended. The counters are told what their requests still reserve and when they were admitted, until nothing is left.
- * A return that is lost is said again; the counters only ever make a block smaller.
- */
 
 interface EndedBlock {
   block: Block;
@@ -171,6 +179,10 @@ interface EndedBlock {
   isTelling: boolean;
 }
 
+/**
+ * Blocks that have ended. The counters learn what their requests still reserve and when they were admitted, until nothing is left. A return
+ * that is lost is sent again.
+ */
 export class BlockReturns {
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
@@ -197,7 +209,7 @@ export class BlockReturns {
     return this.#ended.get(id)?.block;
   }
 
-  /** Somebody waits for what these blocks do not need. */
+  /** A request waits for what these blocks do not need. */
   hurry(isMeant: (block: Block) => boolean): Block[] {
     const meant: Block[] = [];
     for (const ended of this.#ended.values()) {

@@ -1,6 +1,10 @@
 /**
- * The gateway's side of admission: it sends requests, a worker decides. Each request ends as an admission or as a GatewayError; a hold
- * that may be left behind is released.
+ * The gateway's side of admission: checks 1, 3, 4 and 5. A request is decided by a block that a worker has lent (lent-blocks.ts), or else
+ * by a worker. Each request ends as an admission or as a GatewayError.
+ * It promises that no hold is left behind and none is missing. An outcome that is unknown (no reply, a late reply) is released until a
+ * worker confirms it, and the tombstone of a release refuses an admission that arrives later. Counters that are rebuilt while a reply is
+ * under way may lack its hold: the report that the rebuild asks for marks the request, and the client sends it again.
+ * Whatever cannot be decided in time is refused with `billing_unavailable`. No request is served on a guess.
  */
 import { hash } from "node:crypto";
 import type { Bus } from "../../backing/bus.ts";
@@ -295,16 +299,16 @@ export class AdmissionClient {
   }
 }
 
-/** Whether the counters may have admitted the request despite this reply. */
-function isOutcomeUnknown(reply: AdmissionReply): boolean {
-  return reply.kind === "refused" && (reply.code === "billing_unavailable" || reply.code === "internal_error");
+/** Distinguishes two admissions of one generation id. The gateway computes it; worker, counters and spool pass it on. */
+export function fingerprintOf(
+  facts: Pick<AdmitGeneration, "hash" | "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates">,
+): string {
+  const values: unknown[] = [facts.hash, facts.model, facts.inputTokens, facts.maxTokens, facts.tools];
+  if (facts.candidates !== undefined) values.push(facts.candidates);
+  if (facts.promptTokens !== undefined) values.push({ promptTokens: facts.promptTokens });
+  const text = JSON.stringify(values);
+  return hash("sha256", text, "hex").slice(0, 16);
 }
-
-/**
- * Admission requests without a reply. Counters that are rebuilt before the reply arrives lack their holds, since the gateway's report
- * of open generations cannot name them. That report therefore marks them, in the same turn of the event loop, and the client repeats a
- * request that was admitted under the mark.
- */
 
 interface PendingAdmission {
   workspace: WorkspaceId;
@@ -312,6 +316,11 @@ interface PendingAdmission {
   reported: boolean;
 }
 
+/**
+ * Admission requests without a reply. Counters that are rebuilt before the reply arrives lack their holds, since the gateway's report
+ * of open generations cannot name them. That report therefore marks them, in the same turn of the event loop, and the client repeats a
+ * request that was admitted under the mark.
+ */
 class PendingAdmissions {
   readonly #open = new Set<PendingAdmission>();
 
@@ -333,13 +342,7 @@ class PendingAdmissions {
   }
 }
 
-/** Distinguishes two admissions of one generation id. The gateway computes it; worker, counters and spool pass it on. */
-export function fingerprintOf(
-  facts: Pick<AdmitGeneration, "hash" | "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates">,
-): string {
-  const values: unknown[] = [facts.hash, facts.model, facts.inputTokens, facts.maxTokens, facts.tools];
-  if (facts.candidates !== undefined) values.push(facts.candidates);
-  if (facts.promptTokens !== undefined) values.push({ promptTokens: facts.promptTokens });
-  const text = JSON.stringify(values);
-  return hash("sha256", text, "hex").slice(0, 16);
+/** Whether the counters may have admitted the request despite this reply. */
+function isOutcomeUnknown(reply: AdmissionReply): boolean {
+  return reply.kind === "refused" && (reply.code === "billing_unavailable" || reply.code === "internal_error");
 }

@@ -1,4 +1,11 @@
-/** One admission: from the gateway's request to the counters' request, and from their reply to the gateway's reply. Pure. */
+/**
+ * One admission: from the gateway's request to the counters' request, and from their reply to the gateway's reply. It is pure: workers and
+ * gateways with a block run the same code, and the simulation runs it too.
+ * The key, the model and the price are decided here, by the catalog of this process. Window, credit, months and budgets are decided by the
+ * counters in one atomic step, by the maximum cost that `price` gives. Of a routed request that is the maximum over all candidates that may
+ * serve, so each of them is covered.
+ * Messages say what would have fitted.
+ */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
@@ -100,7 +107,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
   const { request } = prepared;
   switch (reply.outcome) {
     case "admitted":
-      // A worker with lower prices admitted it before: that hold would not bound the cost of this request.
+      // A worker with lower prices admitted it earlier: that hold would not bound the cost of this request.
       if (reply.amount < request.amount) return { kind: "refused", code: "billing_unavailable" };
       return {
         kind: "admitted",
@@ -182,7 +189,7 @@ function unavailableReason(text: string): RefusalReason {
 
 function creditMessage(prepared: Prepared, available: NanoUsd): string {
   const needed = formatUsd(prepared.request.amount);
-  const cost = `may cost up to ${needed} USD${byDearest(prepared)}`;
+  const cost = `may cost up to ${needed} USD${byMostExpensive(prepared)}`;
   const rest = `There is not enough credit: this request ${cost} and ${formatUsd(available)} USD are available`;
   return rest + affordable(prepared, available);
 }
@@ -194,12 +201,12 @@ function limitMessage(prepared: Prepared, { outcome, headroom, budget }: LimitRe
     outcome === "key_spend_limit_exceeded" ? "this key's monthly spend limit" : "the workspace's monthly spend limit";
   const limit = budget === undefined ? ofMonth : budgetWords(budget, isMemberCaller(prepared.request.key));
   const needed = formatUsd(prepared.request.amount);
-  const text = `The request would pass ${limit}: it may cost up to ${needed} USD${byDearest(prepared)} and ${formatUsd(headroom)} USD are left`;
+  const text = `The request would pass ${limit}: it may cost up to ${needed} USD${byMostExpensive(prepared)} and ${formatUsd(headroom)} USD are left`;
   return text + affordable(prepared, headroom);
 }
 
-/** Of a routed request, the candidate that decides its maximum cost. */
-function byDearest({ routed }: Prepared): string {
+/** The candidate of a routed request that decides its maximum cost. */
+function byMostExpensive({ routed }: Prepared): string {
   return routed === undefined ? "" : ` with ${routed.dearest}, its dearest candidate,`;
 }
 
@@ -217,7 +224,7 @@ function affordable(prepared: Prepared, available: NanoUsd): string {
   return `, enough for max_tokens up to ${fits}`;
 }
 
-/** Prices a routed request: by the list of its candidates, and by the catalog of this process. */
+// Routed requests
 
 /** The refusal of a model that is not in the catalog. */
 const modelNotFound = "model_not_found";
@@ -281,7 +288,7 @@ function usableCandidates(
   const model = models.find(id);
   if (model === null) return modelNotFound;
   const named = servedRoutes(model.routes, record).filter(({ provider }) => providers.includes(provider.id));
-  // The workspace has an own key for another provider of the model, and spends no credit beside it.
+  // The workspace has an own key for another provider of the model, and lets the model spend no credit.
   if (named.length === 0 && providers.length > 0 && model.routes.some(({ provider }) => providers.includes(provider.id)))
     return "own_key_elsewhere";
   const { routes, reason } = models.usableRoutes({ ...model, routes: named }, record);

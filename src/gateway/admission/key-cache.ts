@@ -1,6 +1,10 @@
 /**
- * The gateway's cache of key records, which saves a request to admission before each body. An entry expires when the *record* it
- * came from is 30 s old, not 30 s after it arrived, so the ages of the worker's cache and of this one never add up.
+ * Key records, cached at the gateway and at the worker. A change clears both, by a message; a record that missed the message is used for 30
+ * seconds at most, counted from its *read* in the database, so that the ages of the two caches never add up.
+ * The gateway's cache saves a request to admission before each body. The worker's looks up the hashes of one turn of the event loop by one
+ * statement, and reads a record again in the background before it expires, so that a busy database delays no decision. Look-ups have no
+ * bound, so that a flood of invalid keys cannot refuse a valid one; invalid keys have a partition of their own, so that the flood evicts no
+ * valid key.
  */
 import { LRUCache } from "lru-cache";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
@@ -57,13 +61,6 @@ export class GatewayKeyCache {
   }
 }
 
-/**
- * The worker's cache of key records. A record is valid for 30 s after its read, an unknown key for 5 s. The hashes of one turn of the
- * event loop are looked up by one statement. Look-ups have no bound, so that a flood of invalid keys cannot refuse a valid one. A record
- * that is used after 20 s is read again in the background, so no request waits for the database every 30 s, and a database that is busy
- * for less than the remaining 10 s delays no decision.
- */
-
 /** Reads the records of these hashes. Hashes without a usable key are absent from the map. */
 export type FindRecords = (hashes: string[]) => Promise<Map<string, KeyRecord>>;
 
@@ -79,6 +76,11 @@ interface Lookup {
   done: Promise<Map<string, CachedRecord>>;
 }
 
+/**
+ * The worker's cache of key records. A record is valid for 30 s after its read, an unknown key for 5 s. A record that is used after 20 s is
+ * read again in the background, so no request waits for the database every 30 s, and a database that is busy for less than the remaining 10
+ * s delays no decision.
+ */
 export class KeyRecordCache {
   readonly #cache: PartitionedLru<CachedRecord>;
   readonly #find: FindRecords;
@@ -176,14 +178,10 @@ export class KeyRecordCache {
   }
 }
 
-/**
- * A cache of entries by key hash, bounded in number and in bytes. Invalid keys have a partition of their own, so that a flood of them evicts
- * no valid key.
- */
-
 /** What a record without own provider keys takes, about: so many as may be cached fill the bytes that may be. */
 const recordBytes = Math.floor(recordsCachedBytesMax / recordsCachedMax);
 
+/** A cache of entries by key hash, bounded in number and in bytes. Invalid keys have a partition of their own. */
 export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;

@@ -1,6 +1,15 @@
 /**
- * The blocks that workers lend to this gateway. Near a limit, and whenever anything is unknown, there is none: each request is asked for.
- * A block is asked for beside a request that is decided by a worker, and renewed before it ends.
+ * The blocks that workers lend to this gateway: which key gets one, and what ends it. Whenever anything is unknown there is none, and each
+ * request is decided by a worker.
+ * A block is asked for together with a request that a worker decides, and renewed when less than a third is left. It is worth two
+ * questions, so a key whose requests are far apart gets none, and a key whose last block served few requests gets none for five seconds,
+ * then twice as long, up to a minute (`KeyDemand`). An unused block is returned.
+ * Early ends: the message that clears cached key records, also when another server keeps the ledger, ends all blocks, and a block never
+ * outlives the record that it was lent by; so a changed key or limit holds within 30 seconds even if the message is lost. A block ends with
+ * its month, with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker,
+ * or has not run, for half a second: after two seconds of silence a rebuild goes on without it. A gateway that stops returns its blocks.
+ * One that is killed has them in its spool, written before each was asked for, and its successor returns what is not open.
+ * Keys with budgets or own provider keys, and models that cannot be called, are always decided by a worker (worker/lending.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -40,7 +49,7 @@ interface LentBlocksParts {
   clock: Clock;
   /** Milliseconds of the counters' clock; null: not known. */
   deadline: () => number | null;
-  /** Of how many keys the demand is known; absent: `blockKeysMax`. */
+  /** The number of keys whose demand is known; absent: `blockKeysMax`. */
   keysMax?: number | undefined;
 }
 
@@ -127,7 +136,7 @@ export class LentBlocks implements BlockBook {
     return [...asked, ...known.map((block) => block.asUse())];
   }
 
-  /** Keys or workspaces changed, or the counters: decides with no block of before. */
+  /** Keys or workspaces changed, or the counters: decides with none of the present blocks. */
   endAll(): void {
     this.#endThose(() => true);
   }
@@ -170,7 +179,7 @@ export class LentBlocks implements BlockBook {
     const wished = { least: least.toString(), amount: (amount > least ? amount : least).toString(), places };
     const request: LendBlock = { kind: "lend", block: id, hash, ...wished, deadline: deadline() };
     let reply: AdmissionReply | null = null;
-    // Of two workers that got the request one may have lent it.
+    // Two workers may have got the request, and the other one may have lent it.
     let resent = false;
     try {
       ({ reply, resent } = await batcher.send(request, { workspace, key, block: id }));
@@ -229,8 +238,7 @@ export class LentBlocks implements BlockBook {
   }
 }
 
-/** How a key is used, from which follows what is asked for it. */
-
+/** What a key needs by its recent use. */
 interface Wish {
   amount: NanoUsd;
   places: number;

@@ -1,14 +1,16 @@
-/** Limits of blocks at a gateway, and of cached records. */
-
+/**
+ * Limits of blocks at a gateway, and of cached records. How large a block may be and how long it lives is in src/backing/limits.ts, since
+ * the counters decide it.
+ */
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
 /** After its end a block waits for the ledger to have its requests, so that one return says all; then for so long between two returns. */
 export const blockReturnPauseMs = 500;
-/** The same for a block that was recalled: somebody waits near a limit. */
+/** The same for a block that was recalled: a request near a limit waits for it. */
 export const blockRecallPauseMs = 50;
 /** A report to a rebuild has a block for so long after its last return: Redis may have lost that with a master, and rebuilds 2.5 to 10 s later. */
 export const blockReportedMs = 15_000;
-/** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
+/** A gateway that has not heard a worker, or not run, for so long decides with none of its blocks: a rebuild may go on without it. */
 export const blockSilenceMsMax = 500;
 /** How often a worker asks the counters whether they answer, while it has lent a block. */
 export const countersWatchMs = 200;
@@ -16,14 +18,14 @@ export const countersWatchMs = 200;
 export const blockDemandMs = 2_500;
 /** A block that was not used for so long, and for six of its key's usual pauses, is returned before its end. */
 export const blockIdleMs = 1_500;
-/** After a worker kept a block it is not asked for one for the same key for so long. */
+/** After a worker lent nothing it is not asked for a block of the same key for so long. */
 export const blockKeptPauseMs = 5_000;
 /** The same after a block that hardly served, and twice as long after each that follows it, up to this. */
 export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 
-/** How long whoever shows credit waits for a gateway that does not tell what is used of its blocks. */
+/** How long a look at credit waits for a gateway that does not say what is used of its blocks. */
 export const blockUseMs = 300;
 /** So many questions about a workspace go to all gateways within this time at most. */
 export const blockUseAsksMax = 4;

@@ -1,4 +1,10 @@
-/** What a gateway's pipeline knows of a caller, asks for, and gets. */
+/**
+ * What gateways and workers say to each other about admission, and what the gateway's pipeline gets of it (`Caller`, `Admission`). On the
+ * bus it is JSON, with amounts as decimal strings of nano-USD. One message carries the requests of one turn of the gateway's event loop,
+ * and its replies come in the same order.
+ * Both ends are Weir processes, so only the envelope is checked on the hot path and the shape of a request or reply is trusted. A request
+ * is encoded once, so that its size is known before its message is built. The body of a request never leaves the gateway.
+ */
 import type { OwnKey, KeyRecord } from "../../accounts/keys/record.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
@@ -31,10 +37,7 @@ export interface Admission {
   priced: readonly number[] | null;
 }
 
-/**
- * Requests of gateways to admission, and its replies: JSON on the bus, amounts as decimal strings of nano-USD.
- * One message carries the requests of one turn of the gateway's event loop.
- */
+// Requests and replies
 
 export type AdmissionRequest =
   /** Look up a key's record. `hash` is the key's SHA-256 in hexadecimal. */
@@ -75,7 +78,7 @@ export interface AdmitGeneration {
   maxTokens: number | null;
   /** Whether tools are sent, which makes the hidden prompt larger. */
   tools: boolean;
-  /** What may serve a routed request, in its order. Absent: every usable route of `model`. A worker of before prices `model` alone. */
+  /** What may serve a routed request, in its order. Absent: every usable route of `model`. */
   candidates?: CandidateList;
   /** Ids of the workspace's own provider keys that the gateway has; absent: none. */
   ownKeys?: string[];
@@ -85,7 +88,7 @@ export interface AdmitGeneration {
   fingerprint: string;
 }
 
-/** A gateway wants to decide a key's next requests by itself. A worker of before answers with another kind: nothing is lent. */
+/** A gateway wants to decide a key's next requests by itself. */
 export interface LendBlock {
   kind: "lend";
   /** An id like a generation's. */
@@ -135,8 +138,7 @@ export interface RecordOnBus {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
-  /** Absent: a worker of an older version wrote the record, and it is off. */
-  costInAnswers?: boolean;
+  costInAnswers: boolean;
   /** Absent: none. */
   ownKeys?: readonly OwnKey[];
   ownKeyFallback?: boolean;
@@ -157,7 +159,7 @@ export type AdmissionReply =
       amount: string;
       /** The priced output bound, which must be sent to the provider. */
       maxOutputTokens: number;
-      /** The numbers of the candidates that the amount covers. Absent: the request had none, or the worker does not know them. */
+      /** The numbers of the candidates that the amount covers. Absent: the request had none. */
       priced?: number[];
       window: WindowOnBus;
     }
@@ -205,8 +207,6 @@ export interface ReplyBatch {
   answers: AdmissionReply[];
 }
 
-/** A key's record as gateways receive it: without its owner, limits as text. */
-
 /** About the bytes that the own keys add to a reply. */
 export function ownKeyBytes({ ownKeys }: Pick<KeyRecord, "ownKeys">): number {
   const bytes = ({ sealed, dataKey, checks }: OwnKey): number =>
@@ -214,6 +214,7 @@ export function ownKeyBytes({ ownKeys }: Pick<KeyRecord, "ownKeys">): number {
   return ownKeys?.reduce((sum, key) => sum + bytes(key), 0) ?? 0;
 }
 
+/** A key's record as gateways receive it: without its owner, limits as text. */
 export function recordOnBus(record: KeyRecord): RecordOnBus {
   return {
     id: record.id,
@@ -234,7 +235,7 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
   };
 }
 
-/** Admission's messages as bytes. Both ends are Weir processes of one version, so the shape of a reply is trusted. */
+// Encoding
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,11 +1,17 @@
-/** Check 1: the key (401), then whether the platform is enabled for its workspace (403). It precedes all reading of the body. */
+/**
+ * Check 1: who calls. A request without a valid key is 401. A workspace whose platform is off is 403, and so is an endpoint in early access
+ * that is not switched on for it. Check 1 ends before any of the body is read, so that strangers cost neither memory nor parsing. The
+ * record of the key comes from the admission workers' cache, not from the database. It is therefore up to 30 seconds old, unless a change
+ * has cleared it.
+ * No message says which reason applied to a refused key: that would confirm guesses.
+ */
 import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey, type KeyId } from "../../kernel/ids.ts";
 import type { Caller } from "../admission/message.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
- * Answers from the admission workers' key cache and not from the database, so it is no `Authenticator` of `src/accounts`.
+ * The caller of the key in the `Authorization` header. It is no `Authenticator` of `src/accounts`, which reads the database.
  * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
  */
 export async function authenticate(request: Request, gateway: Gateway): Promise<Caller> {
@@ -28,18 +34,20 @@ export async function authenticateMember(callerId: KeyId, gateway: Gateway): Pro
   return caller;
 }
 
-/** The message never says which reason applied. */
-function invalidKey(keyPrefix: string): GatewayError {
-  const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
-  return new GatewayError("invalid_api_key", { message });
+/**
+ * Endpoints in early access are switched on for each workspace.
+ * @throws GatewayError gateway_disabled
+ */
+export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
+  if (!record.earlyAccess.includes(feature)) throw notEnabled();
 }
 
 const usualScheme = "Bearer ";
 const keyDigits = /^[0-9a-f]{64}$/;
 
 /**
- * null if the header holds no key of our form: then nothing is hashed or asked. The server has removed the spaces and tabs around
- * the header's value, as HTTP requires; anything else beside a key makes it invalid.
+ * null if the header holds no key of our form: then nothing is hashed or asked. The server has removed the spaces and tabs around the
+ * header's value, as HTTP requires; anything else around the key makes it invalid.
  */
 function bearerKey(header: string | null, keyPrefix: string): string | null {
   if (header === null) return null;
@@ -54,11 +62,10 @@ function isKey(text: string, keyPrefix: string): boolean {
   return text.startsWith(keyPrefix) && keyDigits.test(text.slice(keyPrefix.length));
 }
 
-/** Endpoints in early access are switched on for each workspace. Check 1 ends with it, before the body is read. */
-
-/** @throws GatewayError gateway_disabled */
-export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
-  if (!record.earlyAccess.includes(feature)) throw notEnabled();
+/** The message never says which reason applied. */
+function invalidKey(keyPrefix: string): GatewayError {
+  const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
+  return new GatewayError("invalid_api_key", { message });
 }
 
 function notEnabled(): GatewayError {

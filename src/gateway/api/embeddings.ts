@@ -1,6 +1,10 @@
 /**
  * An embeddings request from top to bottom, in the specification's order of checks. The first problem is answered; until the fifth check
- * has passed, nothing is sent to a provider and nothing is charged. The texts are stored nowhere, also if the workspace stores prompts.
+ * has passed, nothing is sent to a provider and nothing is charged. An accepted request is journaled before its provider is called, and
+ * settled once before the client has the answer.
+ * It is simpler than a prompt: one route serves a model, the call is repeated once after `upstream_error` at most, and an answer is never
+ * streamed. A client that leaves does not end a call that was sent, since the call is short and its provider bills it.
+ * The texts are stored nowhere, even if the workspace stores prompts.
  */
 import { GatewayError } from "../../kernel/errors.ts";
 import { StopSignal } from "../../kernel/stop-signal.ts";
@@ -48,8 +52,6 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
   return await embedAdmitted({ clientSignal: request.signal, trace, caller, embedding, admitted, memory }, gateway);
 }
 
-/** Serves an accepted embeddings request: journals it before the provider is called, and settles it once before the client has the answer. */
-
 interface AcceptedEmbedding {
   /** The request's signal. */
   clientSignal: AbortSignal;
@@ -72,7 +74,10 @@ interface StartedEmbedding extends AcceptedEmbedding {
   headers: Record<string, string>;
 }
 
-/** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
+/**
+ * Serves an accepted request.
+ * @throws GatewayError before the request is in the journal; afterwards every outcome is a Response
+ */
 export async function embedAdmitted(accepted: AcceptedEmbedding, gateway: Gateway): Promise<Response> {
   const serving = servingRoute(accepted, gateway);
   const lifecycle = await openGeneration(accepted, serving, gateway);
@@ -182,11 +187,6 @@ async function answer(
   return embeddingResponse(facts, { headers, memory: () => memory.move(), clock });
 }
 
-/**
- * Calls the one route of an embeddings model, and once more after `upstream_error` where retries are allowed. A client that leaves does
- * not end the call: the provider bills it, and it is short.
- */
-
 interface EmbeddingAttempts {
   /** Calls the provider. @param onResent the transport has sent the request twice, which counts as the retry */
   callRoute(attempt: { second: boolean; givenUp: StopSignal; onResent: () => void }): Promise<EmbeddingAnswer>;
@@ -203,7 +203,10 @@ type EmbeddingResult =
   /** The client left before the request was sent. */
   | { kind: "unsent"; failed: UpstreamFailure[] };
 
-/** Rejects only with errors that are not a provider's failure. */
+/**
+ * Calls the route, and once more after `upstream_error` where retries are allowed. Rejects only with errors that are not a provider's
+ * failure.
+ */
 async function embeddingAttempts({ callRoute, fallbacks, clientSignal, stop }: EmbeddingAttempts): Promise<EmbeddingResult> {
   const failed: UpstreamFailure[] = [];
   if (clientSignal.aborted) return { kind: "unsent", failed };

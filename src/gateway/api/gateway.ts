@@ -1,4 +1,7 @@
-/** The services that the inference API uses. */
+/**
+ * The services that the inference API uses, made once for each process by `src/server`. Endpoints take them from here and construct nothing
+ * themselves, so that tests and the simulation put others in their place.
+ */
 import type { AdmissionClient } from "../admission/client.ts";
 import type { Clocks } from "../../config.ts";
 import type { GenerationJournal } from "../journal/journal.ts";
@@ -28,7 +31,7 @@ export interface Gateway {
   coolDown: RouteCoolDown;
   call: CallProvider;
   embed: CallEmbeddings;
-  /** Is told how providers take own keys. */
+  /** Learns from calls how providers take own keys. */
   ownKeys: Pick<KeyReports, "accepted" | "refused">;
   /** Sums what a key used. */
   usage: ReadKeyUsage;

@@ -1,4 +1,11 @@
-/** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
+/**
+ * Serves an accepted request, whole or as a stream. It is journaled before its provider is called, and settled once before the client has
+ * the full answer. From `open` on nothing is thrown to the pipeline: every outcome is a Response, and every path ends in one `settle`.
+ * What is charged follows from how the call ended (call/charged-usage.ts): a whole answer by its provider's counts, a client that left by
+ * what was produced, a failure by what was delivered. A stream settles in `onEnd`, before its last line.
+ * This module only connects the parts. Which candidates may serve is decided in call/route-plan.ts, retries in call/attempts.ts, the
+ * client's pace in answer/relay.ts.
+ */
 import type { Admission, Caller } from "../admission/message.ts";
 import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
@@ -60,7 +67,10 @@ interface RoutedRequest extends StartedRequest {
 /** Recorded when the client has left. The status is the one that nginx uses. */
 export const clientGone = { status: 499, code: "client_gone" } as const;
 
-/** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
+/**
+ * Calls the provider and answers.
+ * @throws GatewayError before the request is in the journal; afterwards every outcome is a Response
+ */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
   const { reservation, window, priced } = accepted.admitted;
   const candidates = admittedCandidates({ ...accepted, priced, amount: reservation.amount }, gateway);
@@ -189,7 +199,7 @@ async function answerWhole(
 }
 
 function showsCost({ chat, caller }: StartedRequest): boolean {
-  return chat.includeCost || caller.record.costInAnswers === true;
+  return chat.includeCost || caller.record.costInAnswers;
 }
 
 function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate: Candidate): UsageBounds {
@@ -197,12 +207,15 @@ function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate:
   return usageBounds({ ...candidate, chat, maxOutputTokens });
 }
 
-/** The journal looks once a second at all that is open: a prompt that nobody has counted is not counted for that. */
+/**
+ * The journal looks at all that is open once a second. It takes the guess for a prompt whose tokens are not counted yet, since counting
+ * takes time.
+ */
 function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
   return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
 }
 
-/** Of an answer that this candidate served. */
+/** The headers of an answer that this candidate served. */
 function headersOf({ headers, caller }: RoutedRequest, candidate: Candidate): Record<string, string> {
   return isRoutingOn(caller.record) ? { ...headers, ...routeHeaders(candidate) } : headers;
 }
@@ -245,7 +258,7 @@ function answerStream(
       const left = (): ChargedUsage => chargedUsage({ ...outcome, how: "client_gone" }, bounds, likely);
       const end = { ...failureContext, candidate, delivered, left, hasLeft: outcome.how === "client_gone" };
       const { failure } = outcome;
-      // The client has its whole answer: for its usage, which came too late, the time of the wait says nothing.
+      // The client had its whole answer before the usage came, so the time of that wait says nothing about the route.
       const charged = failure === null || outcome.isComplete ? delivered : chargedFailure({ ...end, failure }, unpaid);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;

@@ -1,4 +1,9 @@
-/** The requests that this process is answering. A shutdown waits for them, and ends them after a limit. */
+/**
+ * The requests that this process is answering, counted by key, by workspace and in all. Beyond a limit the next one is refused: the limits
+ * protect memory, not money, so requests that admission still decides need not be counted.
+ * A shutdown waits for these requests, then stops the rest through their signals and waits for the settlements. It never drops a request
+ * that has an answer under way without settling it.
+ */
 import type { Caller } from "../admission/message.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import {

@@ -1,4 +1,13 @@
-/** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
+/**
+ * The life of a generation: opened in the journal before its provider is called, settled once however it ends, and then shown in a trace.
+ * It promises that a process may die at any moment and the generation is still charged what it owes. For this it writes to the spool which
+ * route is called, whether the request has left, and what has been delivered so far; `settle` writes the settlement, and only then the
+ * client gets the end of its answer. The first call of `settle` counts, so that paths which race (a client that leaves, a shutdown, the
+ * last event) need not know of each other.
+ * A request that waits for a connection owes nothing. On a kept connection it counts as sent at once, because its bytes leave with the
+ * call.
+ * How much usage is charged is not decided here: callers pass it (call/charged-usage.ts).
+ */
 import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { EndingCode } from "../../kernel/errors.ts";
@@ -7,8 +16,9 @@ import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
 import type { Reservation } from "../credit/reservation.ts";
+import type { Endpoint, RouteAttempt } from "../field-parts.ts";
 import type { Progress } from "../journal/progress.ts";
-import type { Endpoint, RouteAttempt, Settlement } from "../journal/settlement.ts";
+import type { Settlement } from "../journal/settlement.ts";
 import { type OwedRoute, owedPrices } from "../journal/spool-line.ts";
 import { chargeOf } from "../metering/booking.ts";
 import type { ReportedUsage, Usage, Prices, Route } from "../models/model.ts";
@@ -249,7 +259,7 @@ export class GenerationLifecycle {
     return { requested: (candidate?.model.id ?? model) === model ? null : model, attempts };
   }
 
-  /** As `settle`, for callers that cannot wait until the event loop's turn ends. */
+  /** `settle` for callers that cannot wait until the event loop's turn ends. */
   settleNow(outcome: GenerationOutcome): void {
     this.settle(outcome).catch((error: unknown) => {
       const facts = { generation: this.#reservation.generation, reason: String(error) };
@@ -275,7 +285,7 @@ function attemptOf({ model, route }: Candidate, code: string | null, ms: number)
   };
 }
 
-/** Makes the settlement of an ended answer. */
+// The settlement
 
 interface SettlementFacts {
   /** The candidate that served or was tried last; null: none was tried. */
@@ -356,7 +366,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
   };
 }
 
-/** Tells the trace of a generation that ended. */
+// The trace
 
 /** What the lifecycle knows of a request whose trace began. All times are of the monotonic clock. */
 interface EndedGeneration {
@@ -371,7 +381,7 @@ interface EndedGeneration {
   /** The calls that failed; the last one may also be the current one. */
   failed: readonly Attempt[];
   calls: number;
-  /** Of the last call; null: none. */
+  /** The candidate of the last call; null: none. */
   candidate: Candidate | null;
 }
 

@@ -1,4 +1,8 @@
-/** GET /models and GET /models/{id}: the models that the key can call, and why it cannot call others. */
+/**
+ * GET /models and GET /models/{id}: the models that the calling key's workspace can call, and with `all=true` also those that it cannot,
+ * each with its reason.
+ * While there is no catalog both are 503: an empty list would tell clients that their models are gone.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { requestTarget } from "../../http/router.ts";
 import { GatewayError } from "../../kernel/errors.ts";
@@ -28,20 +32,6 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   const escaped = path.slice(path.indexOf(modelsPath) + modelsPath.length);
   return jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
-
-function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
-  return { models, demands: record, measure: (route) => health.measure(route) };
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The bodies of GET /models and GET /models/{id}: the models that the calling key's workspace can or could call. */
 
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;
@@ -76,8 +66,16 @@ export function modelBody({ models, demands, measure }: Listing, id: string): Mo
   return modelRecord(model, models.availability(model, demands), measure);
 }
 
-function modelNotFound(id: string, nearest: string | null): GatewayError {
-  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
+function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
+  return { models, demands: record, measure: (route) => health.measure(route) };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function requireCatalog(models: Pick<Models, "readable">): void {
@@ -86,4 +84,8 @@ function requireCatalog(models: Pick<Models, "readable">): void {
       message: "The model catalog cannot be read at present",
       shouldRetry: true,
     });
+}
+
+function modelNotFound(id: string, nearest: string | null): GatewayError {
+  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
 }

@@ -1,7 +1,9 @@
 /**
  * The completion of a prompt from top to bottom, in the specification's order of checks. The first problem is answered; until the fifth
- * check has passed, nothing is sent to a provider and nothing is charged. Chat completions and completions differ in how a request is
- * read and an answer written.
+ * check has passed, nothing is sent to a provider and nothing is charged.
+ * Chat completions and completions differ in how a request is read (`RequestFormat`) and an answer written (`AnswerFormat`); the Workbench
+ * differs in who calls. All else is one way.
+ * Checks 3, 4 and 5 are one decision of admission: apart, requests that run at once would pass a limit that holds for each alone.
  */
 import type { Caller } from "../admission/message.ts";
 import { startTrace } from "../../kernel/traces.ts";
@@ -37,7 +39,8 @@ export function chatCompletion(request: Request, gateway: Gateway, createStream:
 }
 
 /**
- * A chat completion whose caller is a member. @param findCaller makes check 1
+ * A chat completion whose caller is a member.
+ * @param call `findCaller` makes check 1
  * @throws GatewayError with the first problem
  */
 export function memberCompletion(call: Omit<CompletionCall, "endpoint">, gateway: Gateway): Promise<Response> {

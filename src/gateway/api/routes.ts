@@ -1,4 +1,8 @@
-/** Maps the endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
+/**
+ * Maps the endpoints of /gpt/v1 to their functions, and turns what they throw into answers. Wrong methods and paths get the answers that
+ * the specification fixes, in its error format.
+ * The Console's Workbench enters here too, without HTTP: a member stands in the place of the key, and all else is the same pipeline.
+ */
 import { drainRequest } from "../../http/body.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { KeyId } from "../../kernel/ids.ts";
@@ -43,14 +47,15 @@ export function notFound(): Response {
   return jsonResponse({ detail: "Not Found" }, { status: 404 });
 }
 
-/** A chat completion for a member in the Console's Workbench: the same pipeline, with the member in place of a key. */
-
 export interface WorkbenchRun extends Pick<RouteContext, "request" | "server"> {
   /** The member's caller id. */
   caller: KeyId;
 }
 
-/** @returns the answer of POST /gpt/v1/chat/completions to the same body, or its error; never throws */
+/**
+ * A chat completion for a member in the Workbench.
+ * @returns the answer of POST /gpt/v1/chat/completions to the same body, or its error; never throws
+ */
 export async function runInWorkbench({ request, server, caller }: WorkbenchRun, gateway: Gateway): Promise<Response> {
   try {
     const createStream = streamFor(request, server);

@@ -1,4 +1,9 @@
-/** Budgets: caps beside the limits of the month, of a key's day, the workspace's day and a member's month, in UTC. */
+/**
+ * Budgets: caps in addition to the limits of the month, for a key's day, the workspace's day and a member's month, in UTC. This module has
+ * their names, periods and words; the counters enforce them with each reservation (backing/counters.ts), and the ledger keeps the totals
+ * from the first request on that needs them (store.ts).
+ * A request counts in the period of its admission, even if it ends in the next one.
+ */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import type { Budget, BudgetHold } from "../../backing/counters.ts";
 import { dayAfter, dayOf, monthBounds, monthOf } from "../../kernel/clock.ts";

@@ -1,3 +1,9 @@
+/**
+ * Credit is a chain of entries of a workspace, each with the balance after it. An operator adds credit, once for each reference; payments,
+ * refunds and disputes are booked as movements, once for each kind and reference; charges are written by metering. So a repeated call
+ * changes nothing, and the chain explains every balance.
+ * Nothing limits a movement: the money has moved already, and a balance may be below zero after it.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
@@ -37,17 +43,6 @@ export async function addCredit(
     const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
     return { result: next, event: { event: "credit.added", workspace, target: reference, changes } };
   });
-}
-
-/** @throws DomainError conflict when the reference exists with another amount */
-async function wasAdded(
-  { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
-  tx: Transaction,
-): Promise<boolean> {
-  const before = await selectEntry({ workspace, kind: "credit", reference }, tx);
-  if (before === undefined || before === amount) return before === amount;
-  const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
-  throw new DomainError("conflict", message, { field: "ref" });
 }
 
 interface Movement {
@@ -98,3 +93,14 @@ export type CreditForm = Static<typeof CreditForm>;
 
 export const CreditView = Type.Pick(WorkspaceView, ["balance_usd", "reserved_usd", "available_usd"]);
 export type CreditView = Static<typeof CreditView>;
+
+/** @throws DomainError conflict when the reference exists with another amount */
+async function wasAdded(
+  { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
+  tx: Transaction,
+): Promise<boolean> {
+  const before = await selectEntry({ workspace, kind: "credit", reference }, tx);
+  if (before === undefined || before === amount) return before === amount;
+  const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
+  throw new DomainError("conflict", message, { field: "ref" });
+}

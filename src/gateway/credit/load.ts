@@ -1,4 +1,8 @@
-/** The ledger's absolute values, in the form that counters load. */
+/**
+ * The ledger's absolute values, in the form that counters load: head, month totals, budgets and ended generations from one snapshot, with
+ * the versions by which counters tell newer values from older ones. And the ledger's position compared with that of the counters, which
+ * says whether they may be used (admission/worker/ledger-check.ts).
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
@@ -54,17 +58,17 @@ export async function readKeyMonth(
   return { workspace, key, month, spent: spent ?? 0n, version: versionOf(version), sequence: versionOf(sequence) };
 }
 
-/** Where each workspace's ledger is, beside where its counters are: whether the counters may be used. */
+// Positions: whether counters may be used
 
 /** What counters have of a workspace. */
 export interface CountedPosition {
   workspace: WorkspaceId;
-  /** Of the balance; null: they do not have the workspace. */
+  /** The version of the balance; null: they do not have the workspace. */
   version: bigint | null;
 }
 
 export interface LedgerPosition {
-  /** Of the head. */
+  /** The version of the ledger's head. */
   version: bigint;
   /** The balance after the entry that the counters' version names; null: this ledger has no such entry in that epoch. */
   balanceThen: NanoUsd | null;

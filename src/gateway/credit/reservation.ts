@@ -1,6 +1,8 @@
 /**
- * Proof that credit was reserved, which every provider call needs. `callProvider` takes one and only admission makes them, so code
- * cannot call a provider without a reservation.
+ * Proof that credit was reserved, which every provider call needs. `callProvider` takes one and only admission makes them, so code cannot
+ * call a provider without a reservation. The compiler and the architecture test hold this: the symbol that marks a reservation is not
+ * exported.
+ * A launch check spends no credit of a workspace and has a ticket of its own.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";

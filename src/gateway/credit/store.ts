@@ -1,3 +1,9 @@
+/**
+ * All SQL of the ledger's heads and entries, of epochs, and of budgets' totals. A chain is advanced only under the lock of its head, so
+ * entries have no gaps. What counters load is read by one statement, thus from one snapshot.
+ * A version is the epoch of the workspace's ledger, then a number within it. A database that went back in time gives its old numbers again,
+ * but in a later epoch, so counters take what it says and no late message from before.
+ */
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -95,7 +101,7 @@ export async function selectKeyMonth(
   return row;
 }
 
-/** All SQL of epochs: see migration 0036. */
+// Epochs
 
 interface AskedPosition {
   workspace: WorkspaceId;
@@ -168,7 +174,7 @@ export async function beginEpochs(starts: readonly EpochStart[], sql: Queries): 
   return new Set(rows.map(({ workspace }) => workspace));
 }
 
-/** All SQL of budgets' totals. A total changes only with the head of its workspace's ledger, whose sequence is its version. */
+// Totals of budgets. A total changes only with the head of its workspace's ledger, whose sequence is its version.
 
 interface WantedTotals {
   workspace: WorkspaceId;
@@ -273,10 +279,7 @@ export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction):
   return rows.map((row) => ({ ...row, since: Number(row.since) }));
 }
 
-/**
- * Versions of what counters copy from the ledger: the epoch of the workspace's ledger, then a number within it. A database that went back in
- * time gives its old numbers again, but in a later epoch, so counters take what it says and no late message from before.
- */
+// Versions
 
 /** Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and epochs are a million. */
 const numbersPerEpoch = 2n ** 33n;

@@ -1,3 +1,8 @@
+/**
+ * One generation with how its charge came about, line by line. Prices are not kept with charges, so the lines are computed with the
+ * catalog's present prices, and shown only if they give the amount that was charged: otherwise there is no computation rather than a wrong
+ * one.
+ */
 import type { Caller } from "../../accounts/keys/store.ts";
 import type { Queries } from "../../backing/backing.ts";
 import {
@@ -9,10 +14,11 @@ import {
   type NanoUsd,
   type PicoUsdPerToken,
 } from "../../kernel/money.ts";
+import type { GenerationRow } from "../generation-fields.ts";
 import type { Catalog, Prices, TieredPrices } from "../models/model.ts";
 import { generationNotFound } from "./generations.ts";
 import { type GenerationDetail, viewGeneration, type PriceLine } from "./schema.ts";
-import { selectBookedCost, type GenerationRow } from "./store.ts";
+import { selectBookedCost } from "./store.ts";
 
 interface Described {
   row: GenerationRow;
@@ -39,7 +45,7 @@ export async function showGeneration({ row, caller, promptStored, catalog }: Des
   };
 }
 
-/** The computation of a charge, line by line. Prices are not kept with charges, so that the catalog's must give the same amount. */
+// The computation of a charge
 
 type Counted = Pick<
   GenerationRow,

@@ -1,3 +1,9 @@
+/**
+ * The request log: list, search, find, and one request for the key that made it. Members see their own requests, overseers all of the
+ * workspace; a generation of another member or workspace is not found.
+ * Filters that no index has (status, error code) read the log from its newest row on, a bounded part at a time, and the answer says from
+ * where an older part goes on.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectCallerIds, type Caller, selectCallers } from "../../accounts/keys/store.ts";
@@ -6,6 +12,7 @@ import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
+import type { GenerationRow } from "../generation-fields.ts";
 import {
   logSearchReadRowsMax,
   logSearchReadsMax,
@@ -24,7 +31,6 @@ import {
   selectLog,
   selectLogOfKeys,
   selectWholeLog,
-  type GenerationRow,
   type LogPage,
   type Reading,
   selectGeneration,
@@ -88,7 +94,7 @@ async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationVie
   return rows.map((row) => viewGeneration(row, callers.get(row.key)));
 }
 
-/** Finds requests by what no index has: reads the log from its newest row on, and a bounded part of it at a time. */
+// Search, by what no index has
 
 interface OutcomeFilter {
   /** `error`: a status of 400 or above, as usage counts errors; null: any. */
@@ -192,9 +198,10 @@ export async function findCallers(
   return new Map((await selectCallers(ids, sql)).map((caller) => [caller.id, caller]));
 }
 
-/** Reads one ended generation of a key, for whoever holds the key. */
-
-/** @returns null: there is none of this key, or it has not ended @throws LimitReachedError while too many ask; errors of the database */
+/**
+ * Reads one ended generation of a key, which its holder asks for.
+ * @returns null: there is none of this key, or it has not ended @throws LimitReachedError while too many ask; errors of the database
+ */
 export type ReadKeyGeneration = (asked: { key: KeyId; generation: GenerationId }) => Promise<GenerationRow | null>;
 
 /** Few at once, like questions about usage: no rate limit counts these. */

@@ -1,4 +1,7 @@
-/** All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. */
+/**
+ * All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. Writers of
+ * the month wait from its lock on, so that no row comes between its sums and its end.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { monthBounds, type Month } from "../../kernel/clock.ts";
@@ -31,7 +34,7 @@ export async function retainMonth(month: Month, tx: Transaction): Promise<Retain
       completion_tokens, cost_nano, excess_nano)
     SELECT workspace_id, key_id, model, coalesce((month || '-01')::date, (admitted_at AT TIME ZONE 'UTC')::date), count(*), count(entry),
       count(*) FILTER (WHERE status >= 400), sum(prompt_tokens), sum(cached_tokens), sum(completion_tokens), sum(cost_nano),
-      coalesce(sum(excess_nano), 0)
+      sum(excess_nano)
     FROM ${partition} GROUP BY 1, 2, 3, 4
     ON CONFLICT (workspace_id, key_id, model, day) DO UPDATE SET
       generations = kept.generations + excluded.generations, charges = kept.charges + excluded.charges,
@@ -40,11 +43,9 @@ export async function retainMonth(month: Month, tx: Transaction): Promise<Retain
       completion_tokens = kept.completion_tokens + excluded.completion_tokens,
       cost_nano = kept.cost_nano + excluded.cost_nano, excess_nano = kept.excess_nano + excluded.excess_nano`;
   await tx`
-    INSERT INTO retained_entries AS kept (workspace_id, sequence, outside_nano)
-    SELECT workspace_id, max(entry), sum(CASE WHEN late THEN cost_nano ELSE greatest(cost_nano - reserved_nano, 0) END)
-    FROM ${partition} WHERE entry IS NOT NULL GROUP BY workspace_id
-    ON CONFLICT (workspace_id) DO UPDATE SET
-      sequence = greatest(kept.sequence, excluded.sequence), outside_nano = kept.outside_nano + excluded.outside_nano`;
+    INSERT INTO retained_entries AS kept (workspace_id, sequence)
+    SELECT workspace_id, max(entry) FROM ${partition} WHERE entry IS NOT NULL GROUP BY workspace_id
+    ON CONFLICT (workspace_id) DO UPDATE SET sequence = greatest(kept.sequence, excluded.sequence)`;
   const [row] = await tx<{ generations: bigint; bytes: bigint }[]>`
     WITH counted AS (SELECT count(*) AS generations FROM ${partition}),
     noted AS (INSERT INTO retained_months (month, generations) SELECT ${month}, generations FROM counted)

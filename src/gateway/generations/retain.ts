@@ -1,4 +1,8 @@
-/** Deletes whole months of generations, and keeps their sums. */
+/**
+ * `log retain`: deletes whole months of generations, and keeps their sums. Each month is a partition and a transaction of its own, so that
+ * an interruption leaves whole months; repeating the call does nothing. A month whose usage is still being summed is refused; one that is
+ * in use is waited for, briefly.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
@@ -28,7 +32,8 @@ interface RetainSources {
 
 /**
  * Keeps this month and so many before it. Each older month is deleted in a transaction of its own; repeating it does nothing.
- * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short waits: those before it are deleted
+ * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short waits: those
+ *   before it are deleted
  */
 export async function retainLog(
   { actor, months, onRetained }: { actor: Actor; months: number; onRetained?: (month: RetainedMonth) => void },

@@ -1,46 +1,15 @@
 /**
- * Reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the hash
- * finds the rows, the id is what is meant.
+ * All SQL that reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the
+ * hash finds the rows, the id is what is meant. A page is found by ranges of ids, whose times are the gateway's, and bounded by times of
+ * admission, which are the counters'. metering/store.ts writes them.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { monthBounds, monthOf, previousMonth, type Month } from "../../kernel/clock.ts";
 import { firstGenerationId, timeOfId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Endpoint, Settlement } from "../journal/settlement.ts";
+import { readFields, type GenerationRow } from "../generation-fields.ts";
+import type { Settlement } from "../journal/settlement.ts";
 import { logSkewMs } from "../limits.ts";
-
-export interface GenerationRow {
-  generation: GenerationId;
-  at: Date;
-  request: string;
-  workspace: WorkspaceId;
-  /** Of the key, or of the member as the caller of the Workbench. */
-  key: KeyId;
-  /** null: chat completions. */
-  endpoint: Endpoint | null;
-  model: string;
-  provider: string;
-  status: number;
-  code: string | null;
-  streamed: boolean;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  /** null: none. */
-  cacheWriteTokens: number | null;
-  reasoningTokens: number | null;
-  tierAboveTokens: number | null;
-  reserved: NanoUsd;
-  cost: NanoUsd;
-  ownKey: boolean;
-  /** null: without an own key. */
-  listCost: NanoUsd | null;
-  usageEstimated: boolean;
-  firstTokenMs: number | null;
-  durationMs: number;
-  /** null: the workspace had routing off. */
-  routing: Settlement["routing"] | null;
-}
 
 export interface LogPage {
   /** Only generations before this one; null: from the newest. */
@@ -60,13 +29,11 @@ export interface Reading {
   columns: typeof allColumns;
 }
 
+const readList = readFields.map(({ name, field }) => `${name} AS "${field}"`).join(", ");
+
+/** Those of a `GenerationRow`. */
 export function allColumns(sql: Queries) {
-  return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, endpoint,
-    model, provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
-    completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
-    tier_above_tokens AS "tierAboveTokens", reserved_nano AS reserved, cost_nano AS cost,
-    own_key_id IS NOT NULL AS "ownKey", list_cost_nano AS "listCost",
-    usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts AS routing`;
+  return sql`${sql.unsafe(readList)}`;
 }
 
 /** What a search looks at. */

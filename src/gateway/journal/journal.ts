@@ -1,4 +1,12 @@
-/** The gateway's journal of generations: each is opened before its provider is called and closed by exactly one settlement. */
+/**
+ * The gateway's journal of generations: each is opened before its provider is called and closed by exactly one settlement. No provider is
+ * called before the intent is on disk, and no client has the end of its answer before the settlement is, so a process that dies owes
+ * nothing that its successor cannot read from the spool.
+ * The journal joins four parts: the spool (lines on disk), the progress of what is open, the publisher (settlements to the ledger) and the
+ * report of what is open, from which counters are rebuilt. The report and the settlements change in the same turn of the event loop, so
+ * that a rebuild misses no generation.
+ * When the disk takes no line or too many generations wait for the ledger, nothing may begin.
+ */
 import type { Bus } from "../../backing/bus.ts";
 import type { BlockReturn, Hold } from "../../backing/counters.ts";
 import { rateWindowMs, holdMs } from "../../backing/limits.ts";
@@ -57,7 +65,7 @@ export interface BlockBook {
 }
 
 export class GenerationJournal implements Disposable {
-  /** Of open generations. */
+  /** What open generations have delivered so far. */
   readonly progress: ProgressTracker;
   readonly #spool: Spool;
   readonly #open = new OpenGenerations();
@@ -75,7 +83,7 @@ export class GenerationJournal implements Disposable {
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
       const request = decodeReportRequest(payload);
-      // Whoever shows credit changes nothing: no admission under way is touched by it.
+      // A look at credit changes nothing, so no admission under way is touched by it.
       if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
       for (const listener of this.#reportListeners) listener(request.workspace);
       return encodeOpenReport(this.#report(request));
@@ -241,8 +249,6 @@ export class GenerationJournal implements Disposable {
   }
 }
 
-/** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions. Counters are rebuilt from them. */
-
 /** What a generation reserves: by a hold of its own, or a part of a block's. */
 interface OpenHold extends Hold {
   block?: GenerationId;
@@ -263,6 +269,7 @@ interface Admissions {
 /** Old admissions of a key are dropped once in so many additions: they are not in the processor's cache. */
 const forgetEvery = 128;
 
+/** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions. Counters are rebuilt from them. */
 class OpenGenerations {
   readonly #workspaces = new Map<WorkspaceId, OpenWorkspace>();
   readonly #workspaceOf = new Map<GenerationId, WorkspaceId>();

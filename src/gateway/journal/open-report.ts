@@ -1,6 +1,7 @@
 /**
- * What gateways report of a workspace. For a rebuild of counters: open generations and the times of the last minute's admissions. For a
- * recall: the blocks that end. For whoever shows credit: what open requests hold of blocks.
+ * What gateways report of a workspace, in one message form. For a rebuild of counters: open generations and the times of the last minute's
+ * admissions. For a recall: the blocks that end. For a look at credit: what open requests hold of blocks, and nothing ends.
+ * Replies are checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -30,7 +31,7 @@ const Report = Type.Object({
     }),
   ),
   windows: Type.Array(Type.Object({ key: Type.String(), times: Type.Array(Type.Number()) })),
-  /** Absent: a gateway of before, which is lent nothing. */
+  /** Absent: none. */
   blocks: Type.Optional(
     Type.Array(Type.Object({ key: Type.String(), block: Type.String(), keep: Type.String(), times: Type.Array(Type.Number()) })),
   ),
@@ -45,7 +46,7 @@ export interface BlockUse {
   block: GenerationId;
   /** What its open requests reserve. */
   reserved: NanoUsd;
-  /** What all its requests ever reserved, so that two answers tell what was reserved between them; null: another process knew. */
+  /** What all its requests ever reserved, so that two answers show what was reserved between them; null: another process knew. */
   taken: NanoUsd | null;
 }
 

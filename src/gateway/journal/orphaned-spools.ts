@@ -1,6 +1,8 @@
 /**
  * Spools of gateways that died and did not restart. Any process that shares the data folder adopts them, so that settlements are charged
- * and other admissions are released within seconds.
+ * and other admissions are released within seconds. A lock on the folder says whether its owner is alive; only one process gets it.
+ * A spool that is not emptied by the end of a round or of the process stays for the next one. An adopted journal stays open until its
+ * admissions have left every rate window, since rebuilds need them.
  */
 import { join } from "node:path";
 import type { Bus } from "../../backing/bus.ts";

@@ -1,6 +1,8 @@
 /**
- * The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second; what
- * decides whether a request is charged at all, and to whom, is written at once.
+ * The progress of open generations, from which a successor charges them if this process dies. Changes of the tokens delivered are written
+ * once a second, in one line for all generations; what decides whether a request is charged at all, and to which route, is written at once.
+ * So a crash costs the customer nothing and the service at most a second of delivered output. A generation's last line counts, and a line
+ * that was lost is repeated by the next.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
@@ -28,7 +30,7 @@ interface Written extends Progress {
 
 interface Tracked {
   read: () => Progress;
-  /** Of the prompt, by the generation's intent. */
+  /** Tokens of the prompt, by the generation's intent. */
   promptTokens: number;
   /** null: no line has it. A successor then treats it as sent, with the prompt of its intent and nothing delivered. */
   written: Written | null;
@@ -60,7 +62,7 @@ export class ProgressTracker implements Disposable {
   }
 
   /**
-   * Call it before another route is called than the last one: if this process dies meanwhile, its successor must charge the new route,
+   * Call it before a route is called that is not the last one: if this process dies meanwhile, its successor must charge the new route,
    * which may have another payer.
    * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
    */
@@ -105,7 +107,7 @@ export class ProgressTracker implements Disposable {
     try {
       this.#write(line);
     } catch {
-      // As said above.
+      // The next line repeats it.
     }
   }
 

@@ -1,6 +1,8 @@
 /**
  * Publishes this process's settlements until the ledger has them. A batch that the bus has stored is not charged yet: it is done when
- * metering confirms its transaction, and is published again until then. All steps are idempotent.
+ * metering confirms its transaction, and is published again until then. All steps are idempotent, so a repetition costs time only.
+ * At most so many settlements wait in memory; then the journal accepts no further generation. Those of one partition stay in their order,
+ * and what one partition does not confirm goes through the next.
  */
 import type { Bus } from "../../backing/bus.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -151,7 +153,7 @@ export class SettlementPublisher implements Disposable {
     this.#schedule();
   }
 
-  /** What one partition did not confirm goes through the next, in case that nobody consumes that one. */
+  /** What one partition did not confirm goes through the next, in case no process consumes that one. */
   #partitionOf({ partition, attempt }: Batch): number {
     return attempt === 0 ? partition : (partition + attempt) % this.#parts.bus.partitions("settlements");
   }
@@ -182,8 +184,6 @@ export class SettlementPublisher implements Disposable {
   }
 }
 
-/** Settlements that wait to be published, in order within each partition. */
-
 interface WaitingSettlement {
   generation: GenerationId;
   /** The settlement as JSON. */
@@ -195,6 +195,7 @@ interface Queue {
   bytes: number;
 }
 
+/** Settlements that wait to be published, in order within each partition. */
 class WaitingSettlements {
   /** Those that are not empty, by partition. */
   readonly #queues = new Map<number, Queue>();
@@ -222,7 +223,7 @@ class WaitingSettlements {
 
   /**
    * Takes the next batch, of one partition; partitions take turns.
-   * @param envelopeBytes of the batch, beside its settlements
+   * @param envelopeBytes of the batch, without its settlements
    * @returns null when nothing waits
    */
   take(envelopeBytes: number): { partition: number; settlements: WaitingSettlement[] } | null {

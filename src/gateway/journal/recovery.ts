@@ -1,4 +1,9 @@
-/** The state of a dead gateway's generations, read from its spool. */
+/**
+ * The state of a dead gateway's generations, read from its spool, and how each one ends. A generation with a settlement is published again.
+ * One whose request was sent is charged for its prompt and for what its last line of progress says was delivered. One whose request was not
+ * sent ends as unknown and costs nothing. Admissions and blocks without a generation are released by the caller.
+ * The reading is pure, from lines to a result, so the simulation recovers in the same way as a process.
+ */
 import type { Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
 import type { Month } from "../../kernel/clock.ts";
@@ -93,6 +98,12 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
   };
 }
 
+function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
+  const known = blocks.get(block) ?? { workspace, key, block, month: "", reserved: 0n, times: [] };
+  blocks.set(block, known);
+  return known;
+}
+
 function addToBlock(
   { workspace, key, month, block, amount, admittedAt }: GenerationIntent,
   blocks: Map<string, RecoveredBlock>,
@@ -102,12 +113,6 @@ function addToBlock(
   known.month = month;
   known.reserved += BigInt(amount);
   known.times.push(admittedAt);
-}
-
-function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
-  const known = blocks.get(block) ?? { workspace, key, block, month: "", reserved: 0n, times: [] };
-  blocks.set(block, known);
-  return known;
 }
 
 function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, InterruptedGeneration>): void {
@@ -129,16 +134,10 @@ function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<Ge
   }
 }
 
-/** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
+// Settlements
 
 const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
-
-function uncharged(
-  outcome: "unknown" | "expired",
-): Pick<Settlement, "outcome" | "prices" | "usage" | "provider"> & typeof failed {
-  return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
-}
 
 const code: EndingCode = "internal_error";
 const failed = { usageEstimated: false, status: 500, code, firstTokenMs: null };
@@ -170,15 +169,21 @@ export function interruptedSettlement({ intent, sent, owed, ...delivered }: Inte
   return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
 }
 
+/** For a hold that outlived every stream and that no gateway reports. */
+export function expiredSettlement(workspace: string, hold: Hold): Settlement {
+  const { generation, key, month, admittedAt, deadline } = hold;
+  const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };
+  return { ...uncharged("expired"), ...facts, reserved: hold.amount.toString(), durationMs: deadline - admittedAt };
+}
+
 /** The calls of a generation are lost with its gateway; the model that was requested is not. */
 function routingOf({ requested, model: first }: InterruptedGeneration["intent"], model: string): Settlement["routing"] {
   const asked = requested ?? first;
   return asked === model ? undefined : { requested: asked, attempts: [] };
 }
 
-/** For a hold that outlived every stream and that no gateway reports. */
-export function expiredSettlement(workspace: string, hold: Hold): Settlement {
-  const { generation, key, month, admittedAt, deadline } = hold;
-  const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };
-  return { ...uncharged("expired"), ...facts, reserved: hold.amount.toString(), durationMs: deadline - admittedAt };
+function uncharged(
+  outcome: "unknown" | "expired",
+): Pick<Settlement, "outcome" | "prices" | "usage" | "provider"> & typeof failed {
+  return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
 }

@@ -1,10 +1,16 @@
-/** Lines of the spool. A line that a crash truncated is skipped, since its caller never saw it as written. */
+/**
+ * The lines of the spool, one kind for each promise: an intent before a provider is called, an admission before a worker is asked, a block
+ * before it is asked for, progress, the settlement. Every line is checked when it is read. A line that a crash truncated is skipped, since
+ * its caller never saw it as written.
+ * A route's prices stand in the lines, because the catalog may have changed when a successor charges.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanoRoundedHalfUp } from "../../kernel/money.ts";
+import { Amount, Count } from "../field-parts.ts";
 import type { Usage } from "../models/model.ts";
 import { chargedCost, tierOf } from "../models/price.ts";
-import { readSettlement, Amount, Count, Settlement } from "./settlement.ts";
+import { readSettlement, Settlement } from "./settlement.ts";
 
 const OwedTier = Type.Object({ aboveInputTokens: Count, ...Settlement.properties.prices.properties });
 
@@ -12,7 +18,7 @@ const owed = { prices: Settlement.properties.prices, tiers: Type.Optional(Type.A
 
 /**
  * The route that serves an answer, with the prices that determine its cost. Tiers are absent if it has none. With a workspace's own key
- * its prices are zero, for older versions too, and the list prices stand with the key.
+ * its prices are zero, and the list prices stand with the key.
  */
 export const OwedRoute = Type.Object({
   provider: Type.String(),
@@ -42,7 +48,7 @@ export const GenerationIntent = Type.Object({
   /** The block that it was admitted with; absent: it has a hold of its own. */
   block: Type.Optional(Type.String()),
   endpoint: Settlement.properties.endpoint,
-  /** The cost that is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote the line. */
+  /** The cost that is owed as soon as the request is sent. Absent: no provider is called. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });
 export type GenerationIntent = Static<typeof GenerationIntent>;

@@ -1,8 +1,11 @@
 /**
- * The gateway's local record of what it owes to the ledger: a line before a request to admission, an intent before a provider is called,
- * a settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call (to the page
- * cache: `kill -9` loses nothing, power loss may). They are kept in segments. A segment is deleted once the ledger confirmed all its
- * generations and the rate window no longer needs its admissions.
+ * The gateway's local record of what it owes to the ledger: a line before a request to admission, an intent before a provider is called, a
+ * settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call, to the page cache:
+ * `kill -9` loses nothing, power loss may. To wait for the disk would add its latency to every request.
+ * Lines are kept in segments. A segment is deleted once the ledger has confirmed all its generations and the rate window no longer needs
+ * its admissions.
+ * A failed write is rolled back and rejects the promises of its lines. From then on nothing may begin until a write succeeds, as on a full
+ * disk.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -253,9 +256,7 @@ function readSegment(path: string, files: SpoolFiles): { path: string; lines: Sp
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
 }
 
-/** The file operations of a spool. The simulation has a disk of its own. */
-
-/** Every method throws when the disk fails. */
+/** The file operations of a spool; the simulation has a disk of its own. Every method throws when the disk fails. */
 export interface SpoolFiles {
   makeFolder(path: string): void;
   /** Names of a folder's files. */

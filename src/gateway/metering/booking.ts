@@ -1,4 +1,9 @@
-/** The effect of a set of charges on the books, computed before any row is written. */
+/**
+ * The effect of a set of charges on the books, computed before any row is written: rows, one entry for each workspace, sums of months and
+ * budgets. It is pure, so the simulation and the database book by the same code.
+ * A charge is the exact cost, rounded once, and at most the reservation and the balance. What is above that is the excess, which the
+ * service bears. A generation that is charged already changes nothing, but a true charge replaces an end that was unknown or expired.
+ */
 import type { AccountPush } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -11,7 +16,7 @@ import { chargedCost } from "../models/price.ts";
 /** The end of a workspace's chain. */
 export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
   sequence: bigint;
-  /** Of the workspace's ledger: with the sequence it is the version that counters compare. */
+  /** The epoch of the workspace's ledger: with the sequence it is the version that counters compare. */
   epoch: bigint;
   /** Whether the ledger keeps totals of budgets for it. */
   hasBudgets: boolean;
@@ -105,25 +110,27 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
   return { ...booking, entries: [...entries.values()], ...totals };
 }
 
-/** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
-function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
-  const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
-  return { ...charge, cost, excess: charge.excess + charge.cost - cost };
+/** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
+export interface Charge {
+  settlement: Settlement;
+  /** The true cost. */
+  costPico: bigint;
+  /** The charge: the true cost, or the reservation if that is less. */
+  cost: NanoUsd;
+  /** The part of the true cost above the charge, which the service bears. */
+  excess: NanoUsd;
 }
 
-/** Adds a charge to its workspace's entry, which the first one opens, and moves the head. @returns the entry's sequence */
-function entered(cost: NanoUsd, { head, entries }: { head: AccountHead; entries: Map<WorkspaceId, Entry> }): bigint {
-  let entry = entries.get(head.workspace);
-  if (!entry) {
-    head.sequence += 1n;
-    entry = { workspace: head.workspace, sequence: head.sequence, charges: 0, amount: 0n, balanceAfter: head.balance };
-    entries.set(head.workspace, entry);
-  }
-  head.balance -= cost;
-  entry.charges++;
-  entry.amount -= cost;
-  entry.balanceAfter = head.balance;
-  return entry.sequence;
+/** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
+export function chargeOf(settlement: Settlement): Charge {
+  const costPico = chargedCost(parsePrices(settlement.prices), settlement.usage);
+  const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
+  const cost = minimum(trueCost, BigInt(settlement.reserved));
+  return { settlement, costPico, cost, excess: trueCost - cost };
+}
+
+export function minimum(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 class Sums {
@@ -154,26 +161,23 @@ class Sums {
   }
 }
 
-/** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
-
-export interface Charge {
-  settlement: Settlement;
-  /** The true cost. */
-  costPico: bigint;
-  /** The charge: the true cost, or the reservation if that is less. */
-  cost: NanoUsd;
-  /** The part of the true cost above the charge, which the service bears. */
-  excess: NanoUsd;
+/** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
+function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
+  const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
+  return { ...charge, cost, excess: charge.excess + charge.cost - cost };
 }
 
-/** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
-export function chargeOf(settlement: Settlement): Charge {
-  const costPico = chargedCost(parsePrices(settlement.prices), settlement.usage);
-  const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
-  const cost = minimum(trueCost, BigInt(settlement.reserved));
-  return { settlement, costPico, cost, excess: trueCost - cost };
-}
-
-export function minimum(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
+/** Adds a charge to its workspace's entry, which the first one opens, and moves the head. @returns the entry's sequence */
+function entered(cost: NanoUsd, { head, entries }: { head: AccountHead; entries: Map<WorkspaceId, Entry> }): bigint {
+  let entry = entries.get(head.workspace);
+  if (!entry) {
+    head.sequence += 1n;
+    entry = { workspace: head.workspace, sequence: head.sequence, charges: 0, amount: 0n, balanceAfter: head.balance };
+    entries.set(head.workspace, entry);
+  }
+  head.balance -= cost;
+  entry.charges++;
+  entry.amount -= cost;
+  entry.balanceAfter = head.balance;
+  return entry.sequence;
 }

@@ -1,4 +1,7 @@
-/** SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile. */
+/**
+ * SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile, what has to be booked again. Settlement itself
+ * is store.ts.
+ */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { AccountPush } from "../../backing/counters.ts";

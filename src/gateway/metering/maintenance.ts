@@ -1,6 +1,9 @@
 /**
- * Expires holds that outlived every stream and that no gateway reports. An expiry goes through the stream of settlements, behind earlier
- * ones: even if metering lags, a generation's settlement is charged first, and its expiry then changes nothing.
+ * What metering does by the clock. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
+ * settlements still has, once the database is another server than before; pushes the ledger's heads to the counters once a minute, which
+ * repairs lost pushes and drift; and counts the credit that workspaces have left.
+ * An expiry goes through the stream of settlements, behind earlier ones: even if metering lags, a generation's settlement is charged first,
+ * and its expiry then changes nothing. The same holds for what is booked again. So each of these may run twice, or on two processes.
  */
 import type { Lock } from "../../backing/advisory-lock.ts";
 import type { Bus } from "../../backing/bus.ts";
@@ -51,50 +54,14 @@ export async function sweep(parts: SweepParts): Promise<number> {
   }
 }
 
-/** Never rejects, so that a failure of one workspace does not affect others. */
-async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
-  try {
-    const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
-    const unreported = overdue.length === 0 ? [] : await withoutGateway(workspace, overdue, parts);
-    await publishExpiries(workspace, unreported, parts);
-    return unreported.length;
-  } catch (error) {
-    parts.log.warn({ event: "sweep.failed", workspace, reason: String(error) }, "A workspace could not be swept");
-    return 0;
-  }
-}
-
-/** Holds that no gateway reports as open. */
-async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
-  const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
-  const open = new Set(reports.flatMap((report) => decodeOpenReport(report).holds.map(({ generation }) => generation)));
-  return holds.filter(({ generation }) => !open.has(generation));
-}
-
-async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
-  const [oldest] = holds;
-  if (!oldest) return;
-  // Holds that are found again while their expiry waits in the stream give the same message id.
-  const id = `expired.${oldest.generation}`;
-  const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
-  await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));
-  const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
-  log.warn(
-    { event: "holds.overdue", workspace, holds: holds.length, reservedNano },
-    "Holds that no gateway reports have expired",
-  );
-}
-
-/**
- * Books again what the stream of settlements still has, once the database is another server than before: a standby that was promoted or a
- * restored backup may lack charges whose events were acknowledged. What is booked already changes nothing.
- */
-
 interface ReplayParts extends MeteringParts {
   maintenance: MeteringParts["maintenance"] & Pick<MaintenanceStore, "replayDue" | "finishReplay">;
 }
 
-/** Looks every second until disposed. One process of a fleet does it at a time: a second one would only repeat it. */
+/**
+ * Books again what the stream still has: a standby that was promoted or a restored backup may lack charges whose events were acknowledged.
+ * Looks every second until disposed. One process of a fleet does it at a time: a second one would only repeat it.
+ */
 export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposable {
   const { clock, log, maintenance } = parts;
   /** When this process last found nothing to do, by its time of day; null: never. */
@@ -106,7 +73,7 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
       if ((await maintenance.replayDue()) !== null) {
         await using held = await parts.lock("weir replays");
         if (held === null) return;
-        // Whoever had the lock before may have done it.
+        // The process that had the lock before may have done it.
         await replayWhatIsDue(inOrderAt, signal, parts);
       }
       inOrderAt = clock.now();
@@ -135,8 +102,6 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   await maintenance.finishReplay(due);
   log[level]({ event: "replay.finished", workspaces }, "Settlements of the stream are booked");
 }
-
-/** Pushes the ledger's heads to the counters once a minute, which repairs lost pushes and drift. */
 
 interface ReconcileParts {
   counters: Counters;
@@ -193,13 +158,12 @@ export async function reconcile({
   return left;
 }
 
-/**
- * The credit that workspaces have left, for graphs. A series for each workspace would grow with the customers and tell whoever reads
- * the metrics who they are, so workspaces are counted by what they have left.
- */
-
 const usd = 1_000_000_000n;
 
+/**
+ * The credit that workspaces have left, for graphs. A series for each workspace would grow with the customers and show them to every reader
+ * of the metrics, so workspaces are counted by what they have left.
+ */
 export class CreditLeft {
   /** By the credit that is left. */
   readonly workspaces = { "below 0": 0, "0": 0, "below 1": 0, "below 10": 0, "10 or more": 0 };
@@ -218,4 +182,38 @@ export class CreditLeft {
     else if (balance < 10n * usd) this.workspaces["below 10"]++;
     else this.workspaces["10 or more"]++;
   }
+}
+
+/** Never rejects, so that a failure of one workspace does not affect others. */
+async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
+  try {
+    const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
+    const unreported = overdue.length === 0 ? [] : await withoutGateway(workspace, overdue, parts);
+    await publishExpiries(workspace, unreported, parts);
+    return unreported.length;
+  } catch (error) {
+    parts.log.warn({ event: "sweep.failed", workspace, reason: String(error) }, "A workspace could not be swept");
+    return 0;
+  }
+}
+
+/** Holds that no gateway reports as open. */
+async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
+  const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
+  const open = new Set(reports.flatMap((report) => decodeOpenReport(report).holds.map(({ generation }) => generation)));
+  return holds.filter(({ generation }) => !open.has(generation));
+}
+
+async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
+  const [oldest] = holds;
+  if (!oldest) return;
+  // Holds that are found again while their expiry waits in the stream give the same message id.
+  const id = `expired.${oldest.generation}`;
+  const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
+  await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));
+  const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
+  log.warn(
+    { event: "holds.overdue", workspace, holds: holds.length, reservedNano },
+    "Holds that no gateway reports have expired",
+  );
 }

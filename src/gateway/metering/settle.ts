@@ -1,6 +1,8 @@
 /**
- * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the
- * release of holds. What was admitted with a block has none: its gateway makes the block smaller, after that push. A repetition after a crash finds its charge and only pushes again.
+ * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the release of
+ * holds. A repetition after a crash finds its charge and only pushes again.
+ * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no hold; its
+ * gateway makes the block smaller after that push.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
@@ -23,7 +25,7 @@ export interface Booked {
   /** The heads and totals of all named workspaces and keys, for the counters. */
   accounts: AccountPush[];
   keyMonths: KeyMonthPush[];
-  /** Of those that the ledger keeps; absent: none. */
+  /** The totals of budgets that the ledger keeps; absent: none. */
   budgets?: BudgetPush[];
 }
 

@@ -1,6 +1,8 @@
 /**
- * All SQL of settlement. The accounts are locked first, in the order of their ids, so that no other transaction changes their
- * workspaces' rows. Statements that do not need each other's results are sent together.
+ * All SQL of settlement, in one transaction. The accounts are locked first, in the order of their ids, so that no other transaction changes
+ * their workspaces' rows and none waits in a circle. Statements that do not need each other's results are sent together, and a statement
+ * carries the rows of all charges.
+ * What the rows are is computed in booking.ts. Months of `generations` are partitions, made ahead by the clock and otherwise on demand.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
@@ -8,6 +10,8 @@ import { arrayText, recordsText } from "../../backing/sql-text.ts";
 import { monthOf, isoTime, monthBounds, type Month } from "../../kernel/clock.ts";
 import { timeOfId } from "../../kernel/ids.ts";
 import { addToBudgets, ledgerVersion } from "../credit/store.ts";
+import type { Sent } from "../field-parts.ts";
+import { columnFields } from "../generation-fields.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { idSkewMsMax } from "../limits.ts";
 import {
@@ -93,63 +97,22 @@ async function removeUncharged(tx: Transaction, rows: Row[]): Promise<void> {
 async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
-    INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
-      completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
-      workspace_id, key_id, model, provider, code, booked_at, month, cache_write_tokens, reasoning_tokens, endpoint, attempts,
-      own_key_id, list_cost_nano, tier_above_tokens)
-    SELECT generation, entry, reserved, cost, excess, to_timestamp(admitted_ms / 1000.0::float8), prompt_tokens, cached_tokens,
-      completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request,
-      workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month, cache_write_tokens, reasoning_tokens,
-      endpoint, attempts, own_key, list_cost, tier_above_tokens
+    INSERT INTO generations (${tx.unsafe(columnList)}, booked_at)
+    SELECT ${tx.unsafe(sentList)}, CASE WHEN entry IS NULL THEN now() END
     FROM unnest(${recordsText(rows, fieldsOf)}::text::booked_generation[])`;
 }
 
-/** In the order of the type `booked_generation`. */
-function fieldsOf({ settlement, entry, cost, excess, late, costPico }: Row) {
-  const { usage } = settlement;
-  return [
-    settlement.generation,
-    entry,
-    settlement.reserved,
-    cost,
-    excess,
-    settlement.admittedAt,
-    storable(usage.promptTokens),
-    storable(usage.cachedTokens),
-    storable(usage.completionTokens),
-    settlement.firstTokenMs,
-    settlement.durationMs,
-    settlement.status,
-    late,
-    settlement.streamed,
-    settlement.usageEstimated,
-    costPico,
-    settlement.outcome,
-    settlement.request,
-    settlement.workspace,
-    settlement.key,
-    settlement.model,
-    settlement.provider,
-    settlement.code,
-    otherMonth(settlement),
-    storable(usage.cacheWriteTokens) || null,
-    storable(usage.reasoningTokens) || null,
-    settlement.endpoint ?? null,
-    settlement.routing ? JSON.stringify(settlement.routing) : null,
-    settlement.ownKey?.id ?? null,
-    settlement.ownKey?.listCost ?? null,
-    storable(settlement.tierAboveTokens ?? 0) || null,
-  ];
-}
+const columnList = columnFields.map(({ name }) => name).join(", ");
+const sentList = columnFields
+  .map(({ name, sent }) => (name === "admitted_at" ? `to_timestamp(${sent} / 1000.0::float8)` : sent))
+  .join(", ");
 
-/** No real count is above what the column holds. */
-function storable(tokens: number): number {
-  return Math.min(tokens, 2 ** 31 - 1);
-}
+/** In the order of the type `booked_generation`. Code that is written once, as the codec of settlements is and for the same reason. */
+const fieldsOf = new Function("stores", fieldsCode())(columnFields.map(({ store }) => store)) as (row: Row) => Sent[];
 
-/** The month of the totals where it is not that of the admission; null: it is. */
-function otherMonth({ month, admittedAt }: Row["settlement"]): string | null {
-  return month === monthOf(admittedAt) ? null : month;
+function fieldsCode(): string {
+  const fields = columnFields.map(({ path }, index) => `stores[${index}](${path ?? "undefined"}, row)`);
+  return `return (row) => { const { settlement } = row; return [${fields.join(", ")}]; };`;
 }
 
 async function writeEntries(tx: Transaction, entries: Entry[]): Promise<void> {
@@ -229,7 +192,7 @@ async function addToKeyMonths(tx: Transaction, sums: KeyMonthSum[]): Promise<Omi
   return rows.map((row) => ({ workspace: workspaces.get(row.key) ?? "", ...row }));
 }
 
-/** The monthly partitions of generations, by the times that ids begin with. */
+// The monthly partitions of generations, by the times that ids begin with
 
 /** With the SQLSTATE of an invalid value: this settlement can never be booked. */
 class GenerationTimeError extends Error {

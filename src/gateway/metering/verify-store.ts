@@ -1,11 +1,16 @@
 /**
- * Invariants of the stored money, one SQL statement each. A statement reads whole tables, counts the rows that it checked, and names the
- * first row that breaks the invariant (in the order of its text, so that the same state always names the same row).
+ * Invariants of the stored money, one SQL statement each; `invariants` has their names, which operators read in `ledger verify`. A
+ * statement reads whole tables, counts the rows that it checked, and names the first row that breaks the invariant, in the order of its
+ * text, so that the same state always names the same row.
+ * The statements read what was stored and not the code that stored it: each sum is taken from the charges again. Where retention has
+ * deleted rows, the sums that it keeps stand for them.
+ * Statements are checked by hash, by their chain and against their entries, here as well, since `ledger verify` is one answer about all
+ * money.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 /**
- * To its end, no month is deleted. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
+ * No month is deleted before the transaction ends. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
  * drops rows whose sums the snapshot lacks.
  */
 export async function keepMonths(tx: Transaction): Promise<void> {
@@ -60,29 +65,19 @@ function accountIsHead(sql: Queries): Promise<Finding> {
     ) AS last ON true`);
 }
 
-/**
- * A balance is below zero by at most the amount charged outside of reservations up to that entry, late charges in full and others by
- * their cost above the reservation, and the amount that refunds and disputes have taken back up to it. Workspaces that were never below
- * zero are left out.
- */
+/** A balance is below zero by at most the amount that refunds and disputes have taken back up to it. */
 function overdraftIsExplained(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    WITH overdrawn AS (SELECT DISTINCT workspace_id FROM ledger_entries WHERE balance_after_nano < 0),
-    outside AS (
-      SELECT workspace_id, entry AS sequence,
-        sum(CASE WHEN late THEN cost_nano ELSE greatest(cost_nano - reserved_nano, 0) END) AS amount
-      FROM generations JOIN overdrawn USING (workspace_id) WHERE late OR cost_nano > reserved_nano GROUP BY workspace_id, entry
-    )
+    WITH overdrawn AS (SELECT DISTINCT workspace_id FROM ledger_entries WHERE balance_after_nano < 0)
     SELECT (SELECT count(*) FROM ledger_entries) AS rows,
-      min(format('workspace %s, entry %s: a balance of %s where late charges, charges above their reservation, refunds and disputes explain %s',
-        workspace_id, sequence, balance_after_nano, -explained)) FILTER (WHERE balance_after_nano + explained < 0) AS broken
+      min(format('workspace %s, entry %s: a balance of %s where refunds and disputes explain %s', workspace_id, sequence, balance_after_nano,
+        taken)) FILTER (WHERE balance_after_nano < taken) AS broken
     FROM (
-      SELECT workspace_id, entry.sequence, balance_after_nano, coalesce(outside_nano, 0)
-        + sum(coalesce(outside.amount, 0) - CASE WHEN kind IN ('credit', 'charge') THEN 0 ELSE amount_nano END)
-          OVER (PARTITION BY workspace_id ORDER BY entry.sequence) AS explained
-      FROM ledger_entries AS entry JOIN overdrawn USING (workspace_id) LEFT JOIN outside USING (workspace_id, sequence)
-      LEFT JOIN retained_entries AS retained USING (workspace_id)
-    ) AS entry`);
+      SELECT workspace_id, sequence, balance_after_nano,
+        coalesce(sum(amount_nano) FILTER (WHERE kind NOT IN ('credit', 'charge'))
+          OVER (PARTITION BY workspace_id ORDER BY sequence), 0) AS taken
+      FROM ledger_entries JOIN overdrawn USING (workspace_id)
+    ) AS entry WHERE balance_after_nano < 0`);
 }
 
 /**
@@ -102,7 +97,7 @@ function entriesAddUp(sql: Queries): Promise<Finding> {
       SELECT workspace_id, entry AS sequence, count(*) AS charges, sum(cost_nano) AS amount FROM generations GROUP BY workspace_id, entry
     ) AS charge
     FULL JOIN (
-      SELECT workspace_id, sequence, coalesce(charges, 1)::bigint AS charges, -amount_nano::numeric AS amount
+      SELECT workspace_id, sequence, charges::bigint, -amount_nano::numeric AS amount
       FROM ledger_entries WHERE kind = 'charge'
     ) AS entry USING (workspace_id, sequence)
     LEFT JOIN (SELECT workspace_id, sequence AS sequence_max FROM retained_entries) AS retained USING (workspace_id)`);
@@ -123,7 +118,7 @@ function sumsAgree(sql: Queries): Promise<Finding> {
         FILTER (WHERE coalesce(charge.charges, 0) <> coalesce(entry.charges, 0) OR coalesce(charge.amount, 0) <> coalesce(entry.amount, 0))
         AS broken
     FROM charge FULL JOIN (
-      SELECT workspace_id, sum(coalesce(charges, 1)) AS charges, -sum(amount_nano) AS amount
+      SELECT workspace_id, sum(charges) AS charges, -sum(amount_nano) AS amount
       FROM ledger_entries WHERE kind = 'charge' GROUP BY workspace_id
     ) AS entry USING (workspace_id)`);
 }
@@ -183,7 +178,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** Of each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
+/** In each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
@@ -221,7 +216,7 @@ function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
       min(format('generation %s: %s pico-USD charged as %s nano-USD and an excess of %s', generation_id, cost_pico, cost_nano, excess_nano))
-        FILTER (WHERE cost_nano::numeric + coalesce(excess_nano, 0) <> least(div(cost_pico + 500, 1000), 9223372036854775807)) AS broken
+        FILTER (WHERE cost_nano::numeric + excess_nano <> least(div(cost_pico + 500, 1000), 9223372036854775807)) AS broken
     FROM generations`);
 }
 
@@ -234,21 +229,15 @@ function chargesAreWithin(sql: Queries): Promise<Finding> {
           OR (excess_nano > 0 AND cost_nano > 0 AND cost_nano < reserved_nano AND entry.balance_after_nano <> 0)) AS broken
     FROM generations AS charge
     LEFT JOIN ledger_entries AS entry
-      ON excess_nano > 0 AND entry.workspace_id = charge.workspace_id AND entry.sequence = charge.entry
-    WHERE excess_nano IS NOT NULL`);
+      ON excess_nano > 0 AND entry.workspace_id = charge.workspace_id AND entry.sequence = charge.entry`);
 }
 
-/** No charge leaves a balance below zero. Charges from before this rule have no excess and are left out. */
+/** No charge leaves a balance below zero. */
 function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    WITH overdrawn AS (
-      SELECT workspace_id, sequence, balance_after_nano FROM ledger_entries
-      WHERE kind = 'charge' AND amount_nano < 0 AND balance_after_nano < 0
-    )
-    SELECT (SELECT count(*) FROM ledger_entries WHERE kind = 'charge') AS rows,
-      min(format('workspace %s, entry %s: a charge left a balance of %s', overdrawn.workspace_id, sequence, balance_after_nano)) AS broken
-    FROM overdrawn
-    JOIN generations AS charge ON charge.workspace_id = overdrawn.workspace_id AND entry = sequence AND excess_nano IS NOT NULL`);
+    SELECT count(*) AS rows, min(format('workspace %s, entry %s: a charge left a balance of %s', workspace_id, sequence, balance_after_nano))
+      FILTER (WHERE amount_nano < 0 AND balance_after_nano < 0) AS broken
+    FROM ledger_entries WHERE kind = 'charge'`);
 }
 
 /** A client that disconnected after the first token is charged for the prompt and the produced tokens. */
@@ -259,7 +248,7 @@ function disconnectIsCharged(sql: Queries): Promise<Finding> {
         prompt_tokens, completion_tokens)) FILTER (WHERE usage_estimated AND (prompt_tokens = 0 OR completion_tokens = 0)
           OR prompt_tokens + completion_tokens = 0) AS broken
     FROM generations
-    WHERE status = 499 AND first_token_ms IS NOT NULL AND excess_nano IS NOT NULL`);
+    WHERE status = 499 AND first_token_ms IS NOT NULL`);
 }
 
 /** A budget's total is the sum of the charges of its callers in its period. */
@@ -291,8 +280,6 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   statement_matches_ledger: statementsMatch,
   budget_totals: budgetsAgree,
 };
-
-/** The invariant of stored statements, one SQL statement. */
 
 /**
  * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of

@@ -1,11 +1,16 @@
-/** Verifies the stored money: every invariant over one snapshot, while settlement continues. */
+/**
+ * Verifies the stored money: every invariant over one `REPEATABLE READ` snapshot, while settlement continues. Two million charges take
+ * about nine seconds with PostgreSQL on two cores. An embedded database has one connection, which is occupied for that time, so a large
+ * embedded ledger is verified while nothing else is asked of it.
+ * The first broken invariant ends the check. What each of them says is at its function in verify-store.ts. Nothing is repaired: a broken
+ * ledger needs a person.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Database, allowStatements } from "../../backing/backing.ts";
 import { ledgerStatementMsMax } from "../limits.ts";
-import { requireMoved } from "./move.ts";
 import { invariants, keepMonths } from "./verify-store.ts";
 
-const invariant = Type.String({ description: "Its name, which docs/internals/ledger.md explains" });
+const invariant = Type.String({ description: "Its name, such as `running_balance`" });
 const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "Count of rows checked" }) });
 export type Checked = Static<typeof Checked>;
 
@@ -20,7 +25,7 @@ export type Verification = Static<typeof Verification>;
 
 /**
  * @param onChecked called with each invariant after its check
- * @throws DomainError conflict while older rows are being moved; errors of the database. A broken invariant is a result, not an error
+ * @throws errors of the database. A broken invariant is a result, not an error
  */
 export async function verifyLedger({
   sql,
@@ -29,7 +34,6 @@ export async function verifyLedger({
   sql: Database;
   onChecked?: (checked: Checked) => void;
 }): Promise<Verification> {
-  await requireMoved(sql);
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await keepMonths(tx);
     await allowStatements(ledgerStatementMsMax, tx);

@@ -1,4 +1,10 @@
-/** Consumes settlements: settles, confirms and acknowledges them. Only an invalid settlement is set aside as a dead letter. */
+/**
+ * Consumes settlements: settles, confirms and acknowledges them, as many in one transaction as there are. An event is acknowledged after
+ * its transaction, so a crash repeats it and loses nothing.
+ * If the database refuses a value, the set is halved until the one settlement that cannot be booked is alone; that one is set aside as a
+ * dead letter, its hold is released, and all others are charged. Everything else that fails is repeated. What was booked is shown in
+ * metrics, and unknown ends, late charges and costs above the charge raise alarms.
+ */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { raiseAlarm, chargedUsdTotal, excessUsdTotal, settlementDelaySeconds, tokensTotal } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -38,39 +44,11 @@ export async function settleEvents(events: Delivered[], parts: MeteringParts): P
   for (const group of inTransactions(events.map(readEvent))) await settleTogether(group, parts);
 }
 
-async function settleTogether(events: ReadEvent[], parts: MeteringParts): Promise<void> {
-  const startedAt = traces() && parts.clock.monotonic();
-  const settlements = oncePerGeneration(events.flatMap((event) => event.settlements));
-  const { settled, refused } = await settleOrRefuse(settlements, parts);
-  const letters = [...events.flatMap((event) => event.letters), ...refused];
-  if (letters.length > 0) await storeAsDeadLetters(letters, parts);
-  for (const one of settled) reportCharges(one, parts);
-  if (startedAt !== null) for (const one of settled) traceSettlements(one, spanSince(startedAt, parts.clock));
-  parts.bus.broadcast("settled", encodeSettled(events.flatMap(({ batch }) => batch ?? [])));
-}
-
-function traceSettlements({ charges, booked }: Outcome["settled"][number], span: TracedSpan): void {
-  for (const { settlement } of charges) {
-    const { generation, outcome } = settlement;
-    if (booked.fresh.has(generation)) traces()?.work({ generation, work: "settlement", outcome, ...span });
-  }
-}
-
 /** A decoded event, with its invalid settlements as dead letters. */
 interface ReadEvent {
   batch: string | null;
   settlements: Settlement[];
   letters: DeadLetter[];
-}
-
-function readEvent({ id, payload }: Delivered): ReadEvent {
-  try {
-    const { batch, settlements, invalid } = decodeSettlements(payload);
-    const letters = invalid.map(({ text, reason }) => deadLetterOf(id, new TextEncoder().encode(text), reason));
-    return { batch, settlements, letters };
-  } catch (error) {
-    return { batch: null, settlements: [], letters: [deadLetterOf(id, payload, String(error))] };
-  }
 }
 
 /** Groups events into transactions. An event is never split, since it is confirmed as a whole. */
@@ -86,6 +64,32 @@ function* inTransactions(events: ReadEvent[]): Generator<ReadEvent[]> {
     count += event.settlements.length;
   }
   if (group.length > 0) yield group;
+}
+
+function readEvent({ id, payload }: Delivered): ReadEvent {
+  try {
+    const { batch, settlements, invalid } = decodeSettlements(payload);
+    const letters = invalid.map(({ text, reason }) => deadLetterOf(id, new TextEncoder().encode(text), reason));
+    return { batch, settlements, letters };
+  } catch (error) {
+    return { batch: null, settlements: [], letters: [deadLetterOf(id, payload, String(error))] };
+  }
+}
+
+/** A parser's error may quote a zero byte, which the database does not accept in a text. */
+function deadLetterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
+  return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
+}
+
+async function settleTogether(events: ReadEvent[], parts: MeteringParts): Promise<void> {
+  const startedAt = traces() && parts.clock.monotonic();
+  const settlements = oncePerGeneration(events.flatMap((event) => event.settlements));
+  const { settled, refused } = await settleOrRefuse(settlements, parts);
+  const letters = [...events.flatMap((event) => event.letters), ...refused];
+  if (letters.length > 0) await storeAsDeadLetters(letters, parts);
+  for (const one of settled) reportCharges(one, parts);
+  if (startedAt !== null) for (const one of settled) traceSettlements(one, spanSince(startedAt, parts.clock));
+  parts.bus.broadcast("settled", encodeSettled(events.flatMap(({ batch }) => batch ?? [])));
 }
 
 interface Outcome {
@@ -110,21 +114,6 @@ async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): 
   return outcome;
 }
 
-async function settleAlone(
-  settlement: Settlement,
-  { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
-): Promise<void> {
-  const refusal = await trySettle([settlement], { outcome, parts });
-  if (refusal === null) return;
-  outcome.refused.push(deadSettlement(settlement, refusal));
-  if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
-}
-
-/** No later end would release the hold of an end that is refused itself: the sweeper would send it for ever. */
-async function releaseHold({ workspace, generation, outcome }: Settlement, { counters }: MeteringParts): Promise<void> {
-  await counters.resolveMany({ resolve: [{ workspace, generation, as: outcome }], accounts: [], keyMonths: [] });
-}
-
 /** @returns why the database refused a value; null: it accepted all settlements */
 async function trySettle(
   settlements: Settlement[],
@@ -142,18 +131,28 @@ async function trySettle(
   }
 }
 
+function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
+  return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
+}
+
 /** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), by PostgreSQL's appendix A. */
 function isRefusedValue(error: unknown): boolean {
   return error instanceof Error && "code" in error && /^(22|23|54)/.test(String(error.code));
 }
 
-function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
-  return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
+async function settleAlone(
+  settlement: Settlement,
+  { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
+): Promise<void> {
+  const refusal = await trySettle([settlement], { outcome, parts });
+  if (refusal === null) return;
+  outcome.refused.push(deadSettlement(settlement, refusal));
+  if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
 }
 
-/** A parser's error may quote a zero byte, which the database does not accept in a text. */
-function deadLetterOf(messageId: string, payload: Uint8Array, reason: string): DeadLetter {
-  return { stream, messageId, payload, reason: reason.replaceAll("\0", "") };
+/** No later end would release the hold of an end that is refused itself: the sweeper would send it for ever. */
+async function releaseHold({ workspace, generation, outcome }: Settlement, { counters }: MeteringParts): Promise<void> {
+  await counters.resolveMany({ resolve: [{ workspace, generation, as: outcome }], accounts: [], keyMonths: [] });
 }
 
 async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: MeteringParts): Promise<void> {
@@ -163,7 +162,14 @@ async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: M
   }
 }
 
-/** Tells people and graphs what was booked: alarms, and the metrics of charges, tokens and delay. */
+function traceSettlements({ charges, booked }: Outcome["settled"][number], span: TracedSpan): void {
+  for (const { settlement } of charges) {
+    const { generation, outcome } = settlement;
+    if (booked.fresh.has(generation)) traces()?.work({ generation, work: "settlement", outcome, ...span });
+  }
+}
+
+// What was booked, in alarms and metrics
 
 interface Sum {
   provider: string;
@@ -205,10 +211,6 @@ export function reportCharges(
 
 const aboveReservation = "An answer cost more than its reservation or the remaining balance; the service bears the rest";
 
-function asTexts({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
-  return { cost: cost.toString(), excess: excess.toString() };
-}
-
 function sumOf(sums: Map<string, Sum>, provider: string, model: string): Sum {
   const name = `${provider} ${model}`;
   const known = sums.get(name);
@@ -217,7 +219,7 @@ function sumOf(sums: Map<string, Sum>, provider: string, model: string): Sum {
   return sum;
 }
 
-/** As they are charged: what is cached is a part of the prompt, and what is reasoned of the completion. */
+/** Tokens as they are charged: what is cached is a part of the prompt, and what is reasoned of the completion. */
 function addTokens(tokens: Record<string, number>, usage: Usage): void {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
@@ -247,4 +249,8 @@ function modelLabel(model: string): string {
   if (!models.has(model) && models.size >= modelLabelsMax) return "other";
   models.add(model);
   return model;
+}
+
+function asTexts({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
+  return { cost: cost.toString(), excess: excess.toString() };
 }

@@ -1,4 +1,8 @@
-/** Whether a model can be called, by which routes, or why not. Listing, admission and prober use this pure function. */
+/**
+ * Whether a model can be called, by which routes, or why not, with the sentence for each reason. Listing, admission and the prober use this
+ * pure function, so that a listed reason is the one that a request gets. Of several routes the one that passed most checks gives the
+ * reason. An unknown id gets the nearest published one, where it is a name without its maker or a mistyped id.
+ */
 import { nearest } from "../../kernel/text.ts";
 import { passedOwnCheck, servedRoutes, type OwnKeys } from "./candidate.ts";
 import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
@@ -25,7 +29,7 @@ export interface Availability {
 
 type Obstacle = Exclude<UnavailableReason, "request_access" | "coming_soon" | "catalog_unreadable">;
 
-/** In the order of the checks. Of several routes the one that passed most checks gives the reason. */
+/** In the order of the checks. */
 const obstacles: readonly Obstacle[] = [
   "no_price",
   "provider_not_configured",
@@ -78,7 +82,7 @@ function obstacleOf(route: Route, facts: AvailabilityFacts): Obstacle | null {
   return facts.zeroDataRetention && !(ownKey ?? provider).zeroDataRetention ? "zero_data_retention_required" : null;
 }
 
-/** Why a model cannot be called at present, as a sentence. */
+// Sentences
 
 export const unavailableMessages: Record<UnavailableReason, string> = {
   request_access: "access to it must be requested",
@@ -110,7 +114,7 @@ export function unavailableMessage(model: string, reason: RefusalReason): string
   return `The model ${model} cannot be called at present: ${refusalMessages[reason]}`;
 }
 
-/** The model that a client probably meant by an unknown id: a name without its maker, or a mistyped id. */
+// The model that a client probably meant by an unknown id
 
 /** Longer ids get no suggestion: no model of the catalog has one. */
 const idLengthMax = 200;

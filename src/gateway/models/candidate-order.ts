@@ -1,4 +1,7 @@
-/** The order in which candidates may serve a request, by the caller's rules. Pure: catalog and measurements come as arguments. */
+/**
+ * The order in which candidates may serve a request, by the caller's rules: model by model, the providers of `order` first, then those with
+ * an own key, then the others, each by `sort`; equals keep the catalog's order. It is pure: catalog and measurements come as arguments.
+ */
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Candidate } from "./candidate.ts";
 import type { RouteMeasure } from "./listing.ts";

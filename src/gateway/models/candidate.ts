@@ -1,4 +1,11 @@
-/** What may serve a request: a model with one of its routes. */
+/**
+ * What may serve a request: a model with one of its routes; its maximum cost; and how a workspace's own provider keys change the routes.
+ * A provider with an own key is never called with the service's key, not even as a fallback: the workspace chose whose account gets its
+ * requests. Its routes come first and cost no credit; other providers of the model serve after them only if the workspace switched that on.
+ * A launch check with an own key counts for its owner alone, and the service's counts for both.
+ * A worker may know a newer own key than the gateway, so a request names the keys that the gateway has, and only candidates that the
+ * reservation covers are called.
+ */
 import { hash } from "node:crypto";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -47,7 +54,7 @@ export function candidateName({ model, route }: Candidate): string {
   return `${route.provider.id}/${model.id}`;
 }
 
-/** The routes of a workspace with own provider keys, and which launch checks count for them. */
+// Own provider keys
 
 /** A workspace's own keys, and whether models that they serve may also be served on credit. */
 export interface OwnKeys {
@@ -65,13 +72,6 @@ export function servedRoutes(routes: readonly Route[], { ownKeys, ownKeyFallback
   const own = keyed.filter((route) => route.ownKey !== undefined);
   if (own.length === 0) return routes;
   return ownKeyFallback ? [...own, ...keyed.filter((route) => route.ownKey === undefined)] : own;
-}
-
-/** A provider that takes no key has nothing that a workspace could replace. */
-function withOwnKey(route: Route, ownKeys: readonly OwnKey[]): Route {
-  const { id, keyEnv } = route.provider;
-  const ownKey = keyEnv === null ? undefined : ownKeys.find(({ provider }) => provider === id);
-  return ownKey === undefined ? route : { ...route, ownKey };
 }
 
 /**
@@ -104,4 +104,11 @@ export function reservedCandidates(
 ): Candidate[] {
   const bounds = { inputTokens, promptTokens, tools, maxTokens };
   return candidates.filter((candidate) => costOf(candidate, bounds).amount <= amount);
+}
+
+/** A provider that takes no key has nothing that a workspace could replace. */
+function withOwnKey(route: Route, ownKeys: readonly OwnKey[]): Route {
+  const { id, keyEnv } = route.provider;
+  const ownKey = keyEnv === null ? undefined : ownKeys.find(({ provider }) => provider === id);
+  return ownKey === undefined ? route : { ...route, ownKey };
 }

@@ -1,4 +1,8 @@
-/** All problems of providers.json and the files of models. The service reads the same files and stops at the first (catalog.ts). */
+/**
+ * All problems of providers.json and the files of models, for `weir catalog check`. The service reads the same files and stops at the first
+ * problem (catalog.ts); this check goes on, and adds what the service would accept and a user would be hurt by, such as two names of one
+ * model with different facts.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
@@ -93,7 +97,7 @@ function routesTwice(judged: readonly JudgedModel[]): ModelProblem[] {
   );
 }
 
-/** Reads the entries of one catalog file, and the problems of those that do not match the schema. */
+// Entries of one file
 
 /** A file of another kind would otherwise have a problem for each of its fields. */
 const problemsOfAnEntryMax = 5;
@@ -166,10 +170,38 @@ function choicesOf({ anyOf }: TSchema): string[] {
   return words.every((word) => typeof word === "string") ? words : [];
 }
 
-/** Two names of one model must have the same facts: otherwise a client that changes the name would get another model. */
+// Two names of one model must have the same facts: otherwise a client that changes the name would get another model
 
 /** `-20251001` or `-2025-10-01`. A date without its year, such as `-0731`, mostly names another model. */
 const dateInName = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+
+/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
+export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
+  if (alias_of !== undefined) return alias_of;
+  return dateInName.test(id) ? id.replace(dateInName, "") : null;
+}
+
+/** A problem in providers.json or in a file of models that must be fixed. */
+interface ModelProblem {
+  /** Relative to the folder, such as `models/openai.json`. */
+  file: string;
+  /** The entry at fault, or `entry 3` where it has no id; empty for the file as a whole. */
+  id: string;
+  /** Such as `routes.1.tiers.0.input`; empty for the entry as a whole. */
+  field: string;
+  message: string;
+}
+
+export function formatModelProblem({ file, id, field, message }: ModelProblem): string {
+  return [file, id, field, message].filter((part) => part !== "").join(": ");
+}
+
+/** An entry that the service can use. */
+export interface JudgedModel {
+  file: string;
+  entry: ModelEntry;
+  model: Model;
+}
 
 /** What each name has for itself. Tiers are compared together with the prices. */
 const ownFields = new Set<string>([
@@ -206,12 +238,6 @@ function aliasesAtOdds(judged: readonly JudgedModel[]): ModelProblem[] {
   });
 }
 
-/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
-export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
-  if (alias_of !== undefined) return alias_of;
-  return dateInName.test(id) ? id.replace(dateInName, "") : null;
-}
-
 function fieldsAtOdds(one: JudgedModel, other: JudgedModel): string[] {
   const [facts, others] = [factsOf(one), factsOf(other)];
   const fields = new Set([...facts.keys(), ...others.keys()]);
@@ -227,26 +253,4 @@ function factsOf({ entry, model }: JudgedModel): Map<string, unknown> {
     ["supports", model.supports],
     ["reasons", model.reasons],
   ]);
-}
-
-/** A problem in providers.json or in a file of models that must be fixed. */
-interface ModelProblem {
-  /** Relative to the folder, such as `models/openai.json`. */
-  file: string;
-  /** The entry at fault, or `entry 3` where it has no id; empty for the file as a whole. */
-  id: string;
-  /** Such as `routes.1.tiers.0.input`; empty for the entry as a whole. */
-  field: string;
-  message: string;
-}
-
-export function formatModelProblem({ file, id, field, message }: ModelProblem): string {
-  return [file, id, field, message].filter((part) => part !== "").join(": ");
-}
-
-/** An entry that the service can use. */
-export interface JudgedModel {
-  file: string;
-  entry: ModelEntry;
-  model: Model;
 }

@@ -1,4 +1,8 @@
-/** Converts file entries into the catalog's types. */
+/**
+ * Converts file entries into the catalog's types, and refuses with the field's name what the schema cannot say: a tier out of order, a
+ * model listed as available without a route or bounds, an embeddings field of a chat model. A route's `entry` is a digest of all that its
+ * call depends on, so that a launch check counts only for the call that it made.
+ */
 import { createHash } from "node:crypto";
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/text.ts";
@@ -70,14 +74,6 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   };
   requireCallable(model);
   return model;
-}
-
-function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
-  const { thinking: form, thinking_off: off = "disabled" } = entry;
-  return {
-    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
-    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
-  };
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
@@ -152,6 +148,16 @@ function tieredPrices(
   throw new EntryError(`${path}tiers`, "need prices_per_1m_usd, the prices of a prompt within the first bound");
 }
 
+function pricesFrom(entry: PricesEntry): Prices {
+  const input = parsePricePerMillion(entry.input);
+  return {
+    input,
+    output: parsePricePerMillion(entry.output),
+    cacheRead: entry.cache_read === undefined ? input : parsePricePerMillion(entry.cache_read),
+    cacheWrite: entry.cache_write === undefined ? input : parsePricePerMillion(entry.cache_write),
+  };
+}
+
 function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
   let before = 0;
   return entries.map((entry, index) => {
@@ -164,14 +170,20 @@ function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
   });
 }
 
-function pricesFrom(entry: PricesEntry): Prices {
-  const input = parsePricePerMillion(entry.input);
+function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
+  const { thinking: form, thinking_off: off = "disabled" } = entry;
   return {
-    input,
-    output: parsePricePerMillion(entry.output),
-    cacheRead: entry.cache_read === undefined ? input : parsePricePerMillion(entry.cache_read),
-    cacheWrite: entry.cache_write === undefined ? input : parsePricePerMillion(entry.cache_write),
+    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
+    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
   };
+}
+
+function unixSeconds(entry: ModelEntry): number {
+  const day = entry.released ?? entry.seen;
+  if (day === undefined) return 0;
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
+  return ms / 1_000;
 }
 
 /** A model listed as available needs a route and bounds, since reservations are computed from them. */
@@ -187,15 +199,7 @@ function requireCallable(model: Model): void {
   if (new Set(providers).size < providers.length) throw new EntryError("routes", "name a provider twice");
 }
 
-function unixSeconds(entry: ModelEntry): number {
-  const day = entry.released ?? entry.seen;
-  if (day === undefined) return 0;
-  const ms = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
-  return ms / 1_000;
-}
-
-/** Reads what only embeddings models have in the catalog, and refuses it for other models. */
+// Embeddings models
 
 /**
  * The words that an embeddings model may have in `supports`: it takes token ids as input, and its vectors depend on `input_type`.
@@ -203,6 +207,15 @@ function unixSeconds(entry: ModelEntry): number {
  */
 export const embeddingWords = ["token_input", "input_type"] as const;
 export type EmbeddingWord = (typeof embeddingWords)[number];
+
+/** Whether a request may ask for vectors of this length. */
+export function allowsDimensions(
+  { allowedDimensions: allowed }: Pick<EmbeddingFacts, "allowedDimensions">,
+  asked: number,
+): boolean {
+  if (allowed === null) return false;
+  return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
+}
 
 /** The format of embeddings by that of chat; Anthropic has none. */
 const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
@@ -264,16 +277,18 @@ function requireEmbeddingFields(entry: ModelEntry): void {
   if (word !== undefined) throw new EntryError("supports", `has "${word}", which is no word of embeddings models`);
 }
 
-/** Whether a request may ask for vectors of this length. */
-export function allowsDimensions(
-  { allowedDimensions: allowed }: Pick<EmbeddingFacts, "allowedDimensions">,
-  asked: number,
-): boolean {
-  if (allowed === null) return false;
-  return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
-}
+// What a launch check was a check of
 
-/** What a launch check was a check of. */
+/** An entry that matches the schema and is still invalid. */
+export class EntryError extends Error {
+  override name = "EntryError";
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 interface CalledEntry {
   model: string;
@@ -297,15 +312,4 @@ function entryDigest({ model, provider, format, upstreamModel, maxTokensField, e
     .update(JSON.stringify(called ? [...facts, ...called] : facts))
     .digest("hex")
     .slice(0, 32);
-}
-
-/** An entry that matches the schema and is still invalid. */
-export class EntryError extends Error {
-  override name = "EntryError";
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
-  }
 }

@@ -1,4 +1,7 @@
-/** Counts models, providers and sources, for `weir catalog check`. */
+/**
+ * Counts models, providers and sources, for `weir catalog check`: how many models can be called once a key and a launch check are there,
+ * and what bears out each price. It judges nothing; catalog-check.ts does.
+ */
 import type { ModelJudgement, JudgedModel } from "./catalog-check.ts";
 import type { RouteEntry } from "./schema.ts";
 

@@ -1,4 +1,7 @@
-/** Reads a catalog folder into a Catalog. One invalid entry makes the whole folder invalid. */
+/**
+ * Reads a catalog folder into a Catalog, with the sandbox's models if it is on. One invalid entry makes the whole folder invalid, since a
+ * part of a catalog would answer 404 for models that exist. The message names the file, the entry and the field.
+ */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,15 +10,6 @@ import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
 import { modelFrom, providerFrom, EntryError } from "./catalog-entry.ts";
 import type { Catalog, Model, ProviderRecord } from "./model.ts";
 import { ModelsFile, ProvidersFile, type ModelEntry, type ProviderEntry } from "./schema.ts";
-
-// Compiled, because hundreds of entries are checked on the event loop that serves streams.
-const providersCheck = TypeCompiler.Compile(ProvidersFile);
-const modelsCheck = TypeCompiler.Compile(ModelsFile);
-
-/** The message names the file and, if one entry is at fault, its id and field. */
-class CatalogError extends Error {
-  override name = "CatalogError";
-}
 
 export interface CatalogOptions {
   /** Adds the sandbox provider. If off, models that it would serve are left out. */
@@ -39,6 +33,10 @@ export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Cata
   return { version: `${files.digest}${options.sandbox ? "+sandbox" : ""}`, models, providers };
 }
 
+// Compiled, because hundreds of entries are checked on the event loop that serves streams.
+const providersCheck = TypeCompiler.Compile(ProvidersFile);
+const modelsCheck = TypeCompiler.Compile(ModelsFile);
+
 function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
   const providers = new Map<string, ProviderRecord>();
   for (const entry of parseFile(file, providersCheck)) {
@@ -49,6 +47,53 @@ function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
     );
   }
   return providers;
+}
+
+function parseFile<Schema extends TSchema>(file: CatalogFile, check: TypeCheck<Schema>): Static<Schema> {
+  const value = parseJson(file);
+  if (isOf(check, value)) return value;
+  const error = check.Errors(value).First();
+  const [index = "", ...field] = (error?.path ?? "").split("/").slice(1);
+  throw catalogError(file.name, idOf(value, index), field.join("."), error?.message ?? "is invalid");
+}
+
+function parseJson(file: CatalogFile): unknown {
+  try {
+    return JSON.parse(file.text);
+  } catch (error) {
+    throw new CatalogError(`Cannot read catalog file ${file.name}: it is not valid JSON`, { cause: error });
+  }
+}
+
+/** The message names the file and, if one entry is at fault, its id and field. */
+class CatalogError extends Error {
+  override name = "CatalogError";
+}
+
+/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
+function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
+  return check.Check(value);
+}
+
+function catalogError(file: string, id: string, field: string, message: string): CatalogError {
+  const place = [file, id, field].filter((part) => part !== "").join(": ");
+  return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
+}
+
+/** The id of the entry at this index, or else the index. */
+function idOf(value: unknown, index: string): string {
+  const entry: unknown = Array.isArray(value) ? value[Number(index)] : null;
+  if (typeof entry === "object" && entry !== null && "id" in entry && typeof entry.id === "string") return entry.id;
+  return index === "" ? "" : `entry ${index}`;
+}
+
+function withEntryPath<Result>(file: string, id: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EntryError) throw catalogError(file, id, error.field, error.message);
+    throw error;
+  }
 }
 
 function readModels(files: CatalogFile[], providers: ReadonlyMap<string, ProviderRecord>): Map<string, Model> {
@@ -75,49 +120,7 @@ function removeSandboxModels(models: Map<string, Model>): void {
   }
 }
 
-function parseFile<Schema extends TSchema>(file: CatalogFile, check: TypeCheck<Schema>): Static<Schema> {
-  const value = parseJson(file);
-  if (isOf(check, value)) return value;
-  const error = check.Errors(value).First();
-  const [index = "", ...field] = (error?.path ?? "").split("/").slice(1);
-  throw catalogError(file.name, idOf(value, index), field.join("."), error?.message ?? "is invalid");
-}
-
-/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
-function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
-  return check.Check(value);
-}
-
-function parseJson(file: CatalogFile): unknown {
-  try {
-    return JSON.parse(file.text);
-  } catch (error) {
-    throw new CatalogError(`Cannot read catalog file ${file.name}: it is not valid JSON`, { cause: error });
-  }
-}
-
-/** The id of the entry at this index, or else the index. */
-function idOf(value: unknown, index: string): string {
-  const entry: unknown = Array.isArray(value) ? value[Number(index)] : null;
-  if (typeof entry === "object" && entry !== null && "id" in entry && typeof entry.id === "string") return entry.id;
-  return index === "" ? "" : `entry ${index}`;
-}
-
-function withEntryPath<Result>(file: string, id: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof EntryError) throw catalogError(file, id, error.field, error.message);
-    throw error;
-  }
-}
-
-function catalogError(file: string, id: string, field: string, message: string): CatalogError {
-  const place = [file, id, field].filter((part) => part !== "").join(": ");
-  return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
-}
-
-/** The files of a catalog folder, before validation. */
+// Files, before validation
 
 export interface CatalogFile {
   /** Relative to the folder, such as `models/openai.json`. */
@@ -147,7 +150,7 @@ async function readOne(folder: string, name: string): Promise<CatalogFile> {
   return { name, text: await readFile(join(folder, name), "utf8") };
 }
 
-/** `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files. */
+// `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files
 
 export const sandboxProvider: ProviderEntry = {
   id: "sandbox",

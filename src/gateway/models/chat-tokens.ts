@@ -1,7 +1,9 @@
 /**
  * The tokens that a provider counts for a request, without its own hidden prompt: an upper bound, which is reserved, and an estimate, for
- * requests whose provider tells no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
+ * requests whose provider reports no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
  * tokens without a tokenizer, and 8 MiB take milliseconds.
+ * Every field counts that is not known to control the call, so that a new field is never missed. The estimate is made at the first call,
+ * since most requests are counted by their provider. Answers are estimated in the same way, piece by piece.
  */
 import { isJsonObject } from "../../http/json.ts";
 import { inputTokensPerMessage } from "../limits.ts";
@@ -36,30 +38,6 @@ export function inputTokensBound(chat: SentChat): number {
   return bytes;
 }
 
-function messageBytes(message: SentChat["messages"][number]): number {
-  let bytes = 0;
-  for (const field in message) if (field !== "role") bytes += fieldBytes(message[field]);
-  if (message["tool_call_id"] !== undefined) bytes -= idBytes(message["tool_call_id"]).unsent;
-  if (Array.isArray(message["tool_calls"])) for (const call of message["tool_calls"]) bytes -= unsentOfCall(call);
-  return bytes;
-}
-
-function unsentOfCall(call: unknown): number {
-  const { unsent, signature } = idBytes(typeof call === "object" && call !== null && "id" in call ? call.id : undefined);
-  return unsent - signature;
-}
-
-/** A provider whose ids are short gets one of at most so many characters in place of a signed one. */
-const replacedIdCharactersMax = 40;
-
-/** Of an id's bytes, those that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
-function idBytes(id: unknown): { unsent: number; signature: number } {
-  const { id: own, signature } = readToolCallId(typeof id === "string" ? id : "");
-  if (typeof id !== "string" || signature === null) return { unsent: 0, signature: 0 };
-  const sent = Math.max(Buffer.byteLength(own), replacedIdCharactersMax);
-  return { unsent: Buffer.byteLength(id) - sent, signature: Buffer.byteLength(signature.base64, "base64") };
-}
-
 /** The estimate, at most the bound. */
 export function inputTokensEstimate(chat: SentChat): number {
   let tokens = 0;
@@ -70,30 +48,6 @@ export function inputTokensEstimate(chat: SentChat): number {
 
 /** The role, and what parts it from the next message. */
 const tokensPerMessage = 4;
-
-/** Fields of a message, and of its parts, that are not part of its text. */
-const notText = new Set(["role", "type", "id", "tool_call_id", "cache_control"]);
-
-/** Of all texts in a message, without the JSON that holds them. */
-function textTokens(value: unknown): number {
-  if (typeof value === "string") return estimateTokens(value);
-  if (typeof value !== "object" || value === null) return 0;
-  let tokens = 0;
-  // A body may have 66,000 parts, and listing the entries of each costs ten times the time.
-  if (Array.isArray(value)) for (const part of value) tokens += textTokens(part);
-  else for (const field in value) if (!notText.has(field)) tokens += textTokens(Reflect.get(value, field));
-  return tokens;
-}
-
-/** Structures are counted as JSON, since providers write them so into the prompt. Numbers and booleans are not text. */
-function fieldText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
-}
-
-function fieldBytes(value: unknown): number {
-  return Buffer.byteLength(fieldText(value));
-}
 
 /**
  * Counts at the first call, since most requests are counted by their provider, and lets go of the input then: an open stream would keep
@@ -153,7 +107,7 @@ export class AnswerTokens {
     return tokensOf(this.#units);
   }
 
-  /** Of what came after the provider's last count. */
+  /** The tokens that came after the provider's last count. */
   get uncountedTokens(): number {
     return tokensOf(this.#units - this.#countedUnits);
   }
@@ -168,6 +122,54 @@ export class AnswerTokens {
     addText(this.#calls, call["arguments"]);
     addText(this.#calls, call["input"]);
   }
+}
+
+function messageBytes(message: SentChat["messages"][number]): number {
+  let bytes = 0;
+  for (const field in message) if (field !== "role") bytes += fieldBytes(message[field]);
+  if (message["tool_call_id"] !== undefined) bytes -= idBytes(message["tool_call_id"]).unsent;
+  if (Array.isArray(message["tool_calls"])) for (const call of message["tool_calls"]) bytes -= unsentOfCall(call);
+  return bytes;
+}
+
+function fieldBytes(value: unknown): number {
+  return Buffer.byteLength(fieldText(value));
+}
+
+/** Structures are counted as JSON, since that is how providers write them into the prompt. Numbers and booleans are not text. */
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
+}
+
+/** A provider whose ids are short gets one of at most so many characters in place of a signed one. */
+const replacedIdCharactersMax = 40;
+
+/** The bytes of an id that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
+function idBytes(id: unknown): { unsent: number; signature: number } {
+  const { id: own, signature } = readToolCallId(typeof id === "string" ? id : "");
+  if (typeof id !== "string" || signature === null) return { unsent: 0, signature: 0 };
+  const sent = Math.max(Buffer.byteLength(own), replacedIdCharactersMax);
+  return { unsent: Buffer.byteLength(id) - sent, signature: Buffer.byteLength(signature.base64, "base64") };
+}
+
+function unsentOfCall(call: unknown): number {
+  const { unsent, signature } = idBytes(typeof call === "object" && call !== null && "id" in call ? call.id : undefined);
+  return unsent - signature;
+}
+
+/** Fields of a message, and of its parts, that are not part of its text. */
+const notText = new Set(["role", "type", "id", "tool_call_id", "cache_control"]);
+
+/** The tokens of all texts in a message, without the JSON that holds them. */
+function textTokens(value: unknown): number {
+  if (typeof value === "string") return estimateTokens(value);
+  if (typeof value !== "object" || value === null) return 0;
+  let tokens = 0;
+  // A body may have 66,000 parts, and listing the entries of each costs ten times the time.
+  if (Array.isArray(value)) for (const part of value) tokens += textTokens(part);
+  else for (const field in value) if (!notText.has(field)) tokens += textTokens(Reflect.get(value, field));
+  return tokens;
 }
 
 function addText(estimate: TextTokens, text: unknown): void {

@@ -1,6 +1,11 @@
-/** Types that the entries of the catalog's files share. */
+/**
+ * How a provider deviates from its wire format, as facts of its record in providers.json, each with its source. A fact that is absent has
+ * the value that every provider is known to accept. Only the format `openai` reads them, but for a `reasoning_content` of `never`: the
+ * other formats convert every message themselves. A new deviation is a fact here and its effect in providers/openai/request.ts.
+ */
 import { Type, type TProperties, type Static, type TSchema } from "@sinclair/typebox";
 
+/** Types that the entries of the catalog's files share. */
 export const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 export const Source = Type.String({ pattern: "^https://" });
 
@@ -9,10 +14,7 @@ export function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/**
- * How a provider deviates from its wire format. Each fact in providers.json has its source; a fact that is absent has the value that
- * every provider is known to accept. Only the format `openai` reads them, but for a `reasoning_content` of `never`.
- */
+// Facts
 
 const toolCallIdForms = ["any", "characters_40", "alphanumeric_9"] as const;
 const reasoningForms = ["as_sent", "required", "as_reasoning", "as_thinking_parts", "never"] as const;

@@ -1,4 +1,9 @@
-/** What an import would change in the catalog's files. Pure: nothing is written. */
+/**
+ * What an import from models.dev would change in the catalog's files, and the files after it. The comparison is pure and nothing is written
+ * before an operator has seen it; the files are then written all or none, as far as a file system can.
+ * An import changes prices, adds models of known providers and removes models that are gone. Providers, their terms, the subprocessor list
+ * and data retention are a person's decision and never touched, and so is a model that the catalog has under another provider.
+ */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parsePricePerMillion } from "../../kernel/money.ts";
@@ -109,14 +114,14 @@ function routesOf({ files }: CatalogEntries, provider: string): PlacedRoute[] {
 function changeOf({ place, route }: PlacedRoute, list: ListedProvider): Change[] {
   if (list.deprecated.has(place.upstreamModel)) return [{ kind: "gone", why: "deprecated", ...place }];
   const model = list.models.get(place.upstreamModel);
-  // The list has it, but tells no price: neither a change nor the end of it.
+  // The list has it, but gives no price: neither a change nor the end of it.
   if (model === undefined) return list.unusable.has(place.upstreamModel) ? [] : [{ kind: "gone", why: "not listed", ...place }];
   const before = { prices: route.prices_per_1m_usd ?? { input: "0", output: "0" }, tiers: route.tiers ?? [] };
   const after = { prices: model.prices, tiers: model.tiers };
   return samePrices(before, after) ? [] : [{ kind: "price_changed", before, after, ...place }];
 }
 
-/** A cache price that only one side tells is no difference: the catalog has it where two sources do. */
+/** A cache price that only one side gives is no difference: the catalog has it where two sources do. */
 function samePrices(before: PricesListed, after: PricesListed): boolean {
   if (!samePrice(before.prices, after.prices) || before.tiers.length !== after.tiers.length) return false;
   return before.tiers.every((tier, index) => {
@@ -139,9 +144,7 @@ function idOf(provider: string, upstreamModel: string): string | null {
   return id.length <= 200 && /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._:-]*$/.test(id) ? id : null;
 }
 
-/** The entries of the catalog's files after the changes of an import. Terms, subprocessor list and data retention are never touched. */
-
-const listUrl = "https://models.dev/api.json";
+// The entries after the changes
 
 /** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file goes */
 export function applyChanges(
@@ -164,6 +167,30 @@ export function applyChanges(
   return changed;
 }
 
+const listUrl = "https://models.dev/api.json";
+
+function newEntry(id: string, model: ListedModel, day: string): ModelEntry {
+  return {
+    id,
+    upstream_model: model.upstreamModel,
+    name: model.name,
+    kind: "chat",
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    prices_per_1m_usd: model.prices,
+    ...(model.tiers.length > 0 && { tiers: model.tiers }),
+    listed_as: "available",
+    published: true,
+    supports: [...(model.tools ? ["tools"] : []), ...(model.structuredOutput ? ["json_object", "json_schema"] : [])],
+    ...(model.reasons && { reasons: true }),
+    ...(!model.temperature && { default_only: ["temperature" as const, "top_p" as const] }),
+    ...(model.released !== null && { released: model.released }),
+    source: listUrl,
+    note: `Imported on ${day}; only models.dev prices it`,
+    seen: day,
+  };
+}
+
 type ChangeOfARoute = Exclude<Change, { kind: "added" }>;
 
 function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): ModelEntry[] {
@@ -176,6 +203,22 @@ function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): M
     });
     return routes.length === 0 ? [] : [{ ...entry, routes }];
   });
+}
+
+/** The list gives the new price, so a second source with the old one no longer bears it out. */
+function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "source" | "checked_with" | "note">>(
+  entry: Entry,
+  { before, after }: { before: PricesListed; after: PricesListed },
+  day: string,
+): Entry {
+  const { checked_with: _told, tiers: _tiers, ...rest } = entry;
+  return {
+    ...rest,
+    prices_per_1m_usd: after.prices,
+    ...(after.tiers.length > 0 && { tiers: after.tiers }),
+    source: listUrl,
+    note: `Imported on ${day}; before: ${before.prices.input} and ${before.prices.output}`,
+  } as Entry;
 }
 
 /** A model's other names get its new price too, since lists have few of them; a name whose model is gone loses its `alias_of`. */
@@ -200,45 +243,7 @@ function withOtherNames(entries: ModelEntry[], changes: readonly Change[], day: 
   });
 }
 
-/** One list tells the new price, so a second source that told the old one bears it out no more. */
-function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "source" | "checked_with" | "note">>(
-  entry: Entry,
-  { before, after }: { before: PricesListed; after: PricesListed },
-  day: string,
-): Entry {
-  const { checked_with: _told, tiers: _tiers, ...rest } = entry;
-  return {
-    ...rest,
-    prices_per_1m_usd: after.prices,
-    ...(after.tiers.length > 0 && { tiers: after.tiers }),
-    source: listUrl,
-    note: `Imported on ${day}; before: ${before.prices.input} and ${before.prices.output}`,
-  } as Entry;
-}
-
-function newEntry(id: string, model: ListedModel, day: string): ModelEntry {
-  return {
-    id,
-    upstream_model: model.upstreamModel,
-    name: model.name,
-    kind: "chat",
-    context_length: model.contextLength,
-    max_output_tokens: model.maxOutputTokens,
-    prices_per_1m_usd: model.prices,
-    ...(model.tiers.length > 0 && { tiers: model.tiers }),
-    listed_as: "available",
-    published: true,
-    supports: [...(model.tools ? ["tools"] : []), ...(model.structuredOutput ? ["json_object", "json_schema"] : [])],
-    ...(model.reasons && { reasons: true }),
-    ...(!model.temperature && { default_only: ["temperature" as const, "top_p" as const] }),
-    ...(model.released !== null && { released: model.released }),
-    source: listUrl,
-    note: `Imported on ${day}; only models.dev prices it`,
-    seen: day,
-  };
-}
-
-/** Writes files of models, all or none as far as a file system can: every file is complete before the first is replaced. */
+// Writing: every file is complete before the first is replaced
 
 /** The text of a file of models. */
 export function modelsText(entries: readonly ModelEntry[]): string {

@@ -1,4 +1,8 @@
-/** A model in GET /models: OpenAI's four fields and the service's own. */
+/**
+ * What is shown of a model: its record in GET /models, which is OpenAI's four fields and the service's own, and its details in the control
+ * API, which are all of its routes with the reason of each. Availability is that of the workspace that asks, and measurements are of real
+ * traffic of the last day.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
 import { type Availability, unavailableMessages } from "./availability.ts";
@@ -130,14 +134,6 @@ export function modelRecord(
   };
 }
 
-function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
-  if (kind !== "embeddings") return {};
-  if (embeddings === undefined) return { kind };
-  const { dimensions, allowedDimensions, inputsMax } = embeddings;
-  const allowed = allowedDimensions === null || "min" in allowedDimensions ? allowedDimensions : [...allowedDimensions];
-  return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
-}
-
 function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
   return {
     provider: route.provider.id,
@@ -146,11 +142,6 @@ function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof 
     latency_ms: measured?.latencyMs ?? null,
     uptime_percent: measured?.uptimePercent ?? null,
   };
-}
-
-function tiersShown(prices: TieredPrices | null): { tiers?: Static<typeof TierShown>[] } {
-  if (!prices?.tiers) return {};
-  return { tiers: prices.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...formatPrices(tier) })) };
 }
 
 function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
@@ -173,7 +164,20 @@ function formatPrices(prices: Prices): Static<typeof PricesShown> {
   return shown;
 }
 
-/** A model in the control API: its listing for a workspace, all of its routes with the reason of each, and what its requests may contain. */
+function tiersShown(prices: TieredPrices | null): { tiers?: Static<typeof TierShown>[] } {
+  if (!prices?.tiers) return {};
+  return { tiers: prices.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...formatPrices(tier) })) };
+}
+
+function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
+  if (kind !== "embeddings") return {};
+  if (embeddings === undefined) return { kind };
+  const { dimensions, allowedDimensions, inputsMax } = embeddings;
+  const allowed = allowedDimensions === null || "min" in allowedDimensions ? allowedDimensions : [...allowedDimensions];
+  return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
+}
+
+// Details, in the control API
 
 const reason = ModelRecord.properties.unavailable_reason;
 const sentence = Type.Union([Type.String(), Type.Null()], {

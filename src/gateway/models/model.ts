@@ -1,4 +1,7 @@
-/** The catalog's types. catalog.ts reads them from files, price.ts computes costs, availability.ts decides what can be called. */
+/**
+ * The catalog's types: providers, models, routes, prices, and a provider's counts. catalog.ts reads them from files, price.ts computes
+ * costs, availability.ts decides what can be called. Prices are pico-USD per token, so that no price is rounded.
+ */
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { PicoUsdPerToken } from "../../kernel/money.ts";
 import type { Dialect } from "./dialect.ts";

@@ -1,6 +1,7 @@
 /**
  * Reads an api.json of models.dev (https://github.com/anomalyco/models.dev, packages/core/src/schema.ts): providers by id, each with its
- * models by id. Only the fields that the catalog uses are checked; a model without them is left out and counted.
+ * models by id. Only the fields that the catalog uses are checked; a model without them is left out and counted. From here on a price is
+ * decimal text, as in the catalog's files.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -50,7 +51,7 @@ export interface ListedModel {
   reasons: boolean;
   /** False: it takes the default temperature alone. */
   temperature: boolean;
-  /** As `2026-01-31`; null: not told to the day. */
+  /** As `2026-01-31`; null: not known to the day. */
   released: string | null;
 }
 
@@ -112,7 +113,7 @@ function listedModel(model: DevModel): ListedModel | null {
 }
 
 /**
- * Half of the context where the list tells the context as the bound of the answer too: a request without max_tokens sends the bound, and
+ * Half of the context where the list gives the context as the bound of the answer too: a request without max_tokens sends the bound, and
  * providers refuse a prompt and a bound that pass the context together.
  */
 function outputBound({ context, output }: DevModel["limit"]): number {

@@ -1,4 +1,11 @@
-/** The models of this process: the catalog's models, and which of them can be called now. */
+/**
+ * The models of this process: the present catalog, the present launch checks, and which models can be called now, for whom. The catalog's
+ * files are read again every few seconds, the launch checks at each notification and regularly, since a notification may be lost. A catalog
+ * that is invalid, or a database that does not answer, changes nothing: the last valid state stays.
+ * A process starts without a catalog or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by
+ * those reasons.
+ * `checkModels` asks the prober for checks and waits for them; models that passed before stay callable meanwhile.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Notification, Bus } from "../../backing/bus.ts";
@@ -100,7 +107,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
 }
 
-/** Requests launch checks from the prober of the fleet, and waits until they have ended. Models that passed before stay callable. */
+// The operator's check
 
 interface CheckSources {
   sql: Queries;
@@ -111,6 +118,7 @@ interface CheckSources {
 }
 
 /**
+ * Requests launch checks from the prober of the fleet, and waits until they have ended.
  * @param options.chosen models whose routes are checked, except routes with another obstacle
  * @param options.onEnded called with each check when it ends
  * @throws DomainError unavailable when no check ends for longer than one can take: there is no prober
@@ -139,13 +147,6 @@ export async function checkModels(
   await models.refreshChecks();
 }
 
-function proberUnavailable(missing: number): DomainError {
-  const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
-  return new DomainError("unavailable", message);
-}
-
-/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
-
 interface WatchOptions extends CatalogOptions {
   folder: string;
   clock: Clock;
@@ -163,6 +164,19 @@ export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch>
   return watch;
 }
 
+interface LaunchCheckSources {
+  sql: Queries;
+  bus: Pick<Bus, "listen">;
+  clock: Clock;
+  log: Logger;
+}
+
+function proberUnavailable(missing: number): DomainError {
+  const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
+  return new DomainError("unavailable", message);
+}
+
+/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
 class CatalogWatch implements Disposable {
   readonly #options: WatchOptions;
   #catalog: Catalog | null = null;
@@ -233,15 +247,6 @@ class CatalogWatch implements Disposable {
   }
 }
 
-/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
-
-interface LaunchCheckSources {
-  sql: Queries;
-  bus: Pick<Bus, "listen">;
-  clock: Clock;
-  log: Logger;
-}
-
 /** Reads once before it resolves. Checks that cannot be read count as missing, so their models are not callable. */
 async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
   const watch = new LaunchCheckWatch(sources);
@@ -249,6 +254,7 @@ async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchChe
   return watch;
 }
 
+/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
 class LaunchCheckWatch implements Disposable {
   readonly #sources: LaunchCheckSources;
   readonly #subscription: Disposable;

@@ -1,4 +1,9 @@
-/** A request's maximum cost and its actual cost. All values are integers: tokens × pico-USD. */
+/**
+ * A request's maximum cost and its actual cost. All values are integers, tokens × pico-USD, and a cost is rounded once, at the end.
+ * The maximum is an upper bound as long as the provider counts within the bounds: the prompt counts with its upper bound, the hidden prompt
+ * and the most expensive class and tier, the output with the bound that is sent. An estimate of the prompt may lower the output that is
+ * asked for, and what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
+ */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools, outputTokensMin } from "../limits.ts";
 import type { Model, Prices, Route, TieredPrices, Usage } from "./model.ts";
@@ -40,35 +45,12 @@ export function maximumCost(request: PricedRequest): MaximumCost {
   let largestInput = 0;
   for (const route of routes) {
     const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), promptTokensMax(model));
-    const pico = route.ownKey ? 0n : dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
+    const pico = route.ownKey ? 0n : highestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
     if (pico > dearest) dearest = pico;
     largestInput = Math.max(largestInput, bound);
   }
   if (routes.length === 0) throw new RangeError("Cannot bound the cost of a request that no route may serve");
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
-}
-
-/** Our estimate may be a fifth below the provider's count: a smaller vocabulary takes more tokens for the same text. */
-const estimateMargin = 1 / 4;
-
-/**
- * The output that a provider is asked for. Many refuse a request whose prompt and output bound together exceed the context. A client's
- * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves fits for certain, and what its
- * estimate with a margin leaves very likely. If the margin takes more than half of the room, the answer still gets half. It always gets
- * something: whether so long a prompt fits, the provider decides.
- */
-function outputBound({ model, routes, inputTokens, promptTokens, tools, maxTokens }: PricedRequest): number {
-  const { contextLength, maxOutputTokens } = model;
-  const most = Math.min(maxTokens ?? maxOutputTokens, maxOutputTokens, contextLength);
-  if (maxTokens !== null || routes.every(hasOutputOutsideContext)) return most;
-  const hidden = largestHiddenPrompt(routes, tools);
-  const certain = contextLength - hidden - inputTokens;
-  if (certain >= most) return most;
-  const prompt = promptTokens ?? guessTokens(inputTokens);
-  const room = contextLength - hidden - prompt;
-  const likely = Math.floor(Math.max(room - prompt * estimateMargin, room / 2));
-  const least = Math.min(outputTokensMin, Math.ceil(contextLength / 16));
-  return Math.min(most, Math.max(certain, likely, least));
 }
 
 /** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
@@ -81,25 +63,6 @@ export function needsEstimate(
 ): boolean {
   const isTight = inputTokens + largestHiddenPrompt(routes, tools) + maxOutputTokens > contextLength;
   return isTight && inputTokens <= contextLength * bytesPerTokenMax && !routes.every(hasOutputOutsideContext);
-}
-
-/** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */
-function hasOutputOutsideContext({ format }: Route): boolean {
-  return format === "google";
-}
-
-function largestHiddenPrompt(routes: readonly Route[], tools: boolean): number {
-  return routes.reduce((largest, route) => Math.max(largest, hiddenInputTokens(route, tools)), 0);
-}
-
-/** The maximum over all tiers that a prompt within the bound can reach, each with its longest prompt: longer prompts may be cheaper. */
-function dearestTierCost(prices: TieredPrices, bounds: { promptTokens: number; completionTokens: number }): bigint {
-  const costAt = (tier: Prices, promptTokens: number): bigint =>
-    picoCost(promptTokens, dearestInputPrice(tier)) + picoCost(bounds.completionTokens, tier.output);
-  if (prices.tiers === undefined) return costAt(prices, bounds.promptTokens);
-  const reached = prices.tiers.filter(({ aboveInputTokens }) => aboveInputTokens < bounds.promptTokens);
-  const costs = [prices, ...reached].map((tier, index) => costAt(tier, reached[index]?.aboveInputTokens ?? bounds.promptTokens));
-  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest));
 }
 
 /**
@@ -131,14 +94,9 @@ export function chargedCost(prices: Prices, usage: Usage): bigint {
   );
 }
 
-/** As `chargedCost`, at the prices of the tier that the prompt reached. */
+/** `chargedCost` at the prices of the tier that the prompt reached. */
 export function tieredCost(prices: TieredPrices, usage: Usage): bigint {
   return chargedCost(tierOf(prices.tiers, usage.promptTokens) ?? prices, usage);
-}
-
-/** Each input of an embeddings request is bounded by the context on its own, before they are added up (`embeddingTokensBound`). */
-function promptTokensMax({ kind, contextLength }: PricedRequest["model"]): number {
-  return kind === "embeddings" ? Infinity : contextLength;
 }
 
 /** The number of tokens that a provider may add to a prompt. */
@@ -146,7 +104,54 @@ export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools
   return route.hiddenInputTokens ?? (tools ? hiddenInputTokensWithTools : hiddenInputTokensDefault);
 }
 
-function dearestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPerToken {
+/** Our estimate may be a fifth below the provider's count: a smaller vocabulary takes more tokens for the same text. */
+const estimateMargin = 1 / 4;
+
+/**
+ * The output that a provider is asked for. Many refuse a request whose prompt and output bound together exceed the context. A client's
+ * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves fits for certain, and what its
+ * estimate with a margin leaves very likely. If the margin takes more than half of the room, the answer still gets half. It always gets
+ * something: whether so long a prompt fits, the provider decides.
+ */
+function outputBound({ model, routes, inputTokens, promptTokens, tools, maxTokens }: PricedRequest): number {
+  const { contextLength, maxOutputTokens } = model;
+  const most = Math.min(maxTokens ?? maxOutputTokens, maxOutputTokens, contextLength);
+  if (maxTokens !== null || routes.every(hasOutputOutsideContext)) return most;
+  const hidden = largestHiddenPrompt(routes, tools);
+  const certain = contextLength - hidden - inputTokens;
+  if (certain >= most) return most;
+  const prompt = promptTokens ?? guessTokens(inputTokens);
+  const room = contextLength - hidden - prompt;
+  const likely = Math.floor(Math.max(room - prompt * estimateMargin, room / 2));
+  const least = Math.min(outputTokensMin, Math.ceil(contextLength / 16));
+  return Math.min(most, Math.max(certain, likely, least));
+}
+
+/** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */
+function hasOutputOutsideContext({ format }: Route): boolean {
+  return format === "google";
+}
+
+function largestHiddenPrompt(routes: readonly Route[], tools: boolean): number {
+  return routes.reduce((largest, route) => Math.max(largest, hiddenInputTokens(route, tools)), 0);
+}
+
+/** Each input of an embeddings request is bounded by the context on its own, before they are added up (`embeddingTokensBound`). */
+function promptTokensMax({ kind, contextLength }: PricedRequest["model"]): number {
+  return kind === "embeddings" ? Infinity : contextLength;
+}
+
+/** The maximum over all tiers that a prompt within the bound can reach, each with its longest prompt: longer prompts may be cheaper. */
+function highestTierCost(prices: TieredPrices, bounds: { promptTokens: number; completionTokens: number }): bigint {
+  const costAt = (tier: Prices, promptTokens: number): bigint =>
+    picoCost(promptTokens, highestInputPrice(tier)) + picoCost(bounds.completionTokens, tier.output);
+  if (prices.tiers === undefined) return costAt(prices, bounds.promptTokens);
+  const reached = prices.tiers.filter(({ aboveInputTokens }) => aboveInputTokens < bounds.promptTokens);
+  const costs = [prices, ...reached].map((tier, index) => costAt(tier, reached[index]?.aboveInputTokens ?? bounds.promptTokens));
+  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest));
+}
+
+function highestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPerToken {
   return [input, cacheRead, cacheWrite].reduce((dearest, price) => (price > dearest ? price : dearest));
 }
 

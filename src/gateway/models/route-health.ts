@@ -1,6 +1,8 @@
 /**
- * Latency and uptime of each route in the last day, from real traffic only. Gateways count in memory, at no cost to a request, and share
- * their counts through the database every few seconds. A lost count does no harm.
+ * How routes do, from real traffic only: answers, failures and latency of the last day; the output speed, by which a stream that ended
+ * without a count is charged; and a cool-down after a route cost more than its reservation.
+ * Gateways count in memory, at no cost to a request, and share their counts through the database every few seconds; a lost count does no
+ * harm. Speeds and cool-downs stay in their process. No health takes a route out of service: a sole route still serves.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
@@ -90,16 +92,15 @@ export class RouteHealth implements AsyncDisposable {
   }
 }
 
-/**
- * The output speed of each route, from its provider's token counts. A stream that ended before its provider reported a count is charged
- * by it. Each process measures for itself, and recent answers weigh most.
- */
-
 interface Written {
   tokens: number;
   ms: number;
 }
 
+/**
+ * The output speed of each route, from its provider's token counts. A stream that ended before its provider reported a count is charged
+ * by it. Each process measures for itself, and recent answers weigh most.
+ */
 export class RouteSpeeds {
   /** By `Route.entry`. */
   readonly #written = new Map<string, Written>();
@@ -124,7 +125,6 @@ export class RouteSpeeds {
 }
 
 /** Routes that cost more than their reservation: other routes of the model are preferred for some time. A sole route still serves. */
-
 export class RouteCoolDown {
   readonly #clock: Clock;
   /** The end of each cool-down in monotonic milliseconds, by `Route.entry`. */

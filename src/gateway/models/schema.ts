@@ -1,6 +1,6 @@
 /**
- * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field
- * would otherwise be ignored. catalog-data/README.md explains each field.
+ * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field would
+ * otherwise be ignored. What a schema cannot say is checked in catalog-entry.ts. catalog-data/README.md explains each field.
  */
 import { embeddingFormatNames, reasoningEfforts, wireFormatNames } from "./model.ts";
 import { Type, type Static } from "@sinclair/typebox";
@@ -54,7 +54,7 @@ const routeFields = {
 /** Where a price was read. */
 const citation = {
   source: Type.Optional(Source),
-  /** A second source with the same price. Absent: there is none, and `note` tells why the price stands. */
+  /** A second source with the same price. Absent: there is none, and `note` says why the price stands. */
   checked_with: Type.Optional(Source),
   /** Which source was taken, and why, where sources differ or where there is only one. */
   note: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
@@ -108,7 +108,7 @@ export const ModelEntry = strict({
   ),
   /**
    * true: a model in a format of OpenAI that takes `temperature` and `top_p` only with the effort none: they are not sent with another.
-   * Beside `default_only` the model reasons unless it is told not to, and they are refused unless the effort is none. Absent: false.
+   * With `default_only` too, the model reasons unless the request says otherwise, and they are refused unless the effort is none. Absent: false.
    */
   samples_without_reasoning: Type.Optional(Type.Boolean()),
   /**

@@ -1,4 +1,7 @@
-/** SQL of launch checks: one row for each model and provider, with the latest check. */
+/**
+ * SQL of launch checks, one row for each model and provider with the latest check, and of route health, one row for each route entry and
+ * hour. Tallies are sums, so that counts of several gateways and hours can be added.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { routeHealthWindowMs } from "../limits.ts";
@@ -39,7 +42,7 @@ export async function requestLaunchChecks(entries: string[], sql: Queries): Prom
   await sql`UPDATE launch_checks SET asked_at = now() WHERE entry = ANY(${entries}::text[])`;
 }
 
-/** SQL of route health: one row for each route entry and hour. */
+// Route health
 
 const hourMs = 3_600_000;
 

@@ -1,5 +1,12 @@
-/** The kinds of characters on which the estimate of a text's tokens depends. */
-
+/**
+ * Estimates how many tokens a text has, where its provider does not report it. Tokenizers cut a text into pieces: words, groups of up to
+ * three digits, marks, and characters of other scripts. Frequent words are one token, and the less a run of letters looks like a word, the
+ * more tokens it has. The weight of a character follows from its kind and from the kinds of the two before it, so that one table does it
+ * all, in one pass, wherever the text is cut into deltas.
+ * The weights were fitted to o200k, the vocabulary of OpenAI's models, over texts of many kinds (test/gateway/models/tokens): within 25 %
+ * of it, and never below 80 %. Rare scripts, which o200k takes apart into bytes, may be estimated higher. Other vocabularies are smaller,
+ * so their counts are higher rather than lower. The estimate never exceeds the UTF-8 bytes of the text, which are what is reserved.
+ */
 /** Kinds of UTF-16 code units. Five bits each. */
 const kind = {
   none: 0,
@@ -134,18 +141,7 @@ const isConsonant = (one: number): boolean => isRare(one) || one === kind.conson
 const isLatin = (one: number): boolean => one >= kind.vowel && one <= kind.hooked;
 const isMark = (one: number): boolean => one >= kind.mark && one <= kind.dot;
 
-/**
- * Estimates how many tokens a text has, where no provider tells it. Tokenizers cut a text into pieces: words, groups of up to three
- * digits, marks, and characters of other scripts. Frequent words are one token, and the less a run of letters looks like a word, the more
- * tokens it has. The weight of a character follows from its kind and from the kinds of the two before it, so that one table does it all,
- * in one pass, whatever deltas the text comes in.
- *
- * The weights were fitted to o200k, the vocabulary of OpenAI's models, over texts of many kinds (test/gateway/models/tokens):
- * within 25 % of it, and never below 80 %. Rare scripts, which o200k takes apart into bytes, may be estimated higher. Other vocabularies
- * are smaller, so their counts are higher rather than lower.
- *
- * The estimate never exceeds the UTF-8 bytes of the text, which are what is reserved.
- */
+// Weights
 
 const kindBits = 5;
 const threeKinds = (1 << (3 * kindBits)) - 1;
@@ -158,6 +154,50 @@ const wordLength = 9;
 const unitsBeyondWord = 10;
 /** In tokens. With what a long run adds, a letter weighs no more than its byte. */
 const letterWeightMax = 1 - unitsBeyondWord / unitsPerToken;
+
+const kinds = kindsOfCodeUnits();
+const weights = weightsOfKinds();
+
+/** The estimate of one text, which may come in pieces: where it is cut makes no difference. */
+export class TextTokens {
+  /** The kinds of the last three characters. */
+  #kinds = 0;
+  #run = 0;
+  #units = 0;
+
+  /** Sums of units can be compared and added, and are rounded once, by `tokensOf`. */
+  get units(): number {
+    return this.#units;
+  }
+
+  add(text: string): void {
+    let last = this.#kinds;
+    let run = this.#run;
+    let units = 0;
+    // Every delta and every byte of some prompts comes through here. The signs of differences stand for branches, which cost twice the time.
+    for (let at = 0; at < text.length; at++) {
+      const now = kinds[text.charCodeAt(at)] ?? 0;
+      last = ((last << kindBits) | now) & threeKinds;
+      run = (run + 1) & ((now - letterKindsEnd) >> 31);
+      units += (weights[last] ?? 0) + (((wordLength - run) >> 31) & unitsBeyondWord);
+    }
+    this.#kinds = last;
+    this.#run = run;
+    this.#units += units;
+  }
+}
+
+/** @param units as of `TextTokens` */
+export function tokensOf(units: number): number {
+  return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
+}
+
+/** @returns at most the UTF-8 bytes of the text */
+export function estimateTokens(text: string): number {
+  const estimate = new TextTokens();
+  estimate.add(text);
+  return tokensOf(estimate.units);
+}
 
 /** By the three kinds, the earliest first. */
 function weightsOfKinds(): Uint8Array {
@@ -231,48 +271,4 @@ function markWeight(before: number, last: number, now: number): number {
   }
   if (last === kind.space) return isPlain ? 0.4 : 0.9;
   return isPlain ? 0.65 : 1;
-}
-
-const kinds = kindsOfCodeUnits();
-const weights = weightsOfKinds();
-
-/** The estimate of one text, which may come in pieces: where it is cut makes no difference. */
-export class TextTokens {
-  /** Of the last three characters. */
-  #kinds = 0;
-  #run = 0;
-  #units = 0;
-
-  /** Sums of units can be compared and added, and are rounded once, by `tokensOf`. */
-  get units(): number {
-    return this.#units;
-  }
-
-  add(text: string): void {
-    let last = this.#kinds;
-    let run = this.#run;
-    let units = 0;
-    // Every delta and every byte of some prompts comes through here. The signs of differences stand for branches, which cost twice the time.
-    for (let at = 0; at < text.length; at++) {
-      const now = kinds[text.charCodeAt(at)] ?? 0;
-      last = ((last << kindBits) | now) & threeKinds;
-      run = (run + 1) & ((now - letterKindsEnd) >> 31);
-      units += (weights[last] ?? 0) + (((wordLength - run) >> 31) & unitsBeyondWord);
-    }
-    this.#kinds = last;
-    this.#run = run;
-    this.#units += units;
-  }
-}
-
-/** @param units as of `TextTokens` */
-export function tokensOf(units: number): number {
-  return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
-}
-
-/** @returns at most the UTF-8 bytes of the text */
-export function estimateTokens(text: string): number {
-  const estimate = new TextTokens();
-  estimate.add(text);
-  return tokensOf(estimate.units);
 }

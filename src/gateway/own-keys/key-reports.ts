@@ -1,6 +1,8 @@
 /**
  * Stores what calls reveal about own keys: that the provider refused one, accepts it again, or when it last served. Requests do not wait
- * for it, and what cannot be stored is reported again by a later call.
+ * for it, and what cannot be stored is reported again by a later call. A refused key is still tried: the first answer makes it active
+ * again. The admins get a mail about a refusal, in the transaction that stores it, and a provider that changes its mind with every call
+ * causes few changes and few mails.
  */
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
@@ -14,7 +16,7 @@ interface ReportParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** Tells the workspace's admins that the provider refused the key, in the transaction that stores it. */
+  /** Puts a mail to the workspace's admins about the refusal into the transaction that stores it. */
   tellRefused(key: OwnKey, tx: Transaction): Promise<void>;
 }
 

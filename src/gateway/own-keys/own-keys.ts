@@ -1,5 +1,15 @@
+/**
+ * A workspace's own keys for providers: create, replace, disable, delete, list. One key a provider is in use at a time; the provider then
+ * bills the workspace, and Weir reserves and charges nothing for its calls (models/candidate.ts says which routes serve).
+ * A key is stored after one test call that the provider accepts, sealed under the workspace's data key, and no view has it. A change
+ * applies to new calls within 30 s, which is how long records and opened keys are kept; calls under way end on the old key. After `disable`
+ * and `delete` the provider is called with the service's key again, on credit. If `own_keys` is switched off, stored keys stay and are not
+ * used.
+ * Zero data retention is a statement of the workspace about its account: what the catalog says of a provider holds for the service's
+ * account alone.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
@@ -56,19 +66,9 @@ export async function createOwnKey(
     await insertOwnKey({ ...owner, name, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at }, tx);
     const row = await findOwnKey(owner.id, tx);
     const changes = changedFields({ before: {}, after: audited(row) });
-    const event = { event: "provider.key.created", workspace: workspace.id, target: owner.id, changes };
+    const event: AuditEvent = { event: "provider.key.created", workspace: workspace.id, target: owner.id, changes };
     return { result: viewOwnKey(row, actor), event };
   });
-}
-
-/** A short key would be shown by half. */
-function lastFourOf(key: string): string | null {
-  return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
-}
-
-function audited(row: OwnKeyRow): Fields {
-  const { provider, name, state, zeroDataRetention } = row;
-  return { provider, name, masked: masked(row), state, zero_data_retention: zeroDataRetention };
 }
 
 /** @throws DomainError conflict */
@@ -106,7 +106,7 @@ export async function replaceOwnKey(
     await updateSealed({ id, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at: sources.clock.now() }, tx);
     const after = await findOwnKey(id, tx);
     const changes = changedFields({ before: audited(row), after: audited(after) });
-    const event = { event: "provider.key.replaced", workspace: workspace.id, target: id, changes };
+    const event: AuditEvent = { event: "provider.key.replaced", workspace: workspace.id, target: id, changes };
     return { result: viewOwnKey(after, actor), event };
   });
 }
@@ -144,7 +144,7 @@ export async function deleteOwnKey(
   return change(actor, sources, async (tx) => {
     requireOwnKey({ id, workspace, row: await lockOwnKey(id, tx) });
     await deleteOwnKeyRow(id, tx);
-    const event = { event: "provider.key.deleted", workspace, target: id, changes: {} };
+    const event: AuditEvent = { event: "provider.key.deleted", workspace, target: id, changes: {} };
     return { result: { id, deleted: true as const }, event };
   });
 }
@@ -181,6 +181,34 @@ export async function listOwnKeys(
   return (await selectOwnKeys({ workspace, limit: ownKeysListedMax }, sql)).map((row) => viewOwnKey(row, actor));
 }
 
+export interface KeyedWorkspace {
+  id: WorkspaceId;
+  earlyAccess: string[];
+}
+
+/** @throws DomainError conflict where own keys are off: stored ones stay, and are not used */
+export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
+  if (earlyAccess.includes("own_keys")) return;
+  throw new DomainError(
+    "conflict",
+    "Own provider keys are not switched on for the workspace: set early_access to own_keys first",
+  );
+}
+
+/** A short key would be shown by half. */
+function lastFourOf(key: string): string | null {
+  return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
+}
+
+function audited(row: OwnKeyRow): Fields {
+  const { provider, name, state, zeroDataRetention } = row;
+  return { provider, name, masked: masked(row), state, zero_data_retention: zeroDataRetention };
+}
+
+function masked({ lastFour }: Pick<OwnKeyRow, "lastFour">): string {
+  return `…${lastFour ?? ""}`;
+}
+
 /** Members and auditors see that there is a key, and no part of it. */
 function viewOwnKey(row: OwnKeyRow, actor: Actor): OwnKeyView {
   const manages = actor.kind !== "member" || managers.includes(actor.role);
@@ -196,22 +224,4 @@ function viewOwnKey(row: OwnKeyRow, actor: Actor): OwnKeyView {
     tested_at: manages ? isoTime(row.testedAt.getTime()) : null,
     last_used_at: manages && row.lastUsedAt ? isoTime(row.lastUsedAt.getTime()) : null,
   };
-}
-
-function masked({ lastFour }: Pick<OwnKeyRow, "lastFour">): string {
-  return `…${lastFour ?? ""}`;
-}
-
-export interface KeyedWorkspace {
-  id: WorkspaceId;
-  earlyAccess: string[];
-}
-
-/** @throws DomainError conflict where own keys are off: stored ones stay, and are not used */
-export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
-  if (earlyAccess.includes("own_keys")) return;
-  throw new DomainError(
-    "conflict",
-    "Own provider keys are not switched on for the workspace: set early_access to own_keys first",
-  );
 }

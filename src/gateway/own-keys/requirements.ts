@@ -1,4 +1,7 @@
-/** What a workspace requires of providers, for lists of models; admission reads the same with the key of a request. */
+/**
+ * What a workspace requires of providers, for lists of models; admission reads the same with the key of a request. And what zero data
+ * retention costs it: the models that only providers without it serve.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
@@ -26,7 +29,7 @@ async function usedKeys(workspace: WorkspaceRow["id"], sql: Queries): Promise<Ow
   return rows.flatMap(({ state, ...row }) => (state === "disabled" ? [] : [{ ...row, state }]));
 }
 
-/** What zero data retention costs a workspace: the models that only providers without it serve. */
+// What zero data retention stops
 
 const text = (description: string) => Type.String({ description });
 

@@ -1,4 +1,7 @@
-/** Forms and views of own provider keys. No view has the key. */
+/**
+ * Forms and views of own provider keys. No view has the key: it has at most its last four characters, and these only for those who manage
+ * keys. A key becomes a header's value, so its characters are bounded.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";
@@ -6,6 +9,7 @@ import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";
 /** It becomes a header's value. */
 const Key = Type.String({
   pattern: "^[!-~]*$",
+  writeOnly: true,
   minLength: ownKeyCharactersMin,
   maxLength: ownKeyCharactersMax,
   description: `the provider's key, ${ownKeyCharactersMin} to ${ownKeyCharactersMax} printable ASCII characters without spaces,`,
@@ -20,7 +24,7 @@ const ZeroDataRetention = Type.Optional(
 
 export const OwnKeyForm = Type.Object({
   provider: line("the id of a provider"),
-  name: Type.Optional(line("a name")),
+  name: Type.Optional(line("a name", { title: "Its name" })),
   key: Key,
   zero_data_retention: ZeroDataRetention,
 });
@@ -29,7 +33,7 @@ export type OwnKeyForm = Static<typeof OwnKeyForm>;
 export const NewOwnKey = Type.Object({ key: Key, zero_data_retention: ZeroDataRetention });
 export type NewOwnKey = Static<typeof NewOwnKey>;
 
-export const OwnKeyTestForm = Type.Object({ model: Type.Optional(line("the id of a model")) });
+export const OwnKeyTestForm = Type.Object({ model: Type.Optional(line("the id of a model", { title: "Test only this model" })) });
 export type OwnKeyTestForm = Static<typeof OwnKeyTestForm>;
 
 const text = (description: string) => Type.String({ description });

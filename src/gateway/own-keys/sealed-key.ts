@@ -1,4 +1,8 @@
-/** Own keys in the clear, in the gateway that calls with them and nowhere else, for at most 30 s. */
+/**
+ * Own keys, sealed at rest and in the clear in the gateway that calls with them and nowhere else, for at most 30 s. A stored key is sealed
+ * with the workspace's data key, and bound to its workspace, provider and id, so that a row copied to another place does not open. A key
+ * that cannot be opened refuses the request with an alarm; the service's key never takes its place.
+ */
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import { unwrap } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
@@ -47,7 +51,7 @@ export class OpenedKeys {
   }
 }
 
-/** A stored own key: sealed with the workspace's data key, and bound to its workspace, provider and id. */
+// Sealing
 
 type Owner = Pick<OwnKey, "workspace" | "provider" | "id">;
 

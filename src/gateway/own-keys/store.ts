@@ -1,3 +1,7 @@
+/**
+ * All SQL of own provider keys. Changes take the lock of a row, and additions that of the workspace's keys, so that a provider has one key
+ * in use.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -1,3 +1,8 @@
+/**
+ * `provider-key test`: calls the provider with a stored key, for each chat model that lacks a launch check with the service's key, or for
+ * one named model. What passes counts for this workspace alone, since it shows what its account may call. The provider bills the calls, of
+ * at most 16 output tokens each.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";

@@ -1,4 +1,8 @@
-/** Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. */
+/**
+ * Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. Tests are counted by the
+ * hour before the call, since many would show which of a stranger's keys are good. And which providers take own keys: those whose terms
+ * were checked and that are in the subprocessor list, since customers' requests are passed on to them.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
@@ -63,19 +67,6 @@ export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources
   return candidates.toSorted((a, b) => (testCost(a.route) < testCost(b.route) ? first : second));
 }
 
-/** A short question, and as much output as a test call may have. */
-const testUsage = {
-  promptTokens: probeOutputTokensMax,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  completionTokens: probeOutputTokensMax,
-  reasoningTokens: 0,
-};
-
-function testCost({ prices }: Route): bigint {
-  return prices === null ? 0n : chargedCost(prices, testUsage);
-}
-
 /** @returns our error code; null: the provider answered */
 export async function tryKey(
   { key, candidate }: { key: Secret; candidate: TriedModel },
@@ -87,7 +78,7 @@ export async function tryKey(
 }
 
 /**
- * Counts a test of a key before its provider is called: many would tell which of a stranger's keys are good.
+ * Counts a test of a key before its provider is called: many would show which of a stranger's keys are good.
  * @throws LimitReachedError with too many in an hour
  */
 export function countKeyTest(workspace: WorkspaceId, sources: { sql: Queries; clock: Clock }): Promise<void> {
@@ -116,6 +107,19 @@ export async function requireAccepted(
   throw new DomainError("conflict", `${provider.name} ${rest}`);
 }
 
+/** A short question, and as much output as a test call may have. */
+const testUsage = {
+  promptTokens: probeOutputTokensMax,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: probeOutputTokensMax,
+  reasoningTokens: 0,
+};
+
+function testCost({ prices }: Route): bigint {
+  return prices === null ? 0n : chargedCost(prices, testUsage);
+}
+
 function testProblem(code: string): string {
   switch (code) {
     case "upstream_auth":
@@ -129,7 +133,7 @@ function testProblem(code: string): string {
   }
 }
 
-/** The providers that a workspace may bring its own key for. */
+// Providers that take own keys
 
 const text = (description: string) => Type.String({ description });
 

@@ -1,5 +1,7 @@
-/** Limits of stored prompts and their data keys. */
-
+/**
+ * Limits of stored prompts and their data keys. Prompts beyond a limit of the queue are dropped and counted; the limits of deletion keep
+ * one statement from taking seconds.
+ */
 /** UTF-16 units of an answer's texts. A longer answer is truncated. */
 export const storedAnswerCharactersMax = 1_048_576;
 /** Prompts that do not fit are dropped and counted, so that storage delays no answer. */

@@ -1,6 +1,7 @@
 /**
- * Writes prompts into the database in the background, so that storage delays no answer. Prompts that do not fit into the queue, or
- * cannot be written in a few tries, are dropped and counted.
+ * Writes prompts into the database in the background, so that storage delays no answer. Prompts that do not fit into the queue, or cannot
+ * be written in a few tries, are dropped and counted: a stored prompt is a convenience, an answer is not. They are sealed in batches, few
+ * enough for one turn of the event loop, and nothing of them is logged.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";

@@ -1,4 +1,7 @@
-/** Records the prompt of one generation and its answer until the answer ends. */
+/**
+ * Records the prompt of one generation and its answer until the answer ends, from a whole message or from the deltas of a stream, up to a
+ * bound beyond which the answer is marked as truncated. It keeps nothing but texts, and writes nothing before the end.
+ */
 import { isJsonObject } from "../../http/json.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { ProviderEventStream, ProviderEvent } from "../providers/provider.ts";
@@ -52,10 +55,9 @@ export class PromptRecorder {
   }
 }
 
-/** Assembles the message of an answer from its pieces, up to a bound. A whole answer is one piece. */
-
 type Fields = Record<string, unknown>;
 
+/** Assembles the message of an answer from its pieces, up to a bound. A whole answer is one piece. */
 export class AnswerAssembler {
   #message: Fields | null = null;
   #room = storedAnswerCharactersMax;

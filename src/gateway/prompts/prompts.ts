@@ -1,3 +1,8 @@
+/**
+ * Stored prompts: show, delete, count. To see one is recorded in the audit log like a change, since a prompt is the most private thing that
+ * a workspace has here. A prompt of another workspace is not found. Deletion is permanent, and goes in bounded batches, each with its audit
+ * row, so that no other statement waits long; after an interruption the same call deletes the rest.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type Change, changedFields } from "../../accounts/audit/change.ts";
@@ -27,10 +32,13 @@ export type PromptView = Static<typeof PromptView>;
 
 /** Deletes the prompt of one generation, or a workspace's prompts before a time. */
 export const PromptDeletion = Type.Object({
-  id: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
+  id: Type.Optional(
+    Type.String({ pattern: "^gen-[a-z2-7]{26}$", title: "The prompt of this generation", description: "the id of a generation" }),
+  ),
   before: Type.Optional(
     Type.String({
       pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
+      title: "The prompts of a workspace's requests before this time",
       description: "a time such as 2026-11-20T00:00:00Z",
     }),
   ),
@@ -72,17 +80,6 @@ export async function showPrompt(
     const view = { generation_id: generation, workspace_id: workspace, at: isoTime(at), messages, answer, answer_cut: answerCut };
     return { result: view, event: { event: "prompt.shown", workspace, target: generation, changes: {} } };
   });
-}
-
-async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
-  try {
-    const key = await findDataKey(sealed.workspace, sources);
-    if (key) return openPrompt(sealed, key);
-    throw new SealError("The data key of its workspace is missing");
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
-  }
 }
 
 export function promptNotFound(generation: GenerationId): DomainError {
@@ -130,9 +127,9 @@ export async function deletePromptsOf(
 }
 
 /**
- * Deletes the oldest prompts of before a time, as many as one statement deletes at once.
+ * Deletes the oldest prompts from before a time, as many as one statement deletes at once.
  * @param limit how many at most
- * @param keptDays the setting that lets Weir delete them; absent: somebody asked for it
+ * @param keptDays the setting that lets Weir delete them; absent: a person asked for it
  * @returns how many; 0: there are no more
  */
 export async function deleteBatch(
@@ -160,4 +157,15 @@ export async function countStoredPrompts(
     more: count > promptsCountedMax,
     oldest_at: oldestAt && isoTime(oldestAt.getTime()),
   };
+}
+
+async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
+  try {
+    const key = await findDataKey(sealed.workspace, sources);
+    if (key) return openPrompt(sealed, key);
+    throw new SealError("The data key of its workspace is missing");
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
+  }
 }

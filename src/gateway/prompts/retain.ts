@@ -1,6 +1,7 @@
 /**
  * Deletes stored prompts that are older than their workspace keeps them: in every process that meters, once a minute. Workspaces take turns
- * by batches, so that one with millions of old prompts does not hold up the others.
+ * by batches, so that one with millions of old prompts does not hold up the others. A batch holds the setting, so that nothing is deleted
+ * by one that was changed meanwhile.
  */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change } from "../../accounts/audit/change.ts";

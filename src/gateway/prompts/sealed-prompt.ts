@@ -1,4 +1,8 @@
-/** A stored prompt and its answer. Each field is sealed by itself and bound to its workspace, generation and name. */
+/**
+ * A stored prompt and its answer. Each field is sealed by itself and bound to its workspace, generation and name, so that a row or a field
+ * that is moved does not open. Opened data keys are cached, which saves a look-up for each prompt; a data key never changes, only the key
+ * that seals it.
+ */
 import { LRUCache } from "lru-cache";
 import { dataKeyOf, type DataKeySources } from "../../accounts/secrets/data-key.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
@@ -35,12 +39,7 @@ export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: Sea
   return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };
 }
 
-function about({ workspace, generation }: PromptIdentity, field: string): string {
-  return JSON.stringify([workspace, generation, field]);
-}
-
-/** A cache of unsealed data keys, which saves a look-up for each stored prompt. */
-
+/** Opened data keys of workspaces. */
 export class DataKeyCache {
   readonly #keys = new LRUCache<WorkspaceId, SealKey>({ max: dataKeysCachedMax });
   readonly #sources: DataKeySources;
@@ -57,4 +56,8 @@ export class DataKeyCache {
     this.#keys.set(workspace, key);
     return key;
   }
+}
+
+function about({ workspace, generation }: PromptIdentity, field: string): string {
+  return JSON.stringify([workspace, generation, field]);
 }

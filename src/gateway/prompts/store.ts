@@ -1,13 +1,14 @@
+/**
+ * All SQL of stored prompts. A prompt is written only if its workspace stores prompts at that moment, not at the time of the request:
+ * nothing is written once storage is off.
+ */
 import { arrayText, byteaText } from "../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealedPrompt } from "./sealed-prompt.ts";
 
-/**
- * Stores prompts of workspaces whose prompt storage is on at this moment, not at the time of the request: nothing is written once it is
- * off. A prompt that exists already is not replaced.
- */
+/** Writes nothing for workspaces that store no prompts. A prompt that exists already is not replaced. */
 export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Promise<void> {
   const column = (read: (prompt: SealedPrompt) => string | null): string => arrayText(prompts, read);
   await sql`
@@ -75,7 +76,7 @@ export async function countPrompts(
 }
 
 /**
- * Workspaces that store prompts of before `endMs` minus the days that they keep them, in order of ids.
+ * Workspaces that store prompts from before `endMs` minus the days that they keep them, in order of ids.
  * @param after the id of a workspace
  */
 export async function selectDueRetentions(

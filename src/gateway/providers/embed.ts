@@ -1,4 +1,8 @@
-/** Calls a provider for embeddings: the only way from an admitted request to an embeddings model. */
+/**
+ * Calls a provider for embeddings: the only way from an admitted request to an embeddings model. It shares the call itself with http.ts,
+ * and checks the vectors: a wrong one would poison the index that it is put into, without an error. So vectors that are missing, too many,
+ * of another length or not finite fail the call.
+ */
 import { Buffer } from "node:buffer";
 import type { Reservation } from "../credit/reservation.ts";
 import { embeddingAnswerBytesMax } from "../limits.ts";
@@ -38,8 +42,6 @@ async function embed(reservation: Reservation, call: EmbeddingCall, context: Cal
     return checkedVectors(answer, { count: inputCount(call.inputs), dimensions, normalize });
   });
 }
-
-/** Checks the vectors of a provider's answer: a wrong one would poison the index that it is put into, without an error. */
 
 interface ExpectedVectors {
   count: number;

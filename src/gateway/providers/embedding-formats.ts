@@ -1,4 +1,8 @@
-/** The wire format of OpenAI's embeddings, and of providers that differ from it in the names of a few fields. */
+/**
+ * The wire formats of embeddings: OpenAI's, which Mistral and Voyage speak with other names of a few fields; the Gemini API's; Cohere's
+ * second API. base64 is requested where there is a choice: numbers as JSON take twice the bytes and ten times the time. A text that is too
+ * long is refused by the provider, never cut.
+ */
 import type { EmbeddingFormatName } from "../models/model.ts";
 import type { EmbeddingCall, EmbeddingFormat, EmbeddingInputs, RawEmbeddings } from "./embedding.ts";
 import { googleFailureIn } from "./google/errors.ts";
@@ -66,12 +70,9 @@ function inOrder(items: readonly unknown[]): unknown[] {
   return vectors;
 }
 
-/**
- * The wire format of the Gemini API's embeddings (https://ai.google.dev/api/embeddings). It always calls the method for batches: several
- * parts in one content would become one vector.
- */
+// Google: https://ai.google.dev/api/embeddings
 
-/** Older models report no token count. */
+/** It always calls the method for batches: several parts in one content would become one vector. Older models report no token count. */
 const googleEmbeddings: EmbeddingFormat = { encode: encodeGoogle, decode: decodeGoogle, countsAlways: false };
 
 function encodeGoogle({ route, inputs, dimensions }: EmbeddingCall): EncodedCall {
@@ -96,7 +97,7 @@ function decodeGoogle(body: unknown): RawEmbeddings {
   };
 }
 
-/** The wire format of Cohere's second API (https://docs.cohere.com/reference/embed). */
+// Cohere: https://docs.cohere.com/reference/embed
 
 const cohereEmbeddings: EmbeddingFormat = { encode: encodeCohere, decode: decodeCohere, countsAlways: true };
 
@@ -124,8 +125,7 @@ function decodeCohere(body: unknown): RawEmbeddings {
   };
 }
 
-/** The wire formats of embeddings. Mistral and Voyage speak OpenAI's with other names of a few fields. */
-
+/** Every wire format of embeddings. Mistral and Voyage speak OpenAI's. */
 export const embeddingFormats: Record<EmbeddingFormatName, EmbeddingFormat> = {
   openai: openaiEmbeddings({ dimensions: "dimensions", encoding: "base64", inputType: null, always: {} }),
   mistral: openaiEmbeddings({ dimensions: "output_dimension", encoding: "float", inputType: null, always: {} }),

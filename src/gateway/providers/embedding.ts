@@ -1,4 +1,7 @@
-/** The interface of embeddings: what a wire format gets, and what its answer holds before it is checked. */
+/**
+ * The interface of embeddings: what a wire format gets, and what its answer holds before it is checked. The neutral form is OpenAI's. A
+ * format only encodes and decodes; embed.ts makes the call and checks the vectors.
+ */
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route } from "../models/model.ts";
 import type { EncodedCall } from "./provider.ts";

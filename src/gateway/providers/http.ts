@@ -1,4 +1,11 @@
-/** Calls a provider: the only way from an admitted request to a model. */
+/**
+ * Calls a provider: the only way from an admitted request to a model. It takes a `Reservation`, and refuses a call whose output bound or
+ * generation is not the reserved one, so that no request costs more than was reserved.
+ * The key is put into the headers last, so that nothing else holds it: with an own key the service's key is never used. Redirects are never
+ * followed, because they would send the key to an address that was not vetted. A failure carries our words and the provider's documented
+ * codes, never its text.
+ * Retries are not made here (api/call/attempts.ts).
+ */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
@@ -85,6 +92,43 @@ export async function withUpstream<Answer>(
   }
 }
 
+export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
+  second: boolean | undefined;
+  onResent: (() => void) | undefined;
+  encoded: EncodedCall;
+  baseUrl: string;
+  /** Has the provider's authorization and errors. */
+  format: WireFormat;
+}
+
+/** Posts with our key. @throws UpstreamFailure for a response whose status is not 200 */
+export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
+  const head = await send(call, upstream, context);
+  if (head.status !== 200) throw await refusal(head.status, upstream, call.format);
+  return head;
+}
+
+/**
+ * The key that a route is called with: with an own key the service's key is never used. null: the provider takes none.
+ * @throws UpstreamFailure when there is none; GatewayError when the own key cannot be read
+ */
+export function credentialOf(
+  { provider: { id, keyEnv }, ownKey }: Route,
+  { openOwnKey, providerKey }: Pick<CallContext, "openOwnKey" | "providerKey">,
+): Secret | null {
+  if (keyEnv === null) return null;
+  const key = ownKey ? (openOwnKey?.(ownKey) ?? null) : providerKey(keyEnv);
+  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
+  return key;
+}
+
+/** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */
+export async function readJson(upstream: UpstreamCall, bytesMax: number): Promise<unknown> {
+  const text = await readWhole(upstream, bytesMax);
+  upstream.finished();
+  return parsed(text);
+}
+
 function requireReserved(reservation: Reservation, call: ProviderCall): void {
   if (reservation.generation !== call.generation || call.maxOutputTokens > reservation.maxOutputTokens) {
     throw new RangeError(
@@ -108,32 +152,6 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   return { kind: "whole", answer: await decoded(text, format, route) };
 }
 
-/** @throws UpstreamFailure when the body holds no usable answer */
-async function decoded(text: string, format: WireFormat, route: Route): Promise<WholeAnswer> {
-  try {
-    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route));
-    return format.decodeAnswer(parsed(text), route);
-  } catch (error) {
-    throw asUpstreamFailure(error);
-  }
-}
-
-export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
-  second: boolean | undefined;
-  onResent: (() => void) | undefined;
-  encoded: EncodedCall;
-  baseUrl: string;
-  /** Has the provider's authorization and errors. */
-  format: WireFormat;
-}
-
-/** Posts with our key. @throws UpstreamFailure for a response whose status is not 200 */
-export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
-  const head = await send(call, upstream, context);
-  if (head.status !== 200) throw await refusal(head.status, upstream, call.format);
-  return head;
-}
-
 function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
   const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
   const { provider } = route;
@@ -142,6 +160,11 @@ function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): 
   const transport = wireFormats[route.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
   return upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+}
+
+function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
+  const key = credentialOf(route, context);
+  return key === null ? {} : format.authorization(key.reveal());
 }
 
 /** URLs by provider and address, built once. The catalog bounds their number. */
@@ -156,36 +179,20 @@ function urlOf(provider: ProviderRecord, address: string): URL {
   return url;
 }
 
-function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
-  const key = credentialOf(route, context);
-  return key === null ? {} : format.authorization(key.reveal());
-}
-
-/**
- * The key that a route is called with: with an own key the service's key is never used. null: the provider takes none.
- * @throws UpstreamFailure when there is none; GatewayError when the own key cannot be read
- */
-export function credentialOf(
-  { provider: { id, keyEnv }, ownKey }: Route,
-  { openOwnKey, providerKey }: Pick<CallContext, "openOwnKey" | "providerKey">,
-): Secret | null {
-  if (keyEnv === null) return null;
-  const key = ownKey ? (openOwnKey?.(ownKey) ?? null) : providerKey(keyEnv);
-  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
-  return key;
-}
-
 /** Redirects are never followed: they would send our key to an address that was not vetted. */
 async function refusal(status: number, upstream: UpstreamCall, format: WireFormat): Promise<UpstreamFailure> {
   const body = await readBeginning(upstream, upstreamErrorBytesMax);
   return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
 }
 
-/** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */
-export async function readJson(upstream: UpstreamCall, bytesMax: number): Promise<unknown> {
-  const text = await readWhole(upstream, bytesMax);
-  upstream.finished();
-  return parsed(text);
+/** @throws UpstreamFailure when the body holds no usable answer */
+async function decoded(text: string, format: WireFormat, route: Route): Promise<WholeAnswer> {
+  try {
+    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route));
+    return format.decodeAnswer(parsed(text), route);
+  } catch (error) {
+    throw asUpstreamFailure(error);
+  }
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,9 @@
-/** Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. */
+/**
+ * Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. Depth, values
+ * and texts are bounded, since an error may hold anything.
+ * Of the fields that it names, only those count that the request itself has (`provenPath`), written in the notation of our own errors. So
+ * none of the provider's text reaches a client.
+ */
 import { asArray, asObject, parseJson } from "./wire/json.ts";
 
 export interface Told {
@@ -7,6 +12,14 @@ export interface Told {
   words: string[];
   /** The fields that it names, each once: first those in fields of the error such as `param`, then those within its texts. */
   paths: FieldPath[];
+}
+
+/** @param body parsed, or a text that is no JSON; anything */
+export function readTold(body: unknown): Told {
+  const reading: Told & { values: number } = { texts: [], words: [], paths: [], values: 0 };
+  readValue(body, reading, 0);
+  const { texts, words, paths } = reading;
+  return { texts, words, paths: firstOf([...paths, ...texts.flatMap(pathsIn)]) };
 }
 
 const textFields = new Set(["message", "msg", "description", "detail", "error", "raw"]);
@@ -31,18 +44,6 @@ const textsMax = 16;
 const textCharactersMax = 2_000;
 /** Each is looked up in the request. */
 const pathsLookedUpMax = 8;
-
-/** @param body parsed, or a text that is no JSON; anything */
-export function readTold(body: unknown): Told {
-  const reading: Told & { values: number } = { texts: [], words: [], paths: [], values: 0 };
-  readValue(body, reading, 0);
-  const { texts, words, paths } = reading;
-  return { texts, words, paths: firstOf([...paths, ...texts.flatMap(pathsIn)]) };
-}
-
-function firstOf(paths: readonly FieldPath[]): FieldPath[] {
-  return [...new Map(paths.map((path) => [path.join("\n"), path])).values()].slice(0, pathsLookedUpMax);
-}
 
 function readValue(value: unknown, reading: Told & { values: number }, depth: number): void {
   if (depth > depthMax || ++reading.values > valuesMax) return;
@@ -75,10 +76,11 @@ function readText(text: string, reading: Told & { values: number }, depth: numbe
   if (reading.texts.length < textsMax) reading.texts.push(text.slice(0, textCharactersMax));
 }
 
-/**
- * The fields that a provider names, read from any text of its error. Only what the request itself has of them is shown, so that none of
- * the provider's text reaches a client.
- */
+function firstOf(paths: readonly FieldPath[]): FieldPath[] {
+  return [...new Map(paths.map((path) => [path.join("\n"), path])).values()].slice(0, pathsLookedUpMax);
+}
+
+// Paths of fields
 
 /** Names and indexes from the outside in. */
 export type FieldPath = readonly string[];
@@ -92,35 +94,6 @@ const pathsMax = 16;
 
 /** What providers put before the fields of a body. */
 const wrappers = new Set(["", "$", "body", "request", "GenerateContentRequest", "EmbedContentRequest"]);
-
-/** @param text such as `messages.[2].content`, `messages.3.content.0` or `properties['city']` */
-function readPath(text: string): FieldPath {
-  return withoutWrappers(
-    text
-      .slice(0, pathCharactersMax)
-      .split(/[.[\]]+/)
-      .map(unquoted),
-  );
-}
-
-/** @param names as in the `loc` of FastAPI, which names alternatives of a type between the fields */
-function pathOfNames(names: readonly unknown[]): FieldPath {
-  return withoutWrappers(names.slice(0, 32).map((name) => unquoted(nameOf(name).slice(0, pathCharactersMax))));
-}
-
-/** Objects and lists are no names, and writing them as a text may throw. */
-function nameOf(name: unknown): string {
-  return typeof name === "string" || typeof name === "number" ? String(name) : "";
-}
-
-function unquoted(name: string): string {
-  return name.trim().replaceAll(/^["'`]|["'`]$/g, "");
-}
-
-function withoutWrappers(names: readonly string[]): FieldPath {
-  const start = names.findIndex((name) => !wrappers.has(name));
-  return start === -1 ? [] : names.slice(start).filter((name) => name !== "");
-}
 
 const mentioned = /(^|[\s`'"(:*])([A-Za-z_$][\w$-]*(?:(?:\.\[?|\[)[\w$-]+\]?)*)/g;
 
@@ -139,12 +112,6 @@ function pathsIn(text: string): FieldPath[] {
     if (isQuoted || isFirst || /[.[_]|[a-z][A-Z]/.test(path)) paths.push(readPath(path));
   }
   return paths.slice(0, pathsMax);
-}
-
-/** A step into a value, as it is written. */
-interface Step {
-  text: string;
-  value: unknown;
 }
 
 /**
@@ -166,6 +133,46 @@ export function provenPath(request: Readonly<Record<string, unknown>>, path: Fie
   return shown === "" ? null : shown.replace(/^\./, "");
 }
 
+/** Most servers write names in either case. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** @param names as in the `loc` of FastAPI, which names alternatives of a type between the fields */
+function pathOfNames(names: readonly unknown[]): FieldPath {
+  return withoutWrappers(names.slice(0, 32).map((name) => unquoted(nameOf(name).slice(0, pathCharactersMax))));
+}
+
+function withoutWrappers(names: readonly string[]): FieldPath {
+  const start = names.findIndex((name) => !wrappers.has(name));
+  return start === -1 ? [] : names.slice(start).filter((name) => name !== "");
+}
+
+function unquoted(name: string): string {
+  return name.trim().replaceAll(/^["'`]|["'`]$/g, "");
+}
+
+/** Objects and lists are no names, and writing them as a text may throw. */
+function nameOf(name: unknown): string {
+  return typeof name === "string" || typeof name === "number" ? String(name) : "";
+}
+
+/** @param text such as `messages.[2].content`, `messages.3.content.0` or `properties['city']` */
+function readPath(text: string): FieldPath {
+  return withoutWrappers(
+    text
+      .slice(0, pathCharactersMax)
+      .split(/[.[\]]+/)
+      .map(unquoted),
+  );
+}
+
+/** A step into a value, as it is written. */
+interface Step {
+  text: string;
+  value: unknown;
+}
+
 /** @param isMap Google counts the entries of a map: `properties[4].value` is the fifth property */
 function stepInto(value: unknown, name: string, isMap: boolean): Step | null {
   if (Array.isArray(value)) {
@@ -183,11 +190,6 @@ function stepInto(value: unknown, name: string, isMap: boolean): Step | null {
 
 function isIndex(name: string): boolean {
   return /^\d{1,5}$/.test(name);
-}
-
-/** Most servers write names in either case. */
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function camelCase(name: string): string {

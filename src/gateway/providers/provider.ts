@@ -1,6 +1,8 @@
 /**
- * The provider interface. Chat completions is the neutral format: a wire format converts our request to its provider's, and its
- * provider's answers to ours. http.ts makes the calls for all formats.
+ * The provider interface. Chat completions is the neutral format: a wire format converts our request to its provider's, and its provider's
+ * answers to ours. What a format cannot express is refused by name before credit is reserved; nothing is dropped in silence.
+ * A format is made of pure functions. http.ts makes the calls, transport/ has time and sockets, and api/ decides about retries and charges.
+ * Streams use callbacks, since a promise for each event would cost more than the event itself.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";

@@ -1,4 +1,7 @@
-/** The wire format of chat completions, spoken by OpenAI, Azure and compatible providers. */
+/**
+ * The wire formats, each put together from the functions of its folder, and the table of them with their transports. A new format is a
+ * folder here and one line in the table. The formats stand above the table because it is built when the module loads.
+ */
 import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
 import { decodeAnthropicAnswer } from "./anthropic/answer.ts";
@@ -26,6 +29,7 @@ import { sandboxOf } from "./sandbox/transport.ts";
 import { networkOf } from "./transport/network.ts";
 import type { Transport } from "./transport/transport.ts";
 
+/** Chat completions, spoken by OpenAI, Azure and compatible providers. */
 export const openai: WireFormat = {
   encode: encodeOpenaiRequest,
   clientField: openaiClientField,
@@ -36,10 +40,9 @@ export const openai: WireFormat = {
 };
 
 /**
- * The wire format of OpenAI's Responses API (https://developers.openai.com/api/reference/resources/responses), for models that
- * refuse tools with reasoning in chat completions. Nothing is stored at the provider: each request has the whole conversation.
+ * The wire format of OpenAI's Responses API (https://developers.openai.com/api/reference/resources/responses), which models
+ * need that refuse tools with reasoning in chat completions. Nothing is stored at the provider: each request has the whole conversation.
  */
-
 export const responses: WireFormat = {
   unsupportedField: responsesUnsupportedField,
   outputTokensMin: 16,
@@ -56,7 +59,6 @@ export const responses: WireFormat = {
  * The wire format of Anthropic's Messages API and of its compatible providers
  * (https://platform.claude.com/docs/en/api/messages).
  */
-
 export const anthropic: WireFormat = {
   unsupportedField: anthropicUnsupportedField,
   addedBytes: anthropicAddedBytes,
@@ -72,7 +74,6 @@ export const anthropic: WireFormat = {
  * The wire format of the Gemini API's generateContent and of its compatible providers
  * (https://ai.google.dev/api/generate-content).
  */
-
 export const google: WireFormat = {
   unsupportedField: googleUnsupportedField,
   addedBytes: googleAddedBytes,
@@ -83,8 +84,6 @@ export const google: WireFormat = {
   streamDecoder: googleStreamDecoder,
   classify: classifyGoogleError,
 };
-
-/** The supported wire formats. A new format is a folder here and one line below. */
 
 interface WireFormatEntry {
   format: WireFormat;

@@ -1,9 +1,16 @@
-/** A request that its provider refused, with the cause in words of ours and the fields that the provider named. */
+/**
+ * Why a provider refused a request: a closed set of causes, each with a sentence of ours, and the fields that the cause is about. The
+ * provider's codes decide first, then the shortest phrases that identify a cause in its text, then the field alone. The text is only
+ * matched: what clients read is ours, and a field is shown under the client's own name.
+ * An unknown refusal stays one, with the general message. A wrong cause would send a client in the wrong direction, so phrases that are not
+ * certain are left out.
+ */
 import { type FieldPath, readTold, type Told } from "./provider-error.ts";
 import { UpstreamFailure } from "./provider.ts";
 import { contextHint, effortHint, filterHint } from "./wire/errors.ts";
 import { parseJson } from "./wire/json.ts";
 
+/** A request that its provider refused, with the cause in words of ours and the fields that the provider named. */
 export class Rejection extends UpstreamFailure {
   override name = "Rejection";
   /** null: not recognized. */
@@ -58,8 +65,6 @@ function causeOfHint(hint: string | null): RejectionCause | null {
   const known = Object.entries(rejectionCauses).find(([, words]) => words === hint);
   return (known?.[0] as RejectionCause | undefined) ?? null;
 }
-
-/** Why a provider refuses a request: a closed set of causes, each with a sentence of ours. */
 
 /** What clients read. */
 export const rejectionCauses = {

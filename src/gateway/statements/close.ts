@@ -1,6 +1,11 @@
 /**
- * Closes the statements of months that are over: in every process that meters, once a minute. The first to take a workspace's lock closes
- * its month, and the others find it closed.
+ * Closes the statements of months that are over: in every process that meters, once a minute, or at once by `statement close`. The first to
+ * take a workspace's lock closes its month, and the others find it closed.
+ * A month closes at the earliest 25 minutes after its end, once no request of it is open and metering does not lag; a charge that comes
+ * later is in the next statement. Statements close in every workspace with a ledger, also where `usage_statements` is off, so that one that
+ * switches them on later has the earlier months. A statement that would not add up does not close, and raises the alarm
+ * `statement.contradicted`.
+ * A month of two million charges closed in 3.7 s with PostgreSQL, on two busy cores. In embedded mode everything else waits for that time.
  */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Bus, Notification } from "../../backing/bus.ts";
@@ -19,7 +24,6 @@ import {
   statementClosePollMs,
   statementCloseWaitMs,
 } from "../limits.ts";
-import { requireMoved } from "../metering/move.ts";
 import { keepMonths } from "../metering/verify-store.ts";
 import { composeStatement, ContradictionError } from "./compose.ts";
 import { hashedDocument, type ClosingView } from "./schema.ts";
@@ -60,13 +64,12 @@ function lastDueMonth(nowMs: number): Month {
   return previousMonth(monthOf(nowMs - statementWaitMs));
 }
 
-/** Whether metering lags. @throws DomainError conflict while older rows are being moved */
-async function mustWait({ sql, bus }: ClosingParts): Promise<boolean> {
-  await requireMoved(sql);
+/** Whether metering lags. */
+async function mustWait({ bus }: ClosingParts): Promise<boolean> {
   return (await bus.backlog("settlements")).messages > statementBacklogMax;
 }
 
-/** One round. @returns how many workspaces have to wait @throws DomainError conflict while older rows are being moved */
+/** One round. @returns how many workspaces have to wait */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
   const month = lastDueMonth(clock.now());
@@ -153,7 +156,7 @@ function report(error: unknown, workspace: WorkspaceId, log: Logger): void {
   }
 }
 
-/** `statement close`: has metering close what is due, and tells what closed. */
+// `statement close`
 
 interface Sources {
   sql: Database;
@@ -161,7 +164,7 @@ interface Sources {
   notify(topic: Notification): void;
 }
 
-/** @param workspace null: all, of which the first 200 are told */
+/** Has metering close what is due, and says what closed. @param workspace null: all, of which the first 200 are named */
 export async function closeNow(workspace: WorkspaceId | null, sources: Sources): Promise<ClosingView> {
   const due = await dueNow(workspace, sources);
   if (due.length === 0) return { closed: [], waiting: [] };
@@ -169,7 +172,7 @@ export async function closeNow(workspace: WorkspaceId | null, sources: Sources):
   const until = sources.clock.monotonic() + statementCloseWaitMs;
   for (;;) {
     const waiting = await dueNow(workspace, sources);
-    if (waiting.length === 0 || sources.clock.monotonic() >= until) return told(due, waiting);
+    if (waiting.length === 0 || sources.clock.monotonic() >= until) return closingView(due, waiting);
     await sleep(sources.clock, statementClosePollMs);
   }
 }
@@ -193,7 +196,7 @@ function monthsOf(first: Month, last: Month): Month[] {
   return first > last ? [] : [first, ...monthsOf(monthAfter(first), last)];
 }
 
-function told(due: Named[], waiting: Named[]): ClosingView {
+function closingView(due: Named[], waiting: Named[]): ClosingView {
   const nameOf = ({ workspace_id: id, number }: Named): string => `${id} ${number}`;
   const left = new Set(waiting.map(nameOf));
   return { closed: due.filter((one) => !left.has(nameOf(one))), waiting: due.filter((one) => left.has(nameOf(one))) };

@@ -1,4 +1,8 @@
-/** Makes a statement of a slice of the ledger. It adds up by construction, and is checked all the same. */
+/**
+ * Makes a statement of a slice of the ledger. It adds up by construction, and is checked all the same: lines that do not sum up to the
+ * entries are a contradiction, and nothing closes. Charges whose rows retention has deleted, and those beyond the bound, are one line
+ * without names.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import { isoTime, monthBounds } from "../../kernel/clock.ts";
 import { isMemberCaller, type KeyId } from "../../kernel/ids.ts";
@@ -90,7 +94,7 @@ function untilOf(lastAt: Date | null): number {
 }
 
 /**
- * Nearly all charges of a slice began in its month, beside it, or in the month before. Only where those do not add up to the entries,
+ * Nearly all charges of a slice began in its month or in the one before. Only where those do not add up to the entries,
  * all months are searched.
  */
 async function linesThatAddUp(slice: Slice, sums: SliceSums, tx: Transaction): Promise<LineRow[]> {

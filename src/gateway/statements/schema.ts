@@ -1,4 +1,8 @@
-/** A statement of usage: what a month did to a workspace's credit, and what was charged for what. */
+/**
+ * A statement of usage: what a month did to a workspace's credit, and what was charged for what; its views, its table, and the text that is
+ * stored and hashed. That text is JSON by RFC 8785, so that anyone can compute the hash again. Names are those of the day on which it
+ * closed.
+ */
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { CsvFile } from "../../http/csv-response.ts";
@@ -47,7 +51,7 @@ const OwnKeyUse = Type.Object({
 });
 export type OwnKeyUse = Static<typeof OwnKeyUse>;
 
-/** What those see who see the whole workspace. */
+/** The fields for those who see the whole workspace. */
 const whole = {
   ledger: Type.Object(
     {
@@ -145,22 +149,7 @@ export const ClosingView = Type.Object({
 });
 export type ClosingView = Static<typeof ClosingView>;
 
-/** The text of a statement that is stored and hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785 */
-
-type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
-
-/** Names in the order of their code units, and no space. Amounts are texts, so that all numbers are whole. */
-function canonicalText(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(canonicalText).join(",")}]`;
-  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
-}
-
-/** `Array.isArray` does not narrow read-only arrays. */
-function isList(value: object): value is readonly Json[] {
-  return Array.isArray(value);
-}
+// The text that is hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785
 
 interface HashedDocument {
   text: string;
@@ -201,4 +190,19 @@ export function statementFile({ workspace, number, lines }: StatementView): CsvF
     columns: ["statement", ...columns],
     rows: lines.map((line) => [number, ...columns.map((column) => line[column])]),
   };
+}
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** Names in the order of their code units, and no space. Amounts are texts, so that all numbers are whole. */
+function canonicalText(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalText).join(",")}]`;
+  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
+}
+
+/** `Array.isArray` does not narrow read-only arrays. */
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
 }

@@ -1,4 +1,8 @@
-/** Reads the ledger for a statement: where its slice of the chain ends, and what the slice sums. All in one snapshot. */
+/**
+ * All SQL of the ledger for a statement: where its slice of the chain ends, and what the slice sums, in one snapshot. A slice goes from the
+ * entry after the last statement to the last entry that was written in the month or holds a charge of its last 25 minutes. So each entry is
+ * in exactly one statement.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, previousMonth, type Month } from "../../kernel/clock.ts";
 import { firstGenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -12,20 +16,6 @@ export interface Slice {
   from: bigint;
   /** One less than `from`: there are none. */
   to: bigint;
-}
-
-function ofSlice({ workspace, from, to }: Slice, tx: Transaction) {
-  return tx`workspace_id = ${workspace} AND sequence BETWEEN ${from} AND ${to}`;
-}
-
-/** The index has a hash of the id. */
-function ofWorkspace(workspace: WorkspaceId, tx: Transaction) {
-  return tx`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
-}
-
-function ofMonth(month: Month, tx: Transaction) {
-  const { startMs, endMs } = monthBounds(month);
-  return tx`CASE WHEN month IS NULL THEN admitted_at >= ${new Date(startMs)} AND admitted_at < ${new Date(endMs)} ELSE month = ${month} END`;
 }
 
 /** When the chain's first entry was written; null: it has none. */
@@ -134,7 +124,8 @@ interface LinesAsked {
 }
 
 /**
- * For the transaction: its groups are few beside the rows that they sum, and found by hashes in a third of the time of sorting for them.
+ * Holds for the transaction: its groups are few compared with the rows that they sum, and found by hashes in a third of the time that
+ * sorting takes.
  * A hash that does not fit into the memory goes to the disk.
  */
 export async function preferHashes(tx: Transaction): Promise<void> {
@@ -142,7 +133,7 @@ export async function preferHashes(tx: Transaction): Promise<void> {
     SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
 }
 
-/** The charges of the slice's entries, the dearest first, and one line with the sum of those beyond the maximum. */
+/** The charges of the slice's entries, the most expensive first, and one line with the sum of those beyond the maximum. */
 export async function selectLines({ slice, keys, untilMs, linesMax }: LinesAsked, tx: Transaction): Promise<LineRow[]> {
   const { workspace, month, from, to } = slice;
   const { startMs, endMs } = monthBounds(month);
@@ -201,4 +192,18 @@ export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transacti
     WHERE ${ofWorkspace(workspace, tx)} AND own_key_id IS NOT NULL AND ${ofMonth(month, tx)}
       AND generation_id >= ${firstGenerationId(Math.max(0, startMs - logSkewMs))} AND generation_id < ${firstGenerationId(endMs + logSkewMs)}
     GROUP BY provider, model ORDER BY 4 DESC, 3 DESC, 1, 2`;
+}
+
+/** The index has a hash of the id. */
+function ofWorkspace(workspace: WorkspaceId, tx: Transaction) {
+  return tx`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
+}
+
+function ofMonth(month: Month, tx: Transaction) {
+  const { startMs, endMs } = monthBounds(month);
+  return tx`CASE WHEN month IS NULL THEN admitted_at >= ${new Date(startMs)} AND admitted_at < ${new Date(endMs)} ELSE month = ${month} END`;
+}
+
+function ofSlice({ workspace, from, to }: Slice, tx: Transaction) {
+  return tx`workspace_id = ${workspace} AND sequence BETWEEN ${from} AND ${to}`;
 }

@@ -1,4 +1,7 @@
-/** All SQL of stored statements. None changes: a trigger refuses it. */
+/**
+ * All SQL of stored statements. None changes or goes: a trigger refuses it. `ledger verify` hashes them anew (metering/verify-store.ts).
+ * The lock under which a workspace's statements are closed is here too.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -78,7 +81,7 @@ export async function selectDocument(
 
 export interface DueWorkspace {
   workspace: WorkspaceId;
-  /** Of its last statement; null: it has none. */
+  /** The month of its last statement; null: it has none. */
   last: Month | null;
   firstEntryAt: Date;
 }
@@ -110,7 +113,7 @@ export async function selectDue(
     ORDER BY account.workspace_id LIMIT ${limit}`;
 }
 
-/** Tries the lock of who closes this workspace's statements. @returns whether the transaction has it */
+/** Tries the lock under which this workspace's statements are closed. @returns whether the transaction has it */
 export async function becomeCloser(workspace: WorkspaceId, tx: Transaction): Promise<boolean> {
   const [lock] = await tx<{ taken: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(hashtext('usage statement'), hashtext(${workspace})) AS taken`;

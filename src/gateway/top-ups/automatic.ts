@@ -1,4 +1,8 @@
-/** Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. */
+/**
+ * Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. One payment of a
+ * workspace is under way at a time, however many processes look: each decides under the workspace's lock, by the balance that the ledger
+ * has there, and the monthly cap counts payments that were made or are under way.
+ */
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, monthOf } from "../../kernel/clock.ts";
@@ -25,6 +29,25 @@ import {
 export async function topUpAutomatically(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
   const topUp = await beginAutomatic(workspace, parts);
   if (topUp !== null) await confirmPayment(topUp, parts);
+}
+
+/** Tries a declined payment again, with a new number and key, if it is still due; otherwise ends it. */
+export async function retryPayment({ id, workspace }: TopUpRow, parts: TopUpParts): Promise<void> {
+  const reserved = (await parts.reserved(workspace)) ?? 0n;
+  const again = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, settings, now }) => {
+    if (topUp.retryAt === null || topUp.retryAt > now) return { result: null };
+    const amount = await amountDue({ settings, reserved, except: id, nowMs: now.getTime() }, tx);
+    if (amount === null || amount < topUp.amount) {
+      await updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
+      return { result: null };
+    }
+    const { customer, paymentMethod, receiptEmail } = settings;
+    const paidBy = { customer, paymentMethod, receiptEmail, paymentIntent: null };
+    const next = { ...topUp, ...paidBy, state: "confirming" as const, try: topUp.try + 1, triedAt: now, retryAt: null };
+    await updateTopUp(next, tx);
+    return { result: next };
+  });
+  if (again !== null) await confirmPayment(again, parts);
 }
 
 /** @returns the new top-up, with its key, before any call; null: none is due */
@@ -61,23 +84,4 @@ async function amountDue({ settings, reserved, except, nowMs }: Due, tx: Transac
   if (!credit?.isServed || credit.balance - reserved >= threshold) return null;
   const charged = await sumAutomatic({ workspace, since: new Date(monthBounds(monthOf(nowMs)).startMs), except }, tx);
   return charged + amount > monthlyCap ? null : amount;
-}
-
-/** Tries a declined payment again, with a new number and key, if it is still due; otherwise ends it. */
-export async function retryPayment({ id, workspace }: TopUpRow, parts: TopUpParts): Promise<void> {
-  const reserved = (await parts.reserved(workspace)) ?? 0n;
-  const again = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, settings, now }) => {
-    if (topUp.retryAt === null || topUp.retryAt > now) return { result: null };
-    const amount = await amountDue({ settings, reserved, except: id, nowMs: now.getTime() }, tx);
-    if (amount === null || amount < topUp.amount) {
-      await updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
-      return { result: null };
-    }
-    const { customer, paymentMethod, receiptEmail } = settings;
-    const paidBy = { customer, paymentMethod, receiptEmail, paymentIntent: null };
-    const next = { ...topUp, ...paidBy, state: "confirming" as const, try: topUp.try + 1, triedAt: now, retryAt: null };
-    await updateTopUp(next, tx);
-    return { result: next };
-  });
-  if (again !== null) await confirmPayment(again, parts);
 }

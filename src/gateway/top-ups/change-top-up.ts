@@ -1,4 +1,9 @@
-/** What the verbs of card top-up use. A process has them only where the operator has set a key of Stripe. */
+/**
+ * The one way to change a top-up: under its workspace's lock, on its present row, with its audit rows, the ledger's entry and the event
+ * that caused it in one transaction. So a step that is reported by a webhook, an answer and a list is made once, in whatever order they
+ * come. The ledger's references are made here, each booked once as each kind.
+ * A process has these verbs only where the operator has set a key of Stripe.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
@@ -10,6 +15,7 @@ import type { MailText } from "./mails.ts";
 import { claimEvent, lockTopUpSettings, type TopUpSettingsRow, selectTopUp, type TopUpRow } from "./store.ts";
 import type { StripeApi } from "./stripe-api.ts";
 
+/** What the verbs of card top-up use. */
 export interface TopUpParts {
   sql: Database;
   clock: Clock;
@@ -30,8 +36,6 @@ export interface RefundParts extends TopUpParts {
   /** What must stay, after gateways have returned what they were lent; null: the counters cannot answer. */
   held(workspace: WorkspaceId): Promise<NanoUsd | null>;
 }
-
-/** Every change of a top-up: under its workspace's lock, on its present row, with its audit rows and the event that caused it. */
 
 export interface Locked {
   tx: Transaction;
@@ -86,7 +90,7 @@ export async function refreshed(workspace: WorkspaceId, parts: TopUpParts): Prom
   }
 }
 
-/** What the ledger calls a movement of a payment. Each reference is booked once as each kind. */
+// References: what the ledger calls a movement of a payment
 
 /** @param paymentIntent Stripe's id */
 export function paymentReference(paymentIntent: string): string {

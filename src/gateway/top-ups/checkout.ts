@@ -1,9 +1,11 @@
 /**
- * Opens Stripe's page for a top-up. After a crash it gives the same page: the call has the top-up's key and the values of its row. After a
- * call without an answer the next one has another key, since an error of Stripe's servers stays the answer to its key for a day; nobody
- * knows the address of the page that the first call may have opened.
+ * Stripe's pages: for a person's top-up, and for an automatic payment that its bank wants a person to authenticate; and what a declined
+ * payment leads to, which is another try, such a page, or the end of automatic top-up.
+ * After a crash a page is opened again by the same call: it has the top-up's key and the values of its row. After a call without an answer
+ * the next one has another key, since an error of Stripe's servers stays the answer to its key for a day, and the address of the page that
+ * the first call may have opened is lost.
  */
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { changeTopUp, type TopUpParts, type Locked } from "./change-top-up.ts";
@@ -36,39 +38,6 @@ export async function openCheckout(
     return { result: next };
   });
   return opened ?? topUp;
-}
-
-async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts): Promise<CheckoutSession> {
-  const { id, workspace, amount, customer, sessionExpiresAt } = topUp;
-  if (customer === null || sessionExpiresAt === null) throw new Error(`The top-up ${id} has nothing to open a page with`);
-  return stripe.createCheckout({
-    topUp: id,
-    try: topUp.try,
-    amount,
-    customer,
-    expiresAt: sessionExpiresAt.getTime(),
-    returnUrl: `${publicUrl}/console/w/${workspace}/top-ups/${id}`,
-  });
-}
-
-/** No page can be opened for it any more, such as after its time. Automatic top-up is off then, as nobody can authenticate the payment. */
-async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
-  await changeTopUp({ id, workspace }, parts, async (locked) => {
-    const { tx, topUp, now } = locked;
-    if (!topUp.isPending || topUp.session !== null) return { result: null };
-    const { paymentIntent } = topUp;
-    if (topUp.kind === "automatic")
-      return { ...(await endTry({ failure, paymentIntent, isFinal: true }, locked, parts)), result: null };
-    await updateTopUp({ ...topUp, state: "failed", failure, endedAt: now }, tx);
-    return { result: null };
-  });
-}
-
-async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpParts): Promise<void> {
-  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
-    if (topUp.session === null && topUp.try === tried) await updateTopUp({ ...topUp, try: tried + 1 }, tx);
-    return { result: null };
-  });
 }
 
 /** The error of a person's request, after Stripe did not do what was asked. @param action completes "Cannot …" */
@@ -104,11 +73,44 @@ export async function offerAuthentication(
   });
 }
 
-/** What a declined payment leads to: another try, a person's authentication, or the end of automatic top-up. */
+async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts): Promise<CheckoutSession> {
+  const { id, workspace, amount, customer, sessionExpiresAt } = topUp;
+  if (customer === null || sessionExpiresAt === null) throw new Error(`The top-up ${id} has nothing to open a page with`);
+  return stripe.createCheckout({
+    topUp: id,
+    try: topUp.try,
+    amount,
+    customer,
+    expiresAt: sessionExpiresAt.getTime(),
+    returnUrl: `${publicUrl}/console/w/${workspace}/top-ups/${id}`,
+  });
+}
 
 /**
- * Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid to try it again.
+ * No page can be opened for it any more, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
  */
+async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
+  await changeTopUp({ id, workspace }, parts, async (locked) => {
+    const { tx, topUp, now } = locked;
+    if (!topUp.isPending || topUp.session !== null) return { result: null };
+    const { paymentIntent } = topUp;
+    if (topUp.kind === "automatic")
+      return { ...(await endTry({ failure, paymentIntent, isFinal: true }, locked, parts)), result: null };
+    await updateTopUp({ ...topUp, state: "failed", failure, endedAt: now }, tx);
+    return { result: null };
+  });
+}
+
+async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpParts): Promise<void> {
+  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
+    if (topUp.session === null && topUp.try === tried) await updateTopUp({ ...topUp, try: tried + 1 }, tx);
+    return { result: null };
+  });
+}
+
+// Declined payments
+
+/** Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid another try. */
 const hardCodes: ReadonlySet<string> = new Set([
   "card_not_supported",
   "currency_not_supported",
@@ -132,11 +134,6 @@ const hardCodes: ReadonlySet<string> = new Set([
   "transaction_not_allowed",
 ]);
 
-/** The bank wants the person to authenticate the payment. */
-function wantsPerson({ status, failure }: PaymentIntent): boolean {
-  return status === "requires_action" || failure === "authentication_required";
-}
-
 /** A decline counts once, for the payment under way. In Checkout the payer tries another card by themselves. */
 export async function declinePayment(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
   const { tx, settings, topUp } = locked;
@@ -150,10 +147,8 @@ export async function declinePayment(intent: PaymentIntent, locked: Locked, part
   await updateTopUpSettings({ ...settings, paused: true }, tx);
   const changes = changedFields({ before: { paused: settings.paused }, after: { paused: true } });
   const { workspace, id } = topUp;
-  return {
-    result: "authenticate" as const,
-    events: [{ event: "top_up.authentication_required", workspace, target: id, changes }],
-  };
+  const event: AuditEvent = { event: "top_up.authentication_required", workspace, target: id, changes };
+  return { result: "authenticate" as const, events: [event] };
 }
 
 /**
@@ -177,5 +172,11 @@ export async function endTry(
   const { workspace, id } = topUp;
   const before = { declines: settings.failures, enabled: settings.enabled };
   const changes = changedFields({ before, after: { declines: failures, enabled, failure } });
-  return { result: "nothing" as const, events: [{ event: "top_up.failed", workspace, target: id, changes }] };
+  const event: AuditEvent = { event: "top_up.failed", workspace, target: id, changes };
+  return { result: "nothing" as const, events: [event] };
+}
+
+/** The bank wants the person to authenticate the payment. */
+function wantsPerson({ status, failure }: PaymentIntent): boolean {
+  return status === "requires_action" || failure === "authentication_required";
 }

@@ -1,5 +1,7 @@
-/** Limits of card top-up. */
-
+/**
+ * Limits of card top-up and of Stripe's webhook, each with its unit. Those of idempotency keys and events follow from how long Stripe keeps
+ * and repeats them.
+ */
 // Card top-up
 /** Cents of a top-up, at least; less is 400. */
 export const topUpCentsMin = 500;
@@ -17,7 +19,7 @@ export const stripeCallMs = 10_000;
 export const stripeRetriesMax = 1;
 /** Stripe takes times from 30 minutes to 24 hours; a minute more is for the way of the call. */
 export const checkoutOpenMs = 31 * 60_000;
-/** For a payment that its bank wants a person to authenticate, by a link in a mail. */
+/** How long the page of a payment is open that its bank wants a person to authenticate, by a link in a mail. */
 export const authenticationOpenMs = 23 * 3_600_000;
 /** Stripe keeps idempotency keys for at least 24 hours. An older call is looked up, and never repeated. */
 export const idempotencyKeyMs = 23 * 3_600_000;
@@ -47,9 +49,9 @@ export const topUpSecondRetryMs = 24 * 3_600_000;
 // Stripe's webhook
 /** A body of Stripe's webhook; beyond it 413. */
 export const webhookBytesMax = 256 * 1024;
-/** For its body to arrive. */
+/** The time in which its body must arrive. */
 export const webhookBodyMs = 10_000;
-/** Bodies that arrive at once, of whom nobody knows yet whether Stripe signed them. */
+/** Bodies that arrive at once, before it is known whether Stripe signed them. */
 export const webhookBodiesMax = 64;
 /** Bodies that wait for a place. */
 export const webhookBodiesWaitingMax = 64;
@@ -61,5 +63,5 @@ export const webhooksWaitingMax = 200;
 export const webhookWaitMs = 5_000;
 /** How far the time in a signature may be from this clock. */
 export const webhookSkewMsMax = 300_000;
-/** Stripe repeats an event for up to three days, and the sweeper tells of a dispute for `takenBackAgeMs`. */
+/** Stripe repeats an event for up to three days, and the sweeper reports a dispute for `takenBackAgeMs`. */
 export const webhookEventsKeptMs = 35 * 86_400_000;

@@ -1,4 +1,7 @@
-/** The mails to a workspace's admins and super admins about its top-ups. */
+/**
+ * The mails to a workspace's admins and super admins about its top-ups, which go into the transaction of what they report. The same is sent
+ * once. No mail has a text of a user or of Stripe.
+ */
 import { raiseAlert } from "../../accounts/alerts/alerts.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -12,11 +15,6 @@ export interface MailText {
 }
 
 type Payment = Pick<TopUpRow, "id" | "amount">;
-
-/** Whole cents. */
-function cents(amount: NanoUsd): string {
-  return formatUsd(amount).slice(0, -7);
-}
 
 /** @param retryAt null: automatic top-up is off now */
 export function failureMail(
@@ -75,7 +73,7 @@ ${publicUrl}
 
 interface Failure {
   topUp: Pick<TopUpRow, "id" | "workspace" | "amount" | "kind">;
-  /** What failed of it; the same is told once. */
+  /** What failed of it; the same is reported once. */
   occurrence: string;
   /** Stripe's code. */
   failure: string;
@@ -92,4 +90,9 @@ export async function tellFailure(
   const event = { workspace, kind: "top_up_failed" as const, subject: id, occurrence };
   const text = `The top-up ${id} of ${usd.slice(0, -7)} USD failed: ${failure}`;
   await raiseAlert({ ...event, text, data: { failure, top_up: { id, kind, amount_usd: usd } }, mail }, sources);
+}
+
+/** Whole cents. */
+function cents(amount: NanoUsd): string {
+  return formatUsd(amount).slice(0, -7);
 }

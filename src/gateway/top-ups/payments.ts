@@ -1,5 +1,12 @@
-/** Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper. */
-import { changedFields } from "../../accounts/audit/change.ts";
+/**
+ * How a payment becomes credit, in one way, wherever its outcome arrives first: by the webhook, the answer of a call, the payer's return,
+ * or the sweeper. These may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's present state
+ * is asked of Stripe, and the ledger takes each payment once.
+ * Each call has an idempotency key whose row is written before the call. After a crash or a lost answer the same call is repeated with the
+ * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
+ * A payment that was taken and cannot be credited stays `paid`, with an alarm: a person must look.
+ */
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { formatUsd } from "../../kernel/money.ts";
@@ -20,36 +27,13 @@ import {
 import { CallRefusedError, KeyReusedError, type NewPayment, type PaymentIntent, type Card } from "./stripe-api.ts";
 
 /**
+ * Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper.
  * @returns the top-up as it is afterwards
  * @throws CallRefusedError, StripeUnavailableError
  */
 export async function checkTopUp(topUp: TopUpRow, parts: TopUpParts): Promise<TopUpRow> {
   await ask(topUp, parts);
   return (await selectTopUp(topUp.id, parts.sql)) ?? topUp;
-}
-
-async function ask(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
-  if (topUp.state !== "paid" && (!topUp.isPending || topUp.retryAt !== null)) return;
-  if (topUp.session !== null) return askSession(topUp, topUp.session, parts);
-  if (topUp.state === "created") return void (await reopened(topUp, parts));
-  if (topUp.state === "action_required") return offerAuthentication(topUp, parts);
-  if (topUp.state === "confirming") return confirmPayment(topUp, parts);
-  if (topUp.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(topUp.paymentIntent), parts);
-}
-
-/** A refused call leaves a failed top-up, which is a state like others. */
-async function reopened(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
-  try {
-    await openCheckout(topUp, parts);
-  } catch (error) {
-    if (!(error instanceof CallRefusedError)) throw error;
-  }
-}
-
-async function askSession(topUp: TopUpRow, id: string, parts: TopUpParts): Promise<void> {
-  const session = await parts.stripe.readCheckout(id);
-  if (session.status === "expired") return leaveCheckout(topUp, parts);
-  if (session.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(session.paymentIntent), parts);
 }
 
 /** Ends a top-up whose page was left without a payment. */
@@ -61,10 +45,9 @@ export async function leaveCheckout({ id, workspace }: TopUpRow, parts: TopUpPar
   });
 }
 
-/** Charges the saved card for a top-up whose row, try and key are in the database already. */
-
 /**
- * Repeated until the outcome is known, with the same key, and so makes one payment.
+ * Charges the saved card for a top-up whose row, try and key are in the database already. It is repeated until the outcome is known, with
+ * the same key, and so makes one payment.
  * @throws StripeUnavailableError: the outcome is not known
  */
 export async function confirmPayment(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
@@ -77,6 +60,61 @@ export async function confirmPayment(topUp: TopUpRow, parts: TopUpParts): Promis
     const facts = { workspace: topUp.workspace, topUp: topUp.id, code: error.code };
     raiseAlarm(parts.log, "top_up.refused", facts, "Stripe refused to charge a saved card; automatic top-up is off");
     await giveUp(topUp, { failure: error.code, isFinal: true }, parts);
+  }
+}
+
+/**
+ * Brings a top-up to the state of its payment at Stripe: the one way to credit.
+ * @param event Stripe's id of the event that reported it; it is applied once, in the same transaction
+ */
+export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, event?: string): Promise<void> {
+  if (intent.topUp === null) return;
+  const known = await selectTopUp(intent.topUp.id, parts.sql);
+  if (!known) {
+    const facts = { topUp: intent.topUp.id, paymentIntent: intent.id };
+    raiseAlarm(parts.log, "top_up.unknown", facts, "Stripe has a payment of a top-up that the database does not have");
+    return;
+  }
+  const { id, workspace } = known;
+  const step = await changeTopUp({ id, workspace, event }, parts, (locked) => follow(intent, locked, parts));
+  if (step === "credited") await refreshed(workspace, parts);
+  if (step === "authenticate") await offerAuthentication(known, parts);
+}
+
+/**
+ * Finds the top-up of a payment that is taken back. Events come in any order: a payment that no event has reported yet is credited first,
+ * since nothing would take the amount back afterwards.
+ * @returns undefined: it is no payment of Weir
+ * @throws StripeUnavailableError: it is not known
+ */
+export async function findPaidTopUp(paymentIntent: string, parts: TopUpParts): Promise<TopUpRow | undefined> {
+  const known = await selectTopUpOfPayment(paymentIntent, parts.sql);
+  if (known) return known;
+  await creditPayment(await parts.stripe.readPayment(paymentIntent), parts);
+  return selectTopUpOfPayment(paymentIntent, parts.sql);
+}
+
+async function ask(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
+  if (topUp.state !== "paid" && (!topUp.isPending || topUp.retryAt !== null)) return;
+  if (topUp.session !== null) return askSession(topUp, topUp.session, parts);
+  if (topUp.state === "created") return void (await reopened(topUp, parts));
+  if (topUp.state === "action_required") return offerAuthentication(topUp, parts);
+  if (topUp.state === "confirming") return confirmPayment(topUp, parts);
+  if (topUp.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(topUp.paymentIntent), parts);
+}
+
+async function askSession(topUp: TopUpRow, id: string, parts: TopUpParts): Promise<void> {
+  const session = await parts.stripe.readCheckout(id);
+  if (session.status === "expired") return leaveCheckout(topUp, parts);
+  if (session.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(session.paymentIntent), parts);
+}
+
+/** A refused call leaves a failed top-up, which is a state like others. */
+async function reopened(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
+  try {
+    await openCheckout(topUp, parts);
+  } catch (error) {
+    if (!(error instanceof CallRefusedError)) throw error;
   }
 }
 
@@ -108,30 +146,9 @@ async function giveUp(
   });
 }
 
-/**
- * The one way in which a payment becomes credit, for the webhook, the answer of a call and the sweeper. They may come in any order, at
- * once and many times: the workspace's lock puts them in a row, and the ledger takes each payment once.
- */
-
-/**
- * Brings a top-up to the state of its payment at Stripe.
- * @param event Stripe's id of the event that told of it; it is applied once, in the same transaction
- */
-export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, event?: string): Promise<void> {
-  if (intent.topUp === null) return;
-  const known = await selectTopUp(intent.topUp.id, parts.sql);
-  if (!known) {
-    const facts = { topUp: intent.topUp.id, paymentIntent: intent.id };
-    raiseAlarm(parts.log, "top_up.unknown", facts, "Stripe has a payment of a top-up that the database does not have");
-    return;
-  }
-  const { id, workspace } = known;
-  const step = await changeTopUp({ id, workspace, event }, parts, (locked) => follow(intent, locked, parts));
-  if (step === "credited") await refreshed(workspace, parts);
-  if (step === "authenticate") await offerAuthentication(known, parts);
-}
-
 type Step = "credited" | "authenticate" | "nothing";
+
+const nothing = { result: "nothing" as Step };
 
 async function follow(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
   switch (intent.status) {
@@ -147,20 +164,6 @@ async function follow(intent: PaymentIntent, locked: Locked, parts: TopUpParts) 
     default:
       return nothing;
   }
-}
-
-const nothing = { result: "nothing" as Step };
-
-/** A payment of an earlier try says nothing about the present one. */
-function isCurrent({ topUp }: PaymentIntent, row: TopUpRow): boolean {
-  return topUp !== null && topUp.try === row.try && row.isPending;
-}
-
-async function moved(intent: PaymentIntent, { tx, topUp, now }: Locked, state: "processing" | "canceled") {
-  if (!isCurrent(intent, topUp)) return nothing;
-  const ended = state === "canceled" ? { retryAt: null, endedAt: now } : {};
-  await updateTopUp({ ...topUp, ...ended, state, paymentIntent: intent.id }, tx);
-  return nothing;
 }
 
 async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
@@ -185,7 +188,8 @@ async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts
   await updateTopUp({ ...topUp, ...done }, tx);
   await afterSuccess(intent, locked);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(intent.received), top_up: topUp.id } });
-  return { result: "credited" as Step, events: [{ event: "credit.added", workspace, target: reference, changes }] };
+  const event: AuditEvent = { event: "credit.added", workspace, target: reference, changes };
+  return { result: "credited" as Step, events: [event] };
 }
 
 /** A person's payment saves its card, with which a waiting automatic one is tried at once. */
@@ -204,15 +208,14 @@ function withCard(settings: TopUpSettingsRow, card: Card | null): TopUpSettingsR
   return { ...settings, paymentMethod, cardBrand, cardLastFour, cardExpires };
 }
 
-/**
- * Finds the top-up of a payment that is taken back. Events come in any order: a payment that no event told of yet is credited first,
- * since nothing would take the amount back afterwards.
- * @returns undefined: it is no payment of Weir
- * @throws StripeUnavailableError: it is not known
- */
-export async function findPaidTopUp(paymentIntent: string, parts: TopUpParts): Promise<TopUpRow | undefined> {
-  const known = await selectTopUpOfPayment(paymentIntent, parts.sql);
-  if (known) return known;
-  await creditPayment(await parts.stripe.readPayment(paymentIntent), parts);
-  return selectTopUpOfPayment(paymentIntent, parts.sql);
+async function moved(intent: PaymentIntent, { tx, topUp, now }: Locked, state: "processing" | "canceled") {
+  if (!isCurrent(intent, topUp)) return nothing;
+  const ended = state === "canceled" ? { retryAt: null, endedAt: now } : {};
+  await updateTopUp({ ...topUp, ...ended, state, paymentIntent: intent.id }, tx);
+  return nothing;
+}
+
+/** A payment of an earlier try says nothing about the present one. */
+function isCurrent({ topUp }: PaymentIntent, row: TopUpRow): boolean {
+  return topUp !== null && topUp.try === row.try && row.isPending;
 }

@@ -1,4 +1,7 @@
-/** Forms and views of card top-up. */
+/**
+ * Forms and views of card top-up, and its amounts: whole cents within bounds. Stripe keeps the card, and its page takes it: Weir never has
+ * its number.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { usd, parseAmount } from "../../accounts/workspaces/fields.ts";
@@ -8,7 +11,6 @@ import { topUpCentsMax, topUpCentsMin } from "./limits.ts";
 const text = (description: string) => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Stripe keeps the card, and its page takes it: Weir never has its number. */
 export const TopUpForm = Type.Object({ usd: usd("The amount, from 5 to 2,500 USD in whole cents") });
 export type TopUpForm = Static<typeof TopUpForm>;
 
@@ -88,7 +90,10 @@ export const TopUpSettingsForm = Type.Object({
   amount_usd: limitUsd("What is charged each time, from 5 to 2,500 USD in whole cents"),
   monthly_cap_usd: limitUsd("The most that automatic top-ups charge in a month (UTC), at least one amount"),
   remove_card: Type.Optional(
-    Type.Boolean({ title: "true: forget the saved card, which switches automatic top-up off", description: "true or false" }),
+    Type.Boolean({
+      title: "Whether the saved card is forgotten, which switches automatic top-up off",
+      description: "true or false",
+    }),
   ),
 });
 export type TopUpSettingsForm = Static<typeof TopUpSettingsForm>;
@@ -119,7 +124,7 @@ export const TopUpSettingsView = Type.Object({
 });
 export type TopUpSettingsView = Static<typeof TopUpSettingsView>;
 
-/** Amounts of top-ups: whole cents within bounds. */
+// Amounts
 
 const nanoPerCent = 10_000_000n;
 

@@ -1,4 +1,8 @@
-/** The settings of automatic top-up, and the saved card that they charge. */
+/**
+ * The settings of automatic top-up, and the saved card that they charge. Switching it on needs a saved card, and says that the card is in
+ * order: earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten, and automatic top-up is off; Weir then
+ * charges it in no case, whatever Stripe answers.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
@@ -50,81 +54,6 @@ export async function setTopUpSettings(
   if (form.enabled === true) await topUpNow(workspace, parts);
 }
 
-/** Credit that is below the threshold already is topped up at once. If that fails, the worker goes on. */
-async function topUpNow(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
-  await topUpAutomatically(workspace, parts).catch((error: unknown) =>
-    parts.log.warn(
-      { event: "top_up.waits", reason: String(error) },
-      "The outcome of a payment is not known yet; it is asked again",
-    ),
-  );
-}
-
-function parseAmounts(form: TopUpSettingsForm): Partial<TopUpSettingsRow> {
-  const { threshold_usd: threshold, amount_usd: amount, monthly_cap_usd: cap } = form;
-  const between = (field: string, text: string, usdMax: number) =>
-    parseBetween({ field, text, min: ofCents(topUpCentsMin), max: parseUsd(String(usdMax)) });
-  return {
-    ...(threshold !== undefined && { threshold: between("threshold_usd", threshold, topUpThresholdUsdMax) }),
-    ...(amount !== undefined && { amount: parseTopUpAmount("amount_usd", amount) }),
-    ...(cap !== undefined && { monthlyCap: between("monthly_cap_usd", cap, topUpMonthlyCapUsdMax) }),
-  };
-}
-
-/** Who switches it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
-function switched({ enabled }: TopUpSettingsForm, before: TopUpSettingsRow): Partial<TopUpSettingsRow> {
-  if (enabled === undefined) return {};
-  const isAgain = enabled && (!before.enabled || before.paused);
-  return { enabled, ...(isAgain && { failures: 0, paused: false }) };
-}
-
-function withMail(row: TopUpSettingsRow, actor: Actor): TopUpSettingsRow {
-  return actor.kind === "member" ? { ...row, receiptEmail: actor.email } : row;
-}
-
-/** Also what a removal at Stripe leads to. */
-function withoutCard(row: TopUpSettingsRow): TopUpSettingsRow {
-  return { ...row, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null, enabled: false, paused: false };
-}
-
-/** @throws DomainError */
-function requireFitting({ enabled, paymentMethod, threshold, amount, monthlyCap }: TopUpSettingsRow): void {
-  const refuse = (code: "invalid_field" | "conflict", cause: string, field: string) =>
-    new DomainError(code, `Cannot change automatic top-up: ${cause}`, { field });
-  if (monthlyCap !== null && amount !== null && amount > monthlyCap)
-    throw refuse("invalid_field", "the amount is above the monthly cap", "amount_usd");
-  if (monthlyCap !== null && threshold !== null && threshold > monthlyCap)
-    throw refuse("invalid_field", "the threshold is above the monthly cap", "threshold_usd");
-  if (!enabled) return;
-  if (paymentMethod === null) throw refuse("conflict", "there is no saved card; top up by card once, which saves it", "enabled");
-  if (threshold === null) throw refuse("invalid_field", "a threshold is needed", "threshold_usd");
-  if (amount === null) throw refuse("invalid_field", "an amount is needed", "amount_usd");
-  if (monthlyCap === null) throw refuse("invalid_field", "a monthly cap is needed", "monthly_cap_usd");
-}
-
-/** Settings by their names in the control API. */
-function audited(row: TopUpSettingsRow): Fields {
-  const usd = (amount: bigint | null) => (amount === null ? null : formatUsd(amount));
-  return {
-    enabled: row.enabled,
-    paused: row.paused,
-    threshold_usd: usd(row.threshold),
-    amount_usd: usd(row.amount),
-    monthly_cap_usd: usd(row.monthlyCap),
-    card: row.cardLastFour,
-  };
-}
-
-/** Weir no longer charges the card in any case; a card that is gone there already is refused. */
-async function forgetAtStripe(paymentMethod: string, { stripe, log }: TopUpParts): Promise<void> {
-  try {
-    await stripe.removeCard(paymentMethod);
-  } catch (error) {
-    const reason = error instanceof CallRefusedError ? error.code : String(error);
-    log.warn({ event: "top_up.card_not_removed", reason }, "A card that a workspace no longer uses is still saved at Stripe");
-  }
-}
-
 interface Sources {
   sql: Database;
   clock: Clock;
@@ -172,4 +101,79 @@ export async function removeCard(paymentMethod: string, parts: TopUpParts, event
       return { result: null, event: { event: "top_up.settings.updated", workspace, target: workspace, changes } };
     });
   }
+}
+
+function parseAmounts(form: TopUpSettingsForm): Partial<TopUpSettingsRow> {
+  const { threshold_usd: threshold, amount_usd: amount, monthly_cap_usd: cap } = form;
+  const between = (field: string, text: string, usdMax: number) =>
+    parseBetween({ field, text, min: ofCents(topUpCentsMin), max: parseUsd(String(usdMax)) });
+  return {
+    ...(threshold !== undefined && { threshold: between("threshold_usd", threshold, topUpThresholdUsdMax) }),
+    ...(amount !== undefined && { amount: parseTopUpAmount("amount_usd", amount) }),
+    ...(cap !== undefined && { monthlyCap: between("monthly_cap_usd", cap, topUpMonthlyCapUsdMax) }),
+  };
+}
+
+function withMail(row: TopUpSettingsRow, actor: Actor): TopUpSettingsRow {
+  return actor.kind === "member" ? { ...row, receiptEmail: actor.email } : row;
+}
+
+/** Switching it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
+function switched({ enabled }: TopUpSettingsForm, before: TopUpSettingsRow): Partial<TopUpSettingsRow> {
+  if (enabled === undefined) return {};
+  const isAgain = enabled && (!before.enabled || before.paused);
+  return { enabled, ...(isAgain && { failures: 0, paused: false }) };
+}
+
+/** Also what a removal at Stripe leads to. */
+function withoutCard(row: TopUpSettingsRow): TopUpSettingsRow {
+  return { ...row, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null, enabled: false, paused: false };
+}
+
+/** @throws DomainError */
+function requireFitting({ enabled, paymentMethod, threshold, amount, monthlyCap }: TopUpSettingsRow): void {
+  const refuse = (code: "invalid_field" | "conflict", cause: string, field: string) =>
+    new DomainError(code, `Cannot change automatic top-up: ${cause}`, { field });
+  if (monthlyCap !== null && amount !== null && amount > monthlyCap)
+    throw refuse("invalid_field", "the amount is above the monthly cap", "amount_usd");
+  if (monthlyCap !== null && threshold !== null && threshold > monthlyCap)
+    throw refuse("invalid_field", "the threshold is above the monthly cap", "threshold_usd");
+  if (!enabled) return;
+  if (paymentMethod === null) throw refuse("conflict", "there is no saved card; top up by card once, which saves it", "enabled");
+  if (threshold === null) throw refuse("invalid_field", "a threshold is needed", "threshold_usd");
+  if (amount === null) throw refuse("invalid_field", "an amount is needed", "amount_usd");
+  if (monthlyCap === null) throw refuse("invalid_field", "a monthly cap is needed", "monthly_cap_usd");
+}
+
+/** Settings by their names in the control API. */
+function audited(row: TopUpSettingsRow): Fields {
+  const usd = (amount: bigint | null) => (amount === null ? null : formatUsd(amount));
+  return {
+    enabled: row.enabled,
+    paused: row.paused,
+    threshold_usd: usd(row.threshold),
+    amount_usd: usd(row.amount),
+    monthly_cap_usd: usd(row.monthlyCap),
+    card: row.cardLastFour,
+  };
+}
+
+/** Weir no longer charges the card in any case; a card that is gone there already is refused. */
+async function forgetAtStripe(paymentMethod: string, { stripe, log }: TopUpParts): Promise<void> {
+  try {
+    await stripe.removeCard(paymentMethod);
+  } catch (error) {
+    const reason = error instanceof CallRefusedError ? error.code : String(error);
+    log.warn({ event: "top_up.card_not_removed", reason }, "A card that a workspace no longer uses is still saved at Stripe");
+  }
+}
+
+/** Credit that is below the threshold already is topped up at once. If that fails, the worker goes on. */
+async function topUpNow(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
+  await topUpAutomatically(workspace, parts).catch((error: unknown) =>
+    parts.log.warn(
+      { event: "top_up.waits", reason: String(error) },
+      "The outcome of a payment is not known yet; it is asked again",
+    ),
+  );
 }

@@ -1,4 +1,7 @@
-/** SQL of top-ups. */
+/**
+ * All SQL of top-ups, of a workspace's saved card and automatic top-up, of refunds, and of the webhook's events. Everything about a
+ * workspace's top-ups takes the lock of its settings first, and so happens one after the other.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -134,7 +137,7 @@ export async function selectBalance(
   return row;
 }
 
-/** SQL of a workspace's saved card and automatic top-up. */
+// The saved card and automatic top-up
 
 export interface TopUpSettingsRow {
   workspace: WorkspaceId;
@@ -161,13 +164,6 @@ const settingsColumns = (sql: Queries) => sql`
   workspace_id AS workspace, customer, payment_method AS "paymentMethod", card_brand AS "cardBrand", card_last_four AS "cardLastFour",
   card_expires AS "cardExpires", enabled, threshold_nano AS threshold, amount_nano AS amount, monthly_cap_nano AS "monthlyCap",
   receipt_email AS "receiptEmail", failures, paused`;
-
-/** Before a workspace's first top-up. */
-function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
-  const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
-  const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
-  return { workspace, ...noCard, ...off };
-}
 
 export async function selectTopUpSettings(workspace: WorkspaceId, sql: Queries): Promise<TopUpSettingsRow> {
   const [row] = await sql<
@@ -211,7 +207,14 @@ export async function selectWorkspacesOfCard(paymentMethod: string, sql: Queries
   return rows.map(({ workspace }) => workspace);
 }
 
-/** SQL of refunds. */
+/** Before a workspace's first top-up. */
+function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
+  const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
+  const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
+  return { workspace, ...noCard, ...off };
+}
+
+// Refunds
 
 export interface RefundRow {
   id: string;
@@ -262,7 +265,7 @@ export async function selectRefundsOf(topUps: readonly string[], sql: Queries): 
   return sql<RefundRow[]>`SELECT ${refundColumns(sql)} FROM top_up_refunds WHERE top_up_id = ANY(${topUps}::text[]) ORDER BY id`;
 }
 
-/** SQL of the webhook's events. */
+// Events of the webhook
 
 /** @returns whether the event is new: then this transaction is the one that applies it */
 export async function claimEvent({ id, at }: { id: string; at: Date }, tx: Transaction): Promise<boolean> {

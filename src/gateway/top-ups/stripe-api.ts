@@ -1,4 +1,7 @@
-/** What top-up needs of Stripe, in Weir's own words. `stripe-client.ts` is the one that calls it. */
+/**
+ * What top-up needs of Stripe, in Weir's own words: the port that stripe-client.ts implements and tests replace. An answer that a card was
+ * declined is a result; a refused call, a reused key and an unknown outcome are three errors, because each is followed by something else.
+ */
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
@@ -45,7 +48,7 @@ export interface StripeRefund {
   refund: string | null;
 }
 
-/** Of a card's holder with the bank. */
+/** A dispute of a card's holder with the bank. */
 export interface StripeDispute {
   id: string;
   paymentIntent: string;

@@ -1,4 +1,7 @@
-/** Calls Stripe by its package, in the version of its API that is pinned here. */
+/**
+ * Calls Stripe by its package, in the version of its API that is pinned here. Stripe's texts stay here: an error has its code alone.
+ * Payments of the account that are not Weir's are left out.
+ */
 import { Stripe } from "stripe";
 import type { StripeConfig } from "../../process/environment/services.ts";
 import { stripeCallMs, stripeRetriesMax } from "./limits.ts";
@@ -18,9 +21,6 @@ import {
 
 /** The types of the package are those of this version alone. */
 const stripeVersion = "2026-10-28.endive";
-
-/** Brand, last four digits and expiry come with each payment. */
-const withCard = { expand: ["payment_method"] };
 
 export function stripeClient({ secretKey, apiUrl, isLive }: StripeConfig): StripeApi {
   const stripe = new Stripe(secretKey.reveal(), {
@@ -73,6 +73,28 @@ function checkouts({ checkout: { sessions } }: Stripe): Pick<StripeApi, "createC
   };
 }
 
+/** The payments of a top-up are found by it. */
+function metadataOf({ topUp, try: number }: Pick<NewPayment, "topUp" | "try">): Record<string, string> {
+  return { topup: topUp, try: String(number) };
+}
+
+/** Stripe's texts stay here: an error has its code alone. @throws CallRefusedError, KeyReusedError, StripeUnavailableError */
+async function answer<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const { type, statusCode, code } = error;
+    if (type === "StripeIdempotencyError" && statusCode !== 409) throw new KeyReusedError("The key has other values");
+    const isRefused = statusCode === 400 || statusCode === 402 || statusCode === 404;
+    if (isRefused) throw new CallRefusedError(/^[a-z_]{1,64}$/.test(code ?? "") ? (code ?? "") : "invalid_request");
+    throw new StripeUnavailableError(`Stripe gave no answer that counts: ${type} ${statusCode ?? "without a status"}`);
+  }
+}
+
+/** Brand, last four digits and expiry come with each payment. */
+const withCard = { expand: ["payment_method"] };
+
 function payments({ paymentIntents }: Stripe): Pick<StripeApi, "createPayment" | "readPayment" | "findPayment"> {
   return {
     async createPayment(payment) {
@@ -97,6 +119,12 @@ function payments({ paymentIntents }: Stripe): Pick<StripeApi, "createPayment" |
     readPayment: async (id) => paymentOf(await answer(paymentIntents.retrieve(id, withCard))),
     findPayment: (payment, since) => find(payment, since, paymentIntents),
   };
+}
+
+/** A declined payment is there, and its state is the answer. */
+function declinedPayment(error: unknown): Stripe.PaymentIntent {
+  if (error instanceof Stripe.errors.StripeCardError && error.payment_intent) return error.payment_intent;
+  throw error;
 }
 
 async function find(
@@ -160,32 +188,7 @@ async function* all<T extends { id: string }>(
   }
 }
 
-/** The payments of a top-up are found by it. */
-function metadataOf({ topUp, try: number }: Pick<NewPayment, "topUp" | "try">): Record<string, string> {
-  return { topup: topUp, try: String(number) };
-}
-
-/** A declined payment is there, and its state is the answer. */
-function declinedPayment(error: unknown): Stripe.PaymentIntent {
-  if (error instanceof Stripe.errors.StripeCardError && error.payment_intent) return error.payment_intent;
-  throw error;
-}
-
-/** Stripe's texts stay here: an error has its code alone. @throws CallRefusedError, KeyReusedError, StripeUnavailableError */
-async function answer<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    const { type, statusCode, code } = error;
-    if (type === "StripeIdempotencyError" && statusCode !== 409) throw new KeyReusedError("The key has other values");
-    const isRefused = statusCode === 400 || statusCode === 402 || statusCode === 404;
-    if (isRefused) throw new CallRefusedError(/^[a-z_]{1,64}$/.test(code ?? "") ? (code ?? "") : "invalid_request");
-    throw new StripeUnavailableError(`Stripe gave no answer that counts: ${type} ${statusCode ?? "without a status"}`);
-  }
-}
-
-/** Reads Stripe's answers into Weir's own form. */
+// Answers, in Weir's own form
 
 export function checkoutOf({ id, url, status, payment_intent: paymentIntent }: Stripe.Checkout.Session): CheckoutSession {
   return {
@@ -209,23 +212,6 @@ export function paymentOf(intent: Stripe.PaymentIntent): PaymentIntent {
     card: method === null || typeof method === "string" ? null : cardOf(method),
     savesCard: intent.setup_future_usage === "off_session",
     failure: error ? codeOf(error) : null,
-  };
-}
-
-/** The bank's reason, or else what Stripe found: https://docs.stripe.com/declines/codes */
-function codeOf({ code, decline_code: reason }: Stripe.PaymentIntent.LastPaymentError): string {
-  const found = code === "card_declined" ? (reason ?? code) : (code ?? reason ?? "declined");
-  return /^[a-z_]{1,64}$/.test(found) ? found : "declined";
-}
-
-function cardOf({ id, card }: Stripe.PaymentMethod): Card | null {
-  if (!card) return null;
-  const month = String(card.exp_month).padStart(2, "0");
-  return {
-    paymentMethod: id,
-    brand: card.brand.slice(0, 32),
-    lastFour: card.last4.slice(-4),
-    expires: `${card.exp_year}-${month}`,
   };
 }
 
@@ -253,4 +239,21 @@ export function isOfWeir(paid: string | Stripe.PaymentIntent | null): boolean {
 
 function idOf(linked: string | { id: string } | null): string | null {
   return typeof linked === "string" ? linked : (linked?.id ?? null);
+}
+
+function cardOf({ id, card }: Stripe.PaymentMethod): Card | null {
+  if (!card) return null;
+  const month = String(card.exp_month).padStart(2, "0");
+  return {
+    paymentMethod: id,
+    brand: card.brand.slice(0, 32),
+    lastFour: card.last4.slice(-4),
+    expires: `${card.exp_year}-${month}`,
+  };
+}
+
+/** The bank's reason, or else what Stripe found: https://docs.stripe.com/declines/codes */
+function codeOf({ code, decline_code: reason }: Stripe.PaymentIntent.LastPaymentError): string {
+  const found = code === "card_declined" ? (reason ?? code) : (code ?? reason ?? "declined");
+  return /^[a-z_]{1,64}$/.test(found) ? found : "declined";
 }

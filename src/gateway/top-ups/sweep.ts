@@ -1,4 +1,9 @@
-/** What Stripe did not tell, or what a dead process left: unfinished payments, disputes and refunds are looked up, and calls repeated. */
+/**
+ * What Stripe did not report, or what a dead process left. Every 10 minutes payments that are older than 5 minutes and not finished are
+ * looked up, and calls repeated; disputes and refunds of the last 30 days are listed. Stripe itself gives up an event after three days, and
+ * someone who profits from a lost one may keep the endpoint busy for so long.
+ * Nothing changes where the events came. A failure of one does not affect the others, and is looked at again in the next round.
+ */
 import type { Logger } from "../../kernel/log.ts";
 import { retryPayment, topUpAutomatically } from "./automatic.ts";
 import type { TopUpParts } from "./change-top-up.ts";
@@ -63,12 +68,7 @@ async function eachOf<T>(
   await Promise.all(lanes);
 }
 
-/**
- * What Stripe's events may have failed to tell: disputes of the last 30 days, refunds of its dashboard, and refunds that failed since.
- * Stripe itself gives up an event after three days, and whoever profits from a lost one may keep the endpoint busy for so long.
- */
-
-/** Changes nothing where the events came. What fails is logged, and looked at again in the next round. */
+/** Disputes of the last 30 days, refunds of Stripe's dashboard, and refunds that failed since. Changes nothing where the events came. */
 async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { stripe, clock } = parts;
   const since = clock.now() - takenBackAgeMs;

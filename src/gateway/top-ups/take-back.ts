@@ -1,6 +1,13 @@
-/** Refunds: the credit is taken back first, then the card gets the money; if that fails, the credit returns. */
+/**
+ * Refunds and disputes. A refund takes the credit back first, as `refund`, and then the card gets the money; if Stripe fails, the amount
+ * returns as `refund_reversed`. A refund takes at most what the workspace can still spend, after gateways have returned what they were
+ * lent; one that was made in Stripe's dashboard is followed even where the credit is spent.
+ * A dispute of a card's holder is an entry `dispute`, a won one `dispute_reinstated`: Stripe takes the money at once, and so does the
+ * ledger. Each step of a dispute and each state of a refund is applied once, whichever of event and list reports it first. `ledger verify`
+ * explains a balance below zero by these entries.
+ */
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
-import { changedFields } from "../../accounts/audit/change.ts";
+import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
@@ -81,13 +88,14 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
   await insertRefund(refund, tx);
   await updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(amount), refund: refund.id } });
-  return { result: refund, events: [{ event: "top_up.refunded", workspace, target: id, changes }] };
+  const event: AuditEvent = { event: "top_up.refunded", workspace, target: id, changes };
+  return { result: refund, events: [event] };
 }
 
-/** From a refund's row to the card, and what Stripe says about it later. */
+// From a refund's row to the card
 
 /**
- * Repeated until the outcome is known, with the same key, and so refunds once.
+ * Asks Stripe for the refund. It is repeated until the outcome is known, with the same key, and so refunds once.
  * @throws StripeUnavailableError: the outcome is not known
  */
 export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<void> {
@@ -102,6 +110,23 @@ export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<
     if (!(error instanceof CallRefusedError)) throw error;
     await endRefund(topUp, { id: refund.id, made: null }, parts);
   }
+}
+
+/** What Stripe's word for a refund's state means here. */
+export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
+  if (status === "failed" || status === "canceled") return "failed";
+  return status === "succeeded" ? "succeeded" : "pending";
+}
+
+/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
+export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
+  const known = await selectRefund(made.refund ?? made.id, parts.sql);
+  const topUp = known
+    ? await selectTopUp(known.topUp, parts.sql)
+    : made.paymentIntent === null
+      ? undefined
+      : await findPaidTopUp(made.paymentIntent, parts);
+  if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
 }
 
 /** @returns null: it was never made */
@@ -122,22 +147,7 @@ async function callFor(
   }
 }
 
-/** What Stripe's word for a refund's state means here. */
-export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
-  if (status === "failed" || status === "canceled") return "failed";
-  return status === "succeeded" ? "succeeded" : "pending";
-}
-
-/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
-export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
-  const known = await selectRefund(made.refund ?? made.id, parts.sql);
-  const topUp = known
-    ? await selectTopUp(known.topUp, parts.sql)
-    : made.paymentIntent === null
-      ? undefined
-      : await findPaidTopUp(made.paymentIntent, parts);
-  if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
-}
+const refundFailed = "A refund failed; its amount is part of the credit again";
 
 /**
  * @param id Weir's; null: it was made elsewhere
@@ -164,12 +174,11 @@ async function endRefund(
     await updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
     raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(row.amount), refund: row.id } });
-    return { result: true, events: [{ event: "top_up.refund_reversed", workspace, target: topUp.id, changes }] };
+    const event: AuditEvent = { event: "top_up.refund_reversed", workspace, target: topUp.id, changes };
+    return { result: true, events: [event] };
   });
   if (moved === true) await refreshed(workspace, parts);
 }
-
-const refundFailed = "A refund failed; its amount is part of the credit again";
 
 /** The refund's row, which one that was made elsewhere gets now, with its entry. */
 async function present(
@@ -196,7 +205,7 @@ async function present(
   return row;
 }
 
-/** Disputes of a card's holder: Stripe takes the money at once, and so does the ledger, even where it is spent. */
+// Disputes
 
 interface Dispute {
   /** Stripe's id. */
@@ -208,13 +217,13 @@ interface Dispute {
 /** `opened`: no money has moved yet. */
 export type DisputeStep = "opened" | "withdrawn" | "reinstated";
 
-/** Each step of a dispute is applied once, whichever event or list tells of it. */
+/** Each step of a dispute is applied once, whichever event or list reports it. */
 export function disputeStepKey({ id }: Pick<Dispute, "id">, step: DisputeStep): string {
   return `${id} ${step}`;
 }
 
 /**
- * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its steps are told:
+ * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its steps are reported:
  * a returned amount counts as taken before.
  */
 export async function applyDispute({ dispute, step }: { dispute: Dispute; step: DisputeStep }, parts: TopUpParts): Promise<void> {
@@ -245,5 +254,6 @@ async function booked({ dispute, step }: { dispute: Dispute; step: DisputeStep }
   }
   const after = { usd: formatUsd(amount), dispute: dispute.id, disputed_usd: formatUsd(disputed) };
   const changes = changedFields({ before: { disputed_usd: formatUsd(topUp.disputed) }, after });
-  return { result: true, events: [{ event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes }] };
+  const event: AuditEvent = { event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes };
+  return { result: true, events: [event] };
 }

@@ -1,4 +1,7 @@
-/** A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. */
+/**
+ * A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. While a page is open, the same amount gives it
+ * again, and another amount closes it first; so two clicks make one payment. The row and its key are there before the call.
+ */
 import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -48,74 +51,6 @@ export async function createTopUp(
   }
 }
 
-/** @returns the open top-up of this amount; null: none is open any more */
-async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<TopUpRow | null> {
-  const present = await checkTopUp(open, parts);
-  if (!present.isPending) return null;
-  if (present.state !== "open" && present.state !== "created") throw inTheMaking(present);
-  if (present.amount === amount && isOpenFor(present, parts)) return present;
-  const { id, workspace, session } = present;
-  if (session !== null) await close(present, session, parts);
-  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, now }) => {
-    if (topUp.isPending) await updateTopUp({ ...topUp, state: "canceled", endedAt: now }, tx);
-    return { result: null };
-  });
-  return null;
-}
-
-/** A page that is about to close is of no use. */
-function isOpenFor({ sessionExpiresAt }: TopUpRow, { clock }: TopUpParts): boolean {
-  return sessionExpiresAt !== null && sessionExpiresAt.getTime() > clock.now() + checkoutOpenMs / 3;
-}
-
-/** Closes the page, unless its payer has just paid. */
-async function close(topUp: TopUpRow, session: string, parts: TopUpParts): Promise<void> {
-  try {
-    await parts.stripe.expireCheckout(session);
-  } catch (error) {
-    if (!(error instanceof CallRefusedError)) throw error;
-    const present = await checkTopUp(topUp, parts);
-    if (present.isPending) throw inTheMaking(present);
-  }
-}
-
-function inTheMaking({ id }: TopUpRow): DomainError {
-  return new DomainError("conflict", `Cannot top up: the payment of ${id} is being made`, { field: "usd" });
-}
-
-/** Stripe's customer of the workspace, which holds the saved card. */
-async function customerOf(workspace: WorkspaceId, parts: TopUpParts): Promise<string> {
-  const { customer } = await selectTopUpSettings(workspace, parts.sql);
-  if (customer !== null) return customer;
-  const created = await parts.stripe.createCustomer(workspace);
-  return parts.sql.begin(async (tx) => {
-    const settings = await lockTopUpSettings(workspace, tx);
-    if (settings.customer !== null) return settings.customer;
-    await updateTopUpSettings({ ...settings, customer: created }, tx);
-    return created;
-  });
-}
-
-/** The row and its key are there before the call. */
-async function insert(
-  { actor, workspace, amount, customer }: { actor: Actor; workspace: WorkspaceId; amount: NanoUsd; customer: string },
-  parts: TopUpParts,
-): Promise<TopUpRow> {
-  return change(actor, parts, async (tx) => {
-    await lockTopUpSettings(workspace, tx);
-    const pending = await selectPending({ workspace, kind: "manual" }, tx);
-    if (pending) throw inTheMaking(pending);
-    const now = parts.clock.now();
-    const id = newTopUpId(now);
-    const { actor: madeBy } = signatureOf(actor);
-    const of = { id, workspace, kind: "manual" as const, state: "created" as const, amount, customer, madeBy };
-    const page = { paymentMethod: null, receiptEmail: null, sessionExpiresAt: new Date(now + checkoutOpenMs), at: new Date(now) };
-    const result = await insertTopUp({ ...of, ...page }, tx);
-    const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
-    return { result, event: { event: "top_up.created", workspace, target: id, changes } };
-  });
-}
-
 export function noTopUp(id: string): DomainError {
   return new DomainError("not_found", `There is no top-up with the id "${id}"`, { field: "id" });
 }
@@ -157,6 +92,74 @@ export async function listTopUps({ actor, ...filter }: Listing, sql: Queries): P
 /** @throws DomainError forbidden */
 export function authorizeToSee(actor: Actor): void {
   authorize(actor, { roles: overseers, action: "see top-ups" });
+}
+
+/** @returns the open top-up of this amount; null: none is open any more */
+async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<TopUpRow | null> {
+  const present = await checkTopUp(open, parts);
+  if (!present.isPending) return null;
+  if (present.state !== "open" && present.state !== "created") throw inTheMaking(present);
+  if (present.amount === amount && isOpenFor(present, parts)) return present;
+  const { id, workspace, session } = present;
+  if (session !== null) await close(present, session, parts);
+  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, now }) => {
+    if (topUp.isPending) await updateTopUp({ ...topUp, state: "canceled", endedAt: now }, tx);
+    return { result: null };
+  });
+  return null;
+}
+
+function inTheMaking({ id }: TopUpRow): DomainError {
+  return new DomainError("conflict", `Cannot top up: the payment of ${id} is being made`, { field: "usd" });
+}
+
+/** A page that is about to close is of no use. */
+function isOpenFor({ sessionExpiresAt }: TopUpRow, { clock }: TopUpParts): boolean {
+  return sessionExpiresAt !== null && sessionExpiresAt.getTime() > clock.now() + checkoutOpenMs / 3;
+}
+
+/** Closes the page, unless its payer has just paid. */
+async function close(topUp: TopUpRow, session: string, parts: TopUpParts): Promise<void> {
+  try {
+    await parts.stripe.expireCheckout(session);
+  } catch (error) {
+    if (!(error instanceof CallRefusedError)) throw error;
+    const present = await checkTopUp(topUp, parts);
+    if (present.isPending) throw inTheMaking(present);
+  }
+}
+
+/** The row and its key are there before the call. */
+async function insert(
+  { actor, workspace, amount, customer }: { actor: Actor; workspace: WorkspaceId; amount: NanoUsd; customer: string },
+  parts: TopUpParts,
+): Promise<TopUpRow> {
+  return change(actor, parts, async (tx) => {
+    await lockTopUpSettings(workspace, tx);
+    const pending = await selectPending({ workspace, kind: "manual" }, tx);
+    if (pending) throw inTheMaking(pending);
+    const now = parts.clock.now();
+    const id = newTopUpId(now);
+    const { actor: madeBy } = signatureOf(actor);
+    const of = { id, workspace, kind: "manual" as const, state: "created" as const, amount, customer, madeBy };
+    const page = { paymentMethod: null, receiptEmail: null, sessionExpiresAt: new Date(now + checkoutOpenMs), at: new Date(now) };
+    const result = await insertTopUp({ ...of, ...page }, tx);
+    const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
+    return { result, event: { event: "top_up.created", workspace, target: id, changes } };
+  });
+}
+
+/** Stripe's customer of the workspace, which holds the saved card. */
+async function customerOf(workspace: WorkspaceId, parts: TopUpParts): Promise<string> {
+  const { customer } = await selectTopUpSettings(workspace, parts.sql);
+  if (customer !== null) return customer;
+  const created = await parts.stripe.createCustomer(workspace);
+  return parts.sql.begin(async (tx) => {
+    const settings = await lockTopUpSettings(workspace, tx);
+    if (settings.customer !== null) return settings.customer;
+    await updateTopUpSettings({ ...settings, customer: created }, tx);
+    return created;
+  });
 }
 
 function viewTopUp(row: TopUpRow, refunds: readonly RefundRow[]): TopUpView {

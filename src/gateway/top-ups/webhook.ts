@@ -1,6 +1,10 @@
 /**
- * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database. The signature needs the body, so
- * anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes a turn.
+ * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database, so that Stripe repeats what was
+ * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event is of the
+ * key's mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored.
+ * The signature needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes
+ * a turn.
+ * Events come at least once and in any order, so an event of a payment says only that it changed: its present state is read from Stripe.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -42,21 +46,9 @@ class WebhookError extends Error {
   }
 }
 
-const errors: BodyErrors = {
-  encoded: () => new WebhookError(400, "invalid_body", "The body must not be compressed"),
-  incomplete: () => new WebhookError(400, "invalid_body", "The body did not arrive in full and in time"),
-  tooSlow: () =>
-    new WebhookError(
-      408,
-      "body_too_slow",
-      `The body arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
-    ),
-  tooLarge: () => new WebhookError(413, "body_too_large", "The body is too large for an event"),
-};
-
 export interface WebhookParts extends TopUpParts {
   secrets: readonly Secret[];
-  /** Tells whose bodies share a lane. */
+  /** Says whose bodies share a lane. */
   proxies: TrustedProxies;
 }
 
@@ -104,6 +96,18 @@ function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
   };
 }
 
+const errors: BodyErrors = {
+  encoded: () => new WebhookError(400, "invalid_body", "The body must not be compressed"),
+  incomplete: () => new WebhookError(400, "invalid_body", "The body did not arrive in full and in time"),
+  tooSlow: () =>
+    new WebhookError(
+      408,
+      "body_too_slow",
+      `The body arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
+    ),
+  tooLarge: () => new WebhookError(413, "body_too_large", "The body is too large for an event"),
+};
+
 /** @throws WebhookError for what Stripe did not sign for this service and this mode; LimitReachedError */
 async function readEvent(
   { request, lane }: { request: Request; lane: Lane },
@@ -134,7 +138,7 @@ function errorAnswer(error: unknown, { log }: WebhookParts): Response {
     return jsonResponse(body, { status: 405, headers: error.headers });
   }
   if (error instanceof WebhookError) {
-    // Whoever sends slowly would go on after the answer.
+    // A slow sender would go on after the answer.
     const headers = error.status === 408 ? { connection: "close" } : {};
     return jsonResponse({ error: { code: error.code, message: error.message } }, { status: error.status, headers });
   }
@@ -149,27 +153,22 @@ function errorAnswer(error: unknown, { log }: WebhookParts): Response {
   return jsonResponse({ error: { code: "internal_error", message: "The event was not applied" } }, { status: 500 });
 }
 
-/**
- * From an event to its change. Events come at least once and in any order, so an event of a payment says only that it changed: its
- * present state is read from Stripe.
- */
+// From an event to its change
 
-/**
- * Unknown types change nothing. @throws when Stripe or the database did not answer: Stripe sends the event again
- */
+/** Unknown types change nothing. @throws when Stripe or the database did not answer: Stripe sends the event again */
 export async function applyEvent(event: StripeEvent, parts: TopUpParts): Promise<void> {
   const apply = known[event.type];
   if (!apply || (await isApplied(event.id, parts.sql))) return;
   await apply({ id: event.id, object: eventObjectOf(event) }, parts);
 }
 
-interface Told {
-  /** Of the event. */
+interface Reported {
+  /** The event's id. */
   id: string;
   object: EventObject;
 }
 
-type Apply = (event: Told, parts: TopUpParts) => Promise<void>;
+type Apply = (event: Reported, parts: TopUpParts) => Promise<void>;
 
 const known: Record<string, Apply> = {
   "checkout.session.completed": session,
@@ -187,25 +186,25 @@ const known: Record<string, Apply> = {
   "payment_method.detached": ({ id, object }, parts) => removeCard(object.id, parts, id),
 };
 
-async function payment({ id, object }: Told, parts: TopUpParts): Promise<void> {
-  // Other payments of the account are none of Weir's business, and need no call.
-  if (object.metadata?.["topup"] === undefined) return;
-  await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
-}
-
-async function session({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function session({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const { client_reference_id: topUp, payment_intent: paymentIntent } = object;
   if (!topUp || !paymentIntent || !(await selectTopUp(topUp, parts.sql))) return;
   await creditPayment(await parts.stripe.readPayment(paymentIntent), parts, id);
 }
 
-async function left({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function left({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const topUp = await selectTopUp(object.client_reference_id ?? "", parts.sql);
   // Another page may have been opened for it since.
   if (topUp?.session === object.id) await leaveCheckout(topUp, parts, id);
 }
 
-async function refund({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function payment({ id, object }: Reported, parts: TopUpParts): Promise<void> {
+  // Other payments of the account are none of Weir's business, and need no call.
+  if (object.metadata?.["topup"] === undefined) return;
+  await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
+}
+
+async function refund({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const made = {
     id: object.id,
     status: object.status ?? "",
@@ -223,7 +222,7 @@ function dispute(step: DisputeStep): Apply {
   };
 }
 
-/** An event of Stripe's webhook: only what Weir reads of it, since its form follows the version that the account has set. */
+// The form of an event: only what Weir reads of it, since its form follows the version that the account has set
 
 const text = Type.String({ minLength: 1, maxLength: 255 });
 const maybeText = Type.Optional(Type.Union([text, Type.Null()]));
@@ -265,7 +264,7 @@ function eventObjectOf({ type, data: { object } }: StripeEvent): EventObject {
   throw new Error(`An event ${type} has an object of an unknown form`);
 }
 
-/** Signatures of Stripe's webhook: https://docs.stripe.com/webhooks#verify-manually */
+// Signatures: https://docs.stripe.com/webhooks#verify-manually
 
 type SignatureProblem = "signature" | "time";
 
@@ -289,7 +288,7 @@ export function signatureProblem(
   if (!/^\d{1,12}$/.test(time)) return "signature";
   const given = parts.flatMap(([name, value]) => (name === "v1" && /^[0-9a-f]{64}$/.test(value ?? "") ? [value ?? ""] : []));
   const expected = secrets.map((secret) => createHmac("sha256", secret.reveal()).update(`${time}.`).update(bytes).digest());
-  // Every pair is compared, so that the time of the answer tells nothing.
+  // Every pair is compared, so that the time of the answer reveals nothing.
   let matches = 0;
   for (const one of given) for (const other of expected) if (timingSafeEqual(Buffer.from(one, "hex"), other)) matches++;
   if (matches === 0) return "signature";

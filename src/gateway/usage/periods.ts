@@ -1,4 +1,9 @@
-/** Reads which time and which sums of usage are asked for. */
+/**
+ * Which time and which sums of usage are asked for: the span, its periods as the clocks of a time zone show them, and the quarters of an
+ * hour that cover them. Days and months begin at midnight there, also when daylight saving begins or ends. No present time zone needs
+ * shorter parts than quarters.
+ * Zones are the runtime's IANA zones; offsets such as `+02:00` are refused, since they have no daylight saving.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { usageDaysDefault, usageDaysMax, usageHourDaysMax } from "../limits.ts";
@@ -16,7 +21,13 @@ export const UsageFields = Type.Object({
       description: `some of ${[...usagePeriods, ...usageDimensions].join(", ")}, with commas between`,
     }),
   ),
-  tz: Type.Optional(Type.String({ maxLength: 64, description: "an IANA time zone such as Europe/Berlin" })),
+  tz: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      title: "Time zone of dates and periods, such as Europe/Berlin; default UTC",
+      description: "an IANA time zone such as Europe/Berlin",
+    }),
+  ),
 });
 export type UsageFields = Static<typeof UsageFields>;
 
@@ -52,16 +63,8 @@ export function readSpan({ from, to, by = "", tz: zone = "UTC" }: UsageFields, n
   return { fromMs, toMs, zone, ...words };
 }
 
-function readWords(by: string): Pick<UsageSpan, "period" | "dimensions"> {
-  const words = by === "" ? [] : by.split(",").map((word) => word.trim());
-  const periods = usagePeriods.filter((period) => words.includes(period));
-  const dimensions = usageDimensions.filter((dimension) => words.includes(dimension));
-  const [period = null, second] = periods;
-  const unknown = words.find((word) => ![...periods, ...dimensions].some((known) => known === word));
-  if (unknown !== undefined)
-    throw refusal("by", `Cannot sum by "${unknown}": ${[...usagePeriods, ...usageDimensions].join(", ")} are possible`);
-  if (second) throw refusal("by", `Cannot sum by ${period} and ${second}: one of them is needed`);
-  return { period, dimensions: new Set(dimensions) };
+function refusal(field: keyof UsageFields, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
 }
 
 function readTime({ field, text, zone }: { field: "from" | "to"; text: string; zone: string }): number {
@@ -74,11 +77,19 @@ function readTime({ field, text, zone }: { field: "from" | "to"; text: string; z
   throw refusal(field, `Cannot take "${text}" as ${field}: only quarters of an hour are kept`);
 }
 
-function refusal(field: keyof UsageFields, message: string): DomainError {
-  return new DomainError("invalid_field", message, { field });
+function readWords(by: string): Pick<UsageSpan, "period" | "dimensions"> {
+  const words = by === "" ? [] : by.split(",").map((word) => word.trim());
+  const periods = usagePeriods.filter((period) => words.includes(period));
+  const dimensions = usageDimensions.filter((dimension) => words.includes(dimension));
+  const [period = null, second] = periods;
+  const unknown = words.find((word) => ![...periods, ...dimensions].some((known) => known === word));
+  if (unknown !== undefined)
+    throw refusal("by", `Cannot sum by "${unknown}": ${[...usagePeriods, ...usageDimensions].join(", ")} are possible`);
+  if (second) throw refusal("by", `Cannot sum by ${period} and ${second}: one of them is needed`);
+  return { period, dimensions: new Set(dimensions) };
 }
 
-/** Cuts a span of time into the hours, days or months of a time zone. */
+// Periods of a time zone
 
 export interface Period {
   /** As clocks in the zone show its beginning, such as 2026-11, 2026-11-20 or 2026-11-20T13:00. */
@@ -105,28 +116,6 @@ export function periodsOf({ fromMs, toMs, zone }: Span, by: UsagePeriod | null):
 const nameLengths = { month: 7, day: 10, hour: 16 };
 const hourMs = 3_600_000;
 
-function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }): number {
-  const local = new Date(localTime(ms, zone));
-  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-  if (by === "month") return instantOf(Date.UTC(year, month + 1, 1), zone);
-  if (by === "day") return nextMidnight(Date.UTC(year, month, day + 1), { zone, offset: local.getTime() - ms });
-  // An hour ends where its clock shows the next full one, and where the clock is set meanwhile after sixty minutes at the latest.
-  const sinceFull = local.getTime() % hourMs;
-  return ms + hourMs - sinceFull;
-}
-
-/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights it is the first one's. */
-function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset: number }): number {
-  const instant = midnight - offset;
-  return localTime(instant, zone) === midnight ? instant : instantOf(midnight, zone);
-}
-
-/** Midnight in the zone, of the day that is so many days before the day of `ms`. */
-function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
-  const local = new Date(localTime(ms, zone));
-  return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
-}
-
 /** Quarters of an hour that sums of one span cover. */
 interface UsageBlock {
   span: number;
@@ -146,6 +135,22 @@ export function blocksOf({ from, to, summedBefore }: { from: number; to: number;
   return [...covering({ from, to: end }, spans), ...(end < to ? [{ span: 1, from: end, to }] : [])];
 }
 
+function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }): number {
+  const local = new Date(localTime(ms, zone));
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
+  if (by === "month") return instantOf(Date.UTC(year, month + 1, 1), zone);
+  if (by === "day") return nextMidnight(Date.UTC(year, month, day + 1), { zone, offset: local.getTime() - ms });
+  // An hour ends where its clock shows the next full one, and where the clock is set meanwhile after sixty minutes at the latest.
+  const sinceFull = local.getTime() % hourMs;
+  return ms + hourMs - sinceFull;
+}
+
+/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights the first one counts. */
+function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset: number }): number {
+  const instant = midnight - offset;
+  return localTime(instant, zone) === midnight ? instant : instantOf(midnight, zone);
+}
+
 function covering({ from, to }: { from: number; to: number }, [span, ...shorter]: number[]): UsageBlock[] {
   if (from >= to) return [];
   if (span === undefined) return [{ span: 1, from, to }];
@@ -154,37 +159,13 @@ function covering({ from, to }: { from: number; to: number }, [span, ...shorter]
   return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
 }
 
-/** Days, months and hours as the clocks of a place show them, by the runtime's IANA time zones. */
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** @throws RangeError for a name that is no time zone */
-function formatOf(zone: string): Intl.DateTimeFormat {
-  let format = formats.get(zone);
-  if (!format) {
-    const fields = {
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    } as const;
-    format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      calendar: "iso8601",
-      numberingSystem: "latn",
-      hourCycle: "h23",
-      ...fields,
-    });
-    if (formats.size >= zonesKept) formats.clear();
-    formats.set(zone, format);
-  }
-  return format;
+/** Midnight in the zone, of the day that is so many days before the day of `ms`. */
+function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
+  const local = new Date(localTime(ms, zone));
+  return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
 }
 
-/** Callers choose the names, so that a bound is needed. */
-const zonesKept = 600;
+// Clocks of a place
 
 /** Whether the runtime knows it, such as `Europe/Berlin`. Offsets such as `+02:00` are none: they have no daylight saving. */
 export function isTimeZone(zone: string): boolean {
@@ -209,11 +190,41 @@ export function localTime(ms: number, zone: string): number {
 }
 
 /**
- * When clocks in the zone show this time first. Where they skip it, when they do: the time after the skip.
+ * When clocks in the zone show this time first. Where they skip it: the time after the skip.
  * @param local as the time in UTC that has the same digits
  */
 export function instantOf(local: number, zone: string): number {
   const offsets = [local - dayMs, local + dayMs].map((near) => localTime(near, zone) - near);
   const instants = offsets.map((offset) => local - offset).toSorted((a, b) => a - b);
   return instants.find((instant) => localTime(instant, zone) === local) ?? Math.max(...instants);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Callers choose the names, so that a bound is needed. */
+const zonesKept = 600;
+
+/** @throws RangeError for a name that is no time zone */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    const fields = {
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    } as const;
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      calendar: "iso8601",
+      numberingSystem: "latn",
+      hourCycle: "h23",
+      ...fields,
+    });
+    if (formats.size >= zonesKept) formats.clear();
+    formats.set(zone, format);
+  }
+  return format;
 }

@@ -1,12 +1,14 @@
-/** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
+/**
+ * All SQL of rolling usage up. One transaction does so at a time. A bound is set first, from which on writers note what they write below
+ * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema
+ * explains the bounds.
+ */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 
 /** Tries the lock that those who roll up hold. @returns whether this transaction has it */
 async function becomeOnly(tx: Transaction): Promise<boolean> {
-  // The migration that made the longest spans refuses those who do not know them.
-  await tx`SELECT set_config('weir.usage_sums', 'with long spans', true)`;
   const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
   return lock?.taken === true;
 }
@@ -14,12 +16,12 @@ async function becomeOnly(tx: Transaction): Promise<boolean> {
 /**
  * Lets later writers note what they write below `before`. It waits for the transactions that write at present, and all later ones wait
  * for it, so that it does nothing else.
- * @returns whether it could: no other process rolls up, and no older rows are being moved
+ * @returns whether it could: no other process rolls up
  * @throws errors of the database, such as a lock that was not free in time
  */
 export function closeUsage(before: GenerationId, sql: Database): Promise<boolean> {
   return sql.begin(async (tx) => {
-    if (!(await becomeOnly(tx)) || (await isMoving(tx))) return false;
+    if (!(await becomeOnly(tx))) return false;
     await allowLocks(usageClosingLockMs, tx);
     await tx`SELECT pg_advisory_xact_lock(hashtext('usage closing'))`;
     await tx`
@@ -27,10 +29,6 @@ export function closeUsage(before: GenerationId, sql: Database): Promise<boolean
       ON CONFLICT (is_only) DO UPDATE SET closing_before = greatest(usage_state.closing_before, excluded.closing_before)`;
     return true;
   }) as Promise<boolean>;
-}
-
-async function isMoving(tx: Transaction): Promise<boolean> {
-  return (await tx`SELECT FROM generations_move WHERE moved_at IS NULL`).length > 0;
 }
 
 /**
@@ -93,16 +91,16 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       UPDATE usage_state SET closed_before = ${upTo}
     )
     INSERT INTO usage_sums AS kept
-    SELECT coalesce(number, 0), span, quarter - quarter % span, all_series.id, ${sums(tx)}, kind
+    SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, ${sums(tx)}
     FROM by_kind JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
     LEFT JOIN workspaces ON workspaces.id = workspace_id
     JOIN (VALUES (1::smallint), (4), (24), (96), (768)) AS spans (span)
       ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
-    GROUP BY 1, 2, 3, 4, kind
+    GROUP BY 1, 2, 3, 4, 5
     ${addedTo(tx)}`;
 }
 
-/** The kind, and the names that it has of a series; the migrations that added kinds explain them. */
+/** The kind, and the names that it has of a series; the schema explains them. */
 function ofKind(sql: Queries) {
   const unlessOf = (kind: number, name: string) =>
     sql`CASE WHEN kind IN (${kind}, 3) THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;
@@ -154,8 +152,8 @@ const sixHours = 24;
 async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO usage_sums AS kept
-    SELECT number, span, longer.start, series_id, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
-      charge_nano, list_nano, of_kind.kind
+    SELECT number, of_kind.kind, span, longer.start, series_id, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens,
+      completion_tokens, charge_nano, list_nano
     FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (0::smallint), (1), (2), (3)) AS of_kind (kind)
     CROSS JOIN (VALUES (4::smallint), (24), (96), (768)) AS lengths (length)
     CROSS JOIN LATERAL (

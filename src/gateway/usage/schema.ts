@@ -1,3 +1,7 @@
+/**
+ * Views of usage: sums by period and by key, member, model, provider or endpoint, and one sum of the rows beyond those that are listed. The
+ * descriptions of the fields are those of the OpenAPI description.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 
 export const usagePeriods = ["hour", "day", "month"] as const;

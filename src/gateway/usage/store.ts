@@ -1,4 +1,10 @@
-/** Reads usage in one snapshot. */
+/**
+ * Reads usage in one snapshot: what is rolled up, and beyond its bound the generations themselves. So every answer is exact, and equals the
+ * ledger's charges to the nano-dollar. Blocks of eight days to a quarter of an hour cover a period with the fewest rows, and the kinds of
+ * sums (by all, by key, by model, total) let a question read the smallest one that answers it.
+ * Rows beyond a bound are one sum, those with the lowest charges. A request counts when it was accepted, as in the log and in the months of
+ * limits.
+ */
 import { type Database, type Transaction, allowStatements, type Queries } from "../../backing/backing.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -7,7 +13,7 @@ import { blocksOf } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
 export interface UsageQuery extends Omit<SumsQuery, "only"> {
-  /** How many of the dearest names are listed by period, and the others as one sum each; null: all by period. */
+  /** How many of the names with the highest charges are listed by period, and the others as one sum each; null: all by period. */
   seriesMax: number | null;
 }
 
@@ -27,12 +33,12 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnsw
     const state = await selectState(query.workspace, tx);
     const { seriesMax } = query;
     if (seriesMax === null) return { rows: await selectSums(query, state, tx), periods: [] };
-    return selectDearest({ ...query, seriesMax }, state, tx);
+    return selectHighest({ ...query, seriesMax }, state, tx);
   }) as Promise<UsageAnswer>;
 }
 
 /** The days of all names are many times as many sums as their whole spans, and the days of few names and of the workspace. */
-async function selectDearest(
+async function selectHighest(
   query: UsageQuery & { seriesMax: number },
   state: UsageState,
   tx: Transaction,
@@ -47,7 +53,7 @@ async function selectDearest(
   return { rows: [...others, ...listed], periods: await selectSums({ ...query, by: new Set() }, state, tx) };
 }
 
-/** Sums usage from what is rolled up and, beyond its bound, from generations. */
+// Sums
 
 interface SumsQuery {
   workspace: WorkspaceId;

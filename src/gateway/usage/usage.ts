@@ -1,3 +1,7 @@
+/**
+ * The usage of a workspace, and of one key for its holder: members see their own, overseers all. With `series`, names beyond the most
+ * expensive have one row for the whole time, and `periods` has the sums of all names by period: a chart needs no more.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, requireSeen } from "../../accounts/keys/keys.ts";
@@ -31,7 +35,7 @@ interface AskedUsage {
   model: string | null;
   fields: UsageFields;
   rowsMax: number;
-  /** How many of the dearest names are listed by period; null: all. */
+  /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax: number | null;
 }
 
@@ -46,33 +50,16 @@ export async function showUsage(
   return readUsage({ ...asked, keys: await keysOf({ actor, workspace: asked.workspace, key, member }, sources) }, sources);
 }
 
-/** @returns null: all keys of the workspace */
-async function keysOf(
-  { actor, workspace, key, member }: Pick<AskedUsage, "actor" | "workspace" | "key" | "member">,
-  sources: { sql: Database; clock: Clock },
-): Promise<KeyId[] | null> {
-  const seen = ownerSeenBy(actor);
-  const owner = seen ?? member;
-  if (key !== null) {
-    const row = requireSeen({ actor, workspace, row: await findKey(key, sources) });
-    return member === null || row.owner === member ? [row.id] : [];
-  }
-  if (owner === null) return null;
-  return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
-}
-
-/** What a workspace used in a span of time. */
-
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
   /** What the caller asks for, as texts. */
   fields: UsageFields;
   /** Rows at most; the others are summed in one. */
   rowsMax?: number;
-  /** How many of the dearest names are listed by period; null: all. */
+  /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax?: number | null;
 }
 
-/** @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
+/** What a workspace used in a span of time. @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
 export async function readUsage(
   { fields, rowsMax = usageRowsDefault, seriesMax = null, ...filter }: UsageRequest,
   { sql, clock }: { sql: Database; clock: Pick<Clock, "now"> },
@@ -94,6 +81,50 @@ export async function readUsage(
     }),
     total: viewSums(totalOf(found.rows)),
   };
+}
+
+/**
+ * Sums what one key used, for its holder. @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database
+ */
+export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
+
+/** Few at once, since no rate limit counts these questions. */
+export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage {
+  const limits = {
+    runningMax: keyUsageReadsMax,
+    runningPerHolderMax: keyUsageReadsPerKeyMax,
+    waitingMax: keyUsageWaitingMax,
+    waitingPerHolderMax: keyUsageWaitingPerKeyMax,
+    waitMs: keyUsageWaitMs,
+  };
+  const turns = new FairSemaphore({
+    clock: sources.clock,
+    limits,
+    busy: "Too many questions about usage at once; try again shortly",
+  });
+  return async ({ workspace, key, fields }) => {
+    const release = await turns.acquire(key);
+    try {
+      return await readUsage({ workspace, keys: [key], model: null, fields }, sources);
+    } finally {
+      release();
+    }
+  };
+}
+
+/** @returns null: all keys of the workspace */
+async function keysOf(
+  { actor, workspace, key, member }: Pick<AskedUsage, "actor" | "workspace" | "key" | "member">,
+  sources: { sql: Database; clock: Clock },
+): Promise<KeyId[] | null> {
+  const seen = ownerSeenBy(actor);
+  const owner = seen ?? member;
+  if (key !== null) {
+    const row = requireSeen({ actor, workspace, row: await findKey(key, sources) });
+    return member === null || row.owner === member ? [row.id] : [];
+  }
+  if (owner === null) return null;
+  return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
 }
 
 const quarterMs = 900_000;
@@ -140,20 +171,6 @@ const sumNames = [
   "listCost",
 ] as const;
 
-function totalOf(rows: UsageRowSums[]): Sums {
-  const total = (name: (typeof sumNames)[number]): bigint => rows.reduce((sum, row) => sum + row[name], 0n);
-  return {
-    requests: total("requests"),
-    errors: total("errors"),
-    promptTokens: total("promptTokens"),
-    cachedTokens: total("cachedTokens"),
-    cacheWriteTokens: total("cacheWriteTokens"),
-    completionTokens: total("completionTokens"),
-    charge: total("charge"),
-    listCost: total("listCost"),
-  };
-}
-
 function viewSums(sums: Sums): UsageSums {
   return {
     requests: Number(sums.requests),
@@ -167,31 +184,16 @@ function viewSums(sums: Sums): UsageSums {
   };
 }
 
-/** Sums what one key used, for whoever holds it. */
-
-/** @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database */
-export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
-
-/** Few at once, since no rate limit counts these questions. */
-export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage {
-  const limits = {
-    runningMax: keyUsageReadsMax,
-    runningPerHolderMax: keyUsageReadsPerKeyMax,
-    waitingMax: keyUsageWaitingMax,
-    waitingPerHolderMax: keyUsageWaitingPerKeyMax,
-    waitMs: keyUsageWaitMs,
-  };
-  const turns = new FairSemaphore({
-    clock: sources.clock,
-    limits,
-    busy: "Too many questions about usage at once; try again shortly",
-  });
-  return async ({ workspace, key, fields }) => {
-    const release = await turns.acquire(key);
-    try {
-      return await readUsage({ workspace, keys: [key], model: null, fields }, sources);
-    } finally {
-      release();
-    }
+function totalOf(rows: UsageRowSums[]): Sums {
+  const total = (name: (typeof sumNames)[number]): bigint => rows.reduce((sum, row) => sum + row[name], 0n);
+  return {
+    requests: total("requests"),
+    errors: total("errors"),
+    promptTokens: total("promptTokens"),
+    cachedTokens: total("cachedTokens"),
+    cacheWriteTokens: total("cacheWriteTokens"),
+    completionTokens: total("completionTokens"),
+    charge: total("charge"),
+    listCost: total("listCost"),
   };
 }

@@ -1,4 +1,7 @@
-/** Reads the addresses of the servers of a fleet. */
+/**
+ * Reads the addresses of the servers of a fleet: PostgreSQL, Redis and NATS, all three or none. Each must be encrypted unless its host
+ * is named in the list of plain-text hosts. A value may hold a password, so an error shows the variable and an example instead.
+ */
 import { addressesIn, addressProblem, natsServers, readNatsAddress } from "../../kernel/addresses.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { secretText, ConfigError, text, type Environment, integer } from "./variables.ts";
@@ -12,15 +15,6 @@ interface DistributedBackends {
   databaseReadUrl: Secret | null;
   redisUrl: Secret;
 }
-
-const serviceUrls = {
-  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
-  DATABASE_READ_URL: {
-    scheme: /^postgres(ql)?:\/\/[^\s,]+$/,
-    example: "postgres://user:password@replica:5432/weir?sslmode=verify-full",
-  },
-  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
-};
 
 /** @throws ConfigError for some of the three addresses, and for one that is not safe */
 export function readBackends(environment: Environment): Backends {
@@ -41,6 +35,34 @@ export function readBackends(environment: Environment): Backends {
   );
 }
 
+/** The database for a command that needs nothing else. @throws ConfigError */
+export function readDatabaseUrl(environment: Environment): Secret | null {
+  return serviceUrl(environment, "DATABASE_URL", readPlainTextHosts(environment));
+}
+
+/** Hosts that may be reached without TLS. */
+export function readPlainTextHosts(environment: Environment): string[] {
+  return text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
+}
+
+interface NatsConfig {
+  /** One or more servers of a cluster: kernel/addresses.ts. */
+  natsUrl: Secret;
+  /** On how many of them each settlement is stored. */
+  natsReplicas: number;
+}
+
+const serviceUrls = {
+  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
+  DATABASE_READ_URL: {
+    scheme: /^postgres(ql)?:\/\/[^\s,]+$/,
+    example: "postgres://user:password@replica:5432/weir?sslmode=verify-full",
+  },
+  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
+};
+
+const example = "tls://host:4222";
+
 /** One address, or those of several nodes of a Redis Cluster. The value holds a password, so the error shows an example instead. */
 function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
   const value = secretText(environment, name);
@@ -54,29 +76,6 @@ function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, pl
   return new Secret(value);
 }
 
-/**
- * For a command that needs the database alone.
- * @throws ConfigError
- */
-export function readDatabaseUrl(environment: Environment): Secret | null {
-  return serviceUrl(environment, "DATABASE_URL", readPlainTextHosts(environment));
-}
-
-/** Hosts that may be reached without TLS. */
-export function readPlainTextHosts(environment: Environment): string[] {
-  return text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
-}
-
-/** Reads the variables of NATS. */
-
-interface NatsConfig {
-  /** One or more servers of a cluster: kernel/addresses.ts. */
-  natsUrl: Secret;
-  /** On how many of them each settlement is stored. */
-  natsReplicas: number;
-}
-
-const example = "tls://host:4222";
 /** JetStream's own bound. */
 const replicasMax = 5;
 

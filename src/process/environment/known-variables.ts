@@ -1,7 +1,11 @@
-/** The names of all variables of Weir, for those who pass them on and for warnings about names that nothing reads. */
+/**
+ * The names of all variables of Weir, and the warnings about names that look meant for Weir and that nothing reads: a typing error
+ * there changes nothing, without a word. Names are compared with the known ones by one typing error; service links of Kubernetes are
+ * left alone.
+ */
 import { secretVariables, type Environment } from "./variables.ts";
 
-/** Those that hold no secret and that any process of a fleet may have. */
+/** Variables that hold no secret; any process of a fleet may have them. */
 export const openVariables = [
   "PORT",
   "HOST",
@@ -38,21 +42,16 @@ export const openVariables = [
   "SBOMS_KEPT",
 ] as const;
 
-/** Those that belong to a secret, or to clients. */
+/** Variables that belong to a secret, or to clients. */
 const narrowVariables = ["STRIPE_API_URL", "OIDC_CLIENT_ID", "OIDC_ISSUER", "OIDC_NAME", "WEIR_URL"] as const;
 
-/** All but the variables of providers' keys, which the catalog names. Tests compare them with those that the configuration reads. */
+/** All variables except those of providers' keys, which the catalog names. Tests compare them with what the configuration reads. */
 export const knownVariables: ReadonlySet<string> = new Set([
   ...openVariables,
   ...narrowVariables,
   ...secretVariables,
   ...secretVariables.map((name) => `${name}_FILE`),
 ]);
-
-/** Finds names in the environment that nothing reads, although they look meant for Weir: a typing error there changes nothing, without a word. */
-
-/** Shorter names are near too many others. */
-const lettersMin = 4;
 
 /** Names that documents, deployments and tests use for their own commands. */
 const namesOfOthers = new Set([
@@ -80,6 +79,9 @@ export function unreadVariables(environment: Environment, keyVariables: readonly
     return [`${name} is set, and nothing reads it${meant === undefined ? "" : `: did you mean ${meant}?`}`];
   });
 }
+
+/** Shorter names are near too many others. */
+const lettersMin = 4;
 
 function isMeant(name: string, known: string): boolean {
   if (name === `WEIR_${known}`) return true;

@@ -1,4 +1,8 @@
-/** Reads how mails are sent. */
+/**
+ * Reads the variables of outside services: mail, OpenID Connect, Stripe, trusted proxies, and the folder of the catalog. A service that
+ * is half configured is an error that names the missing variable; one that is not configured is null, and what needs it is off. Keys of
+ * Stripe go to Stripe alone, or to a stand-in on this machine.
+ */
 import { statSync } from "node:fs";
 import { TrustedProxies } from "../../kernel/proxies.ts";
 import { Secret } from "../../kernel/secret.ts";
@@ -11,7 +15,7 @@ export interface MailConfig {
   from: { name: string; address: string };
 }
 
-/** @returns null: mails wait @throws ConfigError */
+/** Reads how mails are sent. @returns null: mails wait @throws ConfigError */
 export function readMail(environment: Environment): MailConfig | null {
   const url = secretText(environment, "SMTP_URL");
   const sender = environment["MAIL_FROM"];
@@ -22,14 +26,6 @@ export function readMail(environment: Environment): MailConfig | null {
   }
   if (from === null) throw new ConfigError("MAIL_FROM is required when SMTP_URL is set: the address that mails come from");
   return { smtpUrl: new Secret(url), from };
-}
-
-/** `weir@example.com` or `Weir <weir@example.com>`. */
-function readSender(text: string): MailConfig["from"] {
-  const [, name = "", bracketed, bare] = /^(?:([^<>"\p{Cc}]*)<([^<>]+)>|(\S+))$/u.exec(text.trim()) ?? [];
-  const address = bracketed ?? bare ?? "";
-  if (/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address)) return { name: name.trim(), address };
-  throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
 }
 
 /** An OpenID Connect provider that signs people in. */
@@ -70,23 +66,6 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
   return { issuer: readIssuer(issuer), clientId, clientSecret, name };
 }
 
-function readIssuer(value: string): URL {
-  const url = URL.parse(value);
-  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  if (isPlain && isTrustworthy(url)) return url;
-  throw new ConfigError(
-    `OIDC_ISSUER is "${value}": an https address such as https://accounts.example.com is needed, http only on this machine`,
-  );
-}
-
-function isTrustworthy(url: URL | null): boolean {
-  return (
-    url?.protocol === "https:" || (url?.protocol === "http:" && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
-  );
-}
-
-/** Reads the variables of card top-up. */
-
 export interface StripeConfig {
   secretKey: Secret;
   /** One, or two while they are exchanged; empty: this process takes no events. */
@@ -98,6 +77,7 @@ export interface StripeConfig {
 }
 
 /**
+ * Reads the variables of card top-up.
  * @param publicUrl to which Stripe's page leads back
  * @returns null: cards are not taken
  * @throws ConfigError
@@ -118,25 +98,6 @@ export function readStripe(environment: Environment, publicUrl: string): StripeC
     );
   }
   return { secretKey, webhookSecrets, apiUrl, isLive: mode === "live" };
-}
-
-function readWebhookSecrets(environment: Environment): Secret[] {
-  const all = (secretText(environment, "STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim());
-  const given = all.filter((one) => one !== "");
-  if (given.length <= 2 && given.every((one) => /^whsec_\S+$/.test(one))) return given.map((one) => new Secret(one));
-  throw new ConfigError(
-    "STRIPE_WEBHOOK_SECRET takes one secret such as whsec_…, or two separated by a comma while they are exchanged",
-  );
-}
-
-/** Keys of Stripe go to Stripe alone, or to a stand-in on this machine. */
-function readApiUrl(environment: Environment): StripeConfig["apiUrl"] {
-  const value = environment["STRIPE_API_URL"];
-  if (!value) return null;
-  const url = URL.parse(value);
-  const isHere = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (isHere && url.protocol === "http:" && `${url.origin}/` === url.href) return { host: url.hostname, port: url.port || "80" };
-  throw new ConfigError(`STRIPE_API_URL is "${value}": an address of this machine such as http://127.0.0.1:12111 is needed`);
 }
 
 /** @throws ConfigError naming what is no address */
@@ -161,4 +122,46 @@ export function readCatalogDir(environment: Environment): string {
   const isGiven = folder !== fallback;
   if (!isGiven || statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
   throw new ConfigError(`CATALOG_DIR is "${folder}", where there is no folder: one like catalog-data is needed`);
+}
+
+/** `weir@example.com` or `Weir <weir@example.com>`. */
+function readSender(text: string): MailConfig["from"] {
+  const [, name = "", bracketed, bare] = /^(?:([^<>"\p{Cc}]*)<([^<>]+)>|(\S+))$/u.exec(text.trim()) ?? [];
+  const address = bracketed ?? bare ?? "";
+  if (/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address)) return { name: name.trim(), address };
+  throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
+}
+
+function isTrustworthy(url: URL | null): boolean {
+  return (
+    url?.protocol === "https:" || (url?.protocol === "http:" && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
+  );
+}
+
+function readIssuer(value: string): URL {
+  const url = URL.parse(value);
+  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (isPlain && isTrustworthy(url)) return url;
+  throw new ConfigError(
+    `OIDC_ISSUER is "${value}": an https address such as https://accounts.example.com is needed, http only on this machine`,
+  );
+}
+
+function readWebhookSecrets(environment: Environment): Secret[] {
+  const all = (secretText(environment, "STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim());
+  const given = all.filter((one) => one !== "");
+  if (given.length <= 2 && given.every((one) => /^whsec_\S+$/.test(one))) return given.map((one) => new Secret(one));
+  throw new ConfigError(
+    "STRIPE_WEBHOOK_SECRET takes one secret such as whsec_…, or two separated by a comma while they are exchanged",
+  );
+}
+
+/** null: Stripe's own address. */
+function readApiUrl(environment: Environment): StripeConfig["apiUrl"] {
+  const value = environment["STRIPE_API_URL"];
+  if (!value) return null;
+  const url = URL.parse(value);
+  const isHere = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (isHere && url.protocol === "http:" && `${url.origin}/` === url.href) return { host: url.hostname, port: url.port || "80" };
+  throw new ConfigError(`STRIPE_API_URL is "${value}": an address of this machine such as http://127.0.0.1:12111 is needed`);
 }

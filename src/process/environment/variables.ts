@@ -1,9 +1,14 @@
+/**
+ * Parses values of environment variables; errors name the variable and show no secret. Only config.ts reads the environment itself.
+ *
+ * A secret comes in its variable or in a file that `<variable>_FILE` names: orchestrators hand secrets over as files, which neither
+ * child processes nor the list of processes show. Such a file must not be open to every user.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { Secret } from "../../kernel/secret.ts";
 import { secretFileBytesMax } from "../limits.ts";
 
-/** Parses values of environment variables; errors name the variable. Only config.ts reads the environment itself. */
-
+/** Why the configuration cannot be used, with the variable. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
@@ -41,12 +46,7 @@ export function oneOf<T extends string>(environment: Environment, name: string, 
   return known;
 }
 
-/**
- * Secrets of the environment. Each comes in its variable or in a file that `<variable>_FILE` names: orchestrators hand secrets over as
- * files, which neither child processes nor the list of processes show.
- */
-
-/** The variables that hold secrets. Those of providers come on top: the catalog names them. */
+/** The variables that hold secrets, without those of providers, which the catalog names. */
 export const secretVariables = [
   "SECRETS_KEY",
   "OPERATOR_TOKEN",
@@ -63,9 +63,6 @@ export const secretVariables = [
   "WEIR_TOOLS_KEY",
 ] as const;
 
-/** Users other than the owner and the group. */
-const othersMayUse = 0o007;
-
 /** @throws ConfigError for a file that is missing, empty or open to every user */
 export function secret(environment: Environment, name: string): Secret | null {
   const value = secretText(environment, name);
@@ -73,7 +70,7 @@ export function secret(environment: Environment, name: string): Secret | null {
 }
 
 /**
- * For secrets that are checked before they are wrapped.
+ * The text of a secret that is checked before it is wrapped.
  * @returns undefined: neither the variable nor its file is set
  * @throws ConfigError for a file that is missing, empty or open to every user
  */
@@ -83,6 +80,9 @@ export function secretText(environment: Environment, name: string): string | und
   if (value) throw new ConfigError(`${name} and ${name}_FILE are set: set one of them`);
   return readSecretFile(`${name}_FILE`, path);
 }
+
+/** Users other than the owner and the group. */
+const othersMayUse = 0o007;
 
 function readSecretFile(name: string, path: string): string {
   const { size, mode } = attempt(name, path, () => statSync(path));

@@ -1,4 +1,10 @@
-/** Sends traces and metrics over OTLP. Loaded only where it is switched on. */
+/**
+ * Sends traces and metrics over OTLP. It is loaded only where an endpoint is set, since its packages take memory.
+ *
+ * A collector that is away costs nothing but telemetry: a bounded number of spans waits and further ones are dropped, so nothing is
+ * ever held up. That it cannot be reached is logged once, and once that it can be again. Metrics are those of `/metrics`, under their
+ * names.
+ */
 import { hostname } from "node:os";
 import { ValueType, type Attributes, type HrTime } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
@@ -27,13 +33,13 @@ import { GivenIds, spanSink } from "./span-sink.ts";
 
 export interface TelemetryParts {
   config: TelemetryConfig;
-  /** Of the process, such as "gateway". */
+  /** The role of the process, such as "gateway". */
   role: string;
   clock: Clock;
   log: Logger;
 }
 
-/** @returns to dispose when the process ends: sends what waits, for two seconds at most */
+/** @returns what to dispose when the process ends: waiting spans are sent, within two seconds */
 export function openTelemetry({ config, role, clock, log }: TelemetryParts): AsyncDisposable {
   const resource = resourceFromAttributes({
     "service.name": config.service,
@@ -58,61 +64,6 @@ export function openTelemetry({ config, role, clock, log }: TelemetryParts): Asy
   };
 }
 
-/** What cannot be sent in time is dropped: telemetry never holds anything up, and the memory that it takes is bounded. */
-function tracerProvider({
-  config,
-  resource,
-  ids,
-  reports,
-}: {
-  config: TelemetryConfig;
-  resource: Resource;
-  ids: GivenIds;
-  reports: SendReports;
-}): TracerProvider {
-  const exporter = new OTLPTraceExporter(destination(config, "traces"));
-  const processor = new BatchSpanProcessor({
-    exporter: reports.watch(exporter),
-    maxQueueSize: telemetrySpansMax,
-    maxExportBatchSize: telemetrySpansBatch,
-    scheduledDelayMillis: telemetrySpansPauseMs,
-    exportTimeoutMillis: telemetrySendMs,
-  });
-  return new TracerProvider({ resource, idGenerator: ids, spanProcessors: [processor] });
-}
-
-function meterProvider({
-  config,
-  resource,
-  clock,
-  reports,
-}: {
-  config: TelemetryConfig;
-  resource: Resource;
-  clock: Clock;
-  reports: SendReports;
-}): MeterProvider {
-  const reader = new PeriodicExportingMetricReader({
-    exporter: reports.watch(new OTLPMetricExporter(destination(config, "metrics"))),
-    exportIntervalMillis: config.metricsEveryMs,
-    exportTimeoutMillis: Math.min(telemetrySendMs, config.metricsEveryMs),
-    metricProducers: [new RegistryProducer(resource, clock)],
-  });
-  return new MeterProvider({ resource, readers: [reader] });
-}
-
-function destination({ endpoint, headers }: TelemetryConfig, signal: "traces" | "metrics") {
-  const revealed = Object.entries(headers).map(([name, secret]) => [name, secret.reveal()]);
-  return {
-    url: `${endpoint}/v1/${signal}`,
-    headers: Object.fromEntries(revealed) as Record<string, string>,
-    timeoutMillis: telemetrySendMs,
-    concurrencyLimit: 2,
-  };
-}
-
-/** Gives the metrics of `/metrics` to OpenTelemetry, under their names. */
-
 /** A metric as the registry gives it. Its types do not know that a histogram's values name their series. */
 interface Shown {
   name: string;
@@ -121,6 +72,7 @@ interface Shown {
   values: { value: number; labels: Record<string, string | number>; metricName?: string }[];
 }
 
+/** Gives the metrics of `/metrics` to OpenTelemetry. */
 export class RegistryProducer implements MetricProducer {
   readonly #resource: Resource;
   readonly #clock: Clock;
@@ -140,59 +92,7 @@ export class RegistryProducer implements MetricProducer {
   }
 }
 
-type Times = Pick<DataPoint<number>, "startTime" | "endTime">;
-
-function timeOf(ms: number): HrTime {
-  return [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
-}
-
-/** null: it has no values, or a type that Weir does not use. */
-function metricData(metric: Shown, times: Times): MetricData | null {
-  const { name, help: description, type } = metric;
-  const descriptor = { name, description, unit: unitOf(name), valueType: ValueType.DOUBLE };
-  const shared = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
-  if (type === "histogram") return { ...shared, dataPointType: DataPointType.HISTOGRAM, dataPoints: histogramsOf(metric, times) };
-  const dataPoints = metric.values.flatMap(({ value, labels }) => {
-    return Number.isFinite(value) ? [{ ...times, attributes: attributesOf(labels), value }] : [];
-  });
-  if (dataPoints.length === 0) return null;
-  if (type === "counter") return { ...shared, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
-  return type === "gauge" ? { ...shared, dataPointType: DataPointType.GAUGE, dataPoints } : null;
-}
-
-function unitOf(name: string): string {
-  if (/_seconds(_total)?$/.test(name)) return "s";
-  return name.endsWith("_bytes") ? "By" : "";
-}
-
-function attributesOf(labels: Record<string, string | number>): Attributes {
-  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
-}
-
-/** A histogram of Prometheus has one value for each bound, which counts all below it. */
-function histogramsOf({ values }: Shown, times: Times): DataPoint<Histogram>[] {
-  const points = new Map<string, { attributes: Attributes; bounds: number[]; below: number[]; sum: number; count: number }>();
-  for (const { labels: all, value, metricName = "" } of values) {
-    const { le, ...labels } = all;
-    const name = JSON.stringify(labels);
-    const point = points.get(name) ?? { attributes: attributesOf(labels), bounds: [], below: [], sum: 0, count: 0 };
-    points.set(name, point);
-    if (metricName.endsWith("_sum")) point.sum = value;
-    else if (metricName.endsWith("_count")) point.count = value;
-    else if (le !== "+Inf") {
-      point.bounds.push(Number(le));
-      point.below.push(value);
-    }
-  }
-  return [...points.values()].map(({ attributes, bounds: boundaries, below, sum, count }) => {
-    const counts = [...below, count].map((value, index) => value - (below[index - 1] ?? 0));
-    return { ...times, attributes, value: { buckets: { boundaries, counts }, sum, count } };
-  });
-}
-
-/** Logs when telemetry cannot be sent, and when it can again: once each, since a collector may be away for days. */
-
-/** Of OpenTelemetry's exporters: 0 is success. */
+/** The result of OpenTelemetry's exporters: 0 is success. */
 interface SendResult {
   code: number;
   error?: Error;
@@ -207,6 +107,7 @@ export interface SendReports {
   watch<T, E extends Exporter<T>>(exporter: E & Exporter<T>): E;
 }
 
+/** Logs when telemetry cannot be sent, and when it can again: once each, since a collector may be away for days. */
 export function reported(log: Logger): SendReports {
   let isFailing = false;
   const report = ({ code, error }: SendResult): void => {
@@ -230,3 +131,106 @@ export function reported(log: Logger): SendReports {
 }
 
 const failed = "Telemetry cannot be sent: traces are lost until it can, and nothing else is";
+
+/** Drops what cannot be sent in time. */
+function tracerProvider({
+  config,
+  resource,
+  ids,
+  reports,
+}: {
+  config: TelemetryConfig;
+  resource: Resource;
+  ids: GivenIds;
+  reports: SendReports;
+}): TracerProvider {
+  const exporter = new OTLPTraceExporter(destination(config, "traces"));
+  const processor = new BatchSpanProcessor({
+    exporter: reports.watch(exporter),
+    maxQueueSize: telemetrySpansMax,
+    maxExportBatchSize: telemetrySpansBatch,
+    scheduledDelayMillis: telemetrySpansPauseMs,
+    exportTimeoutMillis: telemetrySendMs,
+  });
+  return new TracerProvider({ resource, idGenerator: ids, spanProcessors: [processor] });
+}
+
+function destination({ endpoint, headers }: TelemetryConfig, signal: "traces" | "metrics") {
+  const revealed = Object.entries(headers).map(([name, secret]) => [name, secret.reveal()]);
+  return {
+    url: `${endpoint}/v1/${signal}`,
+    headers: Object.fromEntries(revealed) as Record<string, string>,
+    timeoutMillis: telemetrySendMs,
+    concurrencyLimit: 2,
+  };
+}
+
+function meterProvider({
+  config,
+  resource,
+  clock,
+  reports,
+}: {
+  config: TelemetryConfig;
+  resource: Resource;
+  clock: Clock;
+  reports: SendReports;
+}): MeterProvider {
+  const reader = new PeriodicExportingMetricReader({
+    exporter: reports.watch(new OTLPMetricExporter(destination(config, "metrics"))),
+    exportIntervalMillis: config.metricsEveryMs,
+    exportTimeoutMillis: Math.min(telemetrySendMs, config.metricsEveryMs),
+    metricProducers: [new RegistryProducer(resource, clock)],
+  });
+  return new MeterProvider({ resource, readers: [reader] });
+}
+
+function timeOf(ms: number): HrTime {
+  return [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1_000_000)];
+}
+
+type Times = Pick<DataPoint<number>, "startTime" | "endTime">;
+
+/** null: it has no values, or a type that Weir does not use. */
+function metricData(metric: Shown, times: Times): MetricData | null {
+  const { name, help: description, type } = metric;
+  const descriptor = { name, description, unit: unitOf(name), valueType: ValueType.DOUBLE };
+  const shared = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
+  if (type === "histogram") return { ...shared, dataPointType: DataPointType.HISTOGRAM, dataPoints: histogramsOf(metric, times) };
+  const dataPoints = metric.values.flatMap(({ value, labels }) => {
+    return Number.isFinite(value) ? [{ ...times, attributes: attributesOf(labels), value }] : [];
+  });
+  if (dataPoints.length === 0) return null;
+  if (type === "counter") return { ...shared, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
+  return type === "gauge" ? { ...shared, dataPointType: DataPointType.GAUGE, dataPoints } : null;
+}
+
+function unitOf(name: string): string {
+  if (/_seconds(_total)?$/.test(name)) return "s";
+  return name.endsWith("_bytes") ? "By" : "";
+}
+
+/** A histogram of Prometheus has one value for each bound, which counts all below it. */
+function histogramsOf({ values }: Shown, times: Times): DataPoint<Histogram>[] {
+  const points = new Map<string, { attributes: Attributes; bounds: number[]; below: number[]; sum: number; count: number }>();
+  for (const { labels: all, value, metricName = "" } of values) {
+    const { le, ...labels } = all;
+    const name = JSON.stringify(labels);
+    const point = points.get(name) ?? { attributes: attributesOf(labels), bounds: [], below: [], sum: 0, count: 0 };
+    points.set(name, point);
+    if (metricName.endsWith("_sum")) point.sum = value;
+    else if (metricName.endsWith("_count")) point.count = value;
+    else if (le !== "+Inf") {
+      point.bounds.push(Number(le));
+      point.below.push(value);
+    }
+  }
+  return [...points.values()].map(({ attributes, bounds: boundaries, below, sum, count }) => {
+    const counts = [...below, count].map((value, index) => value - (below[index - 1] ?? 0));
+    return { ...times, attributes, value: { buckets: { boundaries, counts }, sum, count } };
+  });
+}
+
+function attributesOf(labels: Record<string, string | number>): Attributes {
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
+}

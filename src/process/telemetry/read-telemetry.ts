@@ -1,9 +1,13 @@
+/**
+ * Reads where traces and metrics are sent. The names of the variables are those of OpenTelemetry. Ids of workspaces and what they spend
+ * go there, so a network between needs TLS, and errors show no header, since it may hold a credential.
+ */
 import { isLoopback } from "../../kernel/addresses.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { trimmedEnd } from "../../kernel/text.ts";
 import { secretText, ConfigError, integer, oneOf, text, type Environment } from "../environment/variables.ts";
 
-/** Where traces and metrics are sent, over OTLP. The names of the variables are those of OpenTelemetry. */
+/** Where traces and metrics are sent. */
 export interface TelemetryConfig {
   /** Without a trailing slash. */
   endpoint: string;
@@ -35,18 +39,6 @@ export function readTelemetry(environment: Environment, plainTextHosts: string[]
   return endpoint === "" ? null : { endpoint: readEndpoint(endpoint, plainTextHosts), ...rest };
 }
 
-/** Ids of workspaces and what they spend go there, so a network between needs TLS. */
-function readEndpoint(value: string, plainTextHosts: string[]): string {
-  const url = URL.parse(value);
-  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
-  const mayBePlain = isLoopback(host) || plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
-  if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain))) return trimmedEnd(value, "/");
-  throw new ConfigError(
-    `OTEL_EXPORTER_OTLP_ENDPOINT is no address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong into OTEL_EXPORTER_OTLP_HEADERS`,
-  );
-}
-
 /** `name=value,name=value`, the values percent-encoded. The error does not show them. */
 function readHeaders(value: string): Record<string, Secret> {
   const pairs = value.split(",").filter((pair) => pair.trim() !== "");
@@ -74,4 +66,16 @@ function readShare(value: string): number {
   const share = Number(value);
   if (/^(?:[01]|1\.0|0?\.\d+)$/.test(value)) return share;
   throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG is "${value}": a share from 0 to 1 is needed, such as 0.1`);
+}
+
+/** Ids of workspaces and what they spend go there, so a network between needs TLS. */
+function readEndpoint(value: string, plainTextHosts: string[]): string {
+  const url = URL.parse(value);
+  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const mayBePlain = isLoopback(host) || plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
+  if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain))) return trimmedEnd(value, "/");
+  throw new ConfigError(
+    `OTEL_EXPORTER_OTLP_ENDPOINT is no address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong into OTEL_EXPORTER_OTLP_HEADERS`,
+  );
 }

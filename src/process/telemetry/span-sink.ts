@@ -1,4 +1,13 @@
-/** Makes spans and the conventions' metrics of finished work. */
+/**
+ * Makes spans of finished work, and the metrics of OpenTelemetry's conventions for generative AI
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
+ *
+ * A trace gets its id from its generation. So every process computes the id by itself, also the successor of a gateway that died, and
+ * whoever has the id of a generation finds its trace. All processes choose the same generations for the configured share.
+ *
+ * A caller's `traceparent` is linked, not continued: otherwise strangers would choose what is recorded, and under which id. Providers
+ * get no `traceparent`: they do not use it, and it would show them which of their calls belong together.
+ */
 import { randomBytes, createHash } from "node:crypto";
 import {
   ROOT_CONTEXT,
@@ -37,22 +46,13 @@ export class GivenIds implements IdGenerator {
   }
 }
 
-interface Finished extends TracedSpan {
-  name: string;
-  kind: SpanKind;
-  attributes: Attributes;
-  /** null: it succeeded. */
-  error: string | null;
-  links?: Link[];
-}
-
 interface SinkParts {
   ids: GivenIds;
   /** null: no spans are sent. */
   tracer: Tracer | null;
   /** null: no metrics are sent. */
   meter: Meter | null;
-  /** Of generations that are traced. */
+  /** The share of generations that are traced, 0 to 1. */
   share: number;
 }
 
@@ -74,60 +74,31 @@ export function spanSink({ ids, tracer, meter, share }: SinkParts): TraceSink {
   };
 }
 
-/** @param root the span that it is in; null: it is the root itself */
-function record(tracer: Tracer, { name, kind, attributes, error, links, from, to }: Finished, root: TraceIds | null): void {
-  const parent = root && { traceId: root.traceId, spanId: root.rootSpanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-  const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
-  const span = tracer.startSpan(name, { kind, attributes, links: links ?? [], startTime: timeOf(from) }, context);
-  if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-  span.end(timeOf(Math.max(from, to)));
+interface TraceIds {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** The span that all others of the trace are in, 16 hexadecimal digits. */
+  rootSpanId: string;
 }
 
-/** Seconds and nanoseconds: the library takes a small number for a time since the start of the process. */
-function timeOf(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1_000);
-  return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
+/** The ids of a trace, made from the id of its generation. */
+export function traceIdsOf(generation: string): TraceIds {
+  const digest = createHash("sha256").update(generation).digest("hex");
+  return { traceId: digest.slice(0, 32), rootSpanId: digest.slice(32, 48) };
 }
 
-/** The caller's trace is linked, not continued: otherwise strangers would choose what is recorded, and under which id. */
-function requestSpan(ended: TracedGeneration): Finished {
-  const { generation, workspace, key, path, status, code, model, streamed, firstTokenMs, charged, from, to } = ended;
-  const caller = readTraceparent(ended.traceparent);
-  const attributes = {
-    "http.request.method": "POST",
-    "http.route": path,
-    "http.response.status_code": status,
-    ...(code !== null && { "error.type": code }),
-    "weir.generation": generation,
-    "weir.workspace": workspace,
-    "weir.key": key,
-    "weir.model": model,
-    "weir.streamed": streamed,
-    "weir.charged_usd": usdAsJsonNumber(charged),
-    ...(firstTokenMs !== null && { "weir.first_token_ms": firstTokenMs }),
-  };
-  const links = caller === null ? [] : [{ context: { ...caller, isRemote: true } }];
-  // By the conventions for HTTP, a request that the client got wrong is no error of the server.
-  const error = code !== null && (status >= 500 || status < 400) ? code : null;
-  return { name: `POST ${path}`, kind: SpanKind.SERVER, attributes, error, links, from, to };
+const header = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+/** Reads the header `traceparent` of https://www.w3.org/TR/trace-context/. null: it is absent or invalid. */
+export function readTraceparent(value: string | null): { traceId: string; spanId: string; traceFlags: number } | null {
+  const [, traceId = "", spanId = "", flags = ""] = header.exec(value ?? "") ?? [];
+  return traceId === "" ? null : { traceId, spanId, traceFlags: parseInt(flags, 16) };
 }
 
-function admissionSpan({ admission }: TracedGeneration): Finished {
-  return { name: "admit", kind: SpanKind.INTERNAL, attributes: {}, error: null, ...admission };
-}
-
-function callSpan(ended: TracedGeneration, call: TracedCall): Finished {
-  const { from, to, code, model } = call;
-  const served = call === ended.calls.at(-1) ? tokenAttributes(ended) : {};
-  const attributes = { ...callAttributes(ended, call), ...served };
-  return { name: `${ended.operation} ${model}`, kind: SpanKind.CLIENT, attributes, error: code, from, to };
-}
-
-function workSpan({ work, outcome, generation, from, to }: TracedWork): Finished {
-  const attributes = { "weir.generation": generation, "weir.outcome": outcome };
-  const [name, kind] = work === "admission" ? ["decide", SpanKind.SERVER] : ["settle", SpanKind.CONSUMER];
-  return { name, kind, attributes, error: null, from, to };
-}
+/** The bounds of the conventions' histograms. */
+const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
+const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 function measures(meter: Meter): (ended: TracedGeneration) => void {
   const histogram = (name: string, unit: string, explicitBucketBoundaries: number[]) =>
@@ -146,8 +117,6 @@ function measures(meter: Meter): (ended: TracedGeneration) => void {
     if (ended.streamed && ended.firstTokenMs !== null) firstToken.record(ended.firstTokenMs / 1_000, attributes);
   };
 }
-
-/** Names of OpenTelemetry's semantic conventions for generative AI: https://opentelemetry.io/docs/specs/semconv/gen-ai/ */
 
 /** Well-known names of providers that have another id in the catalog. */
 const providerNames: Record<string, string> = {
@@ -181,6 +150,69 @@ function serverOf(baseUrl: string): Attributes {
   return server;
 }
 
+/** @param share of generations that are traced, 0 to 1 */
+function isTraced({ traceId }: TraceIds, share: number): boolean {
+  return parseInt(traceId.slice(0, 8), 16) < share * 2 ** 32;
+}
+
+interface Finished extends TracedSpan {
+  name: string;
+  kind: SpanKind;
+  attributes: Attributes;
+  /** null: it succeeded. */
+  error: string | null;
+  links?: Link[];
+}
+
+/** @param root the span that it is in; null: it is the root itself */
+function record(tracer: Tracer, { name, kind, attributes, error, links, from, to }: Finished, root: TraceIds | null): void {
+  const parent = root && { traceId: root.traceId, spanId: root.rootSpanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+  const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+  const span = tracer.startSpan(name, { kind, attributes, links: links ?? [], startTime: timeOf(from) }, context);
+  if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+  span.end(timeOf(Math.max(from, to)));
+}
+
+/** Seconds and nanoseconds: the library takes a small number for a time since the start of the process. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
+}
+
+/** The request from its arrival to the end of its answer, linked to the caller's own trace. */
+function requestSpan(ended: TracedGeneration): Finished {
+  const { generation, workspace, key, path, status, code, model, streamed, firstTokenMs, charged, from, to } = ended;
+  const caller = readTraceparent(ended.traceparent);
+  const attributes = {
+    "http.request.method": "POST",
+    "http.route": path,
+    "http.response.status_code": status,
+    ...(code !== null && { "error.type": code }),
+    "weir.generation": generation,
+    "weir.workspace": workspace,
+    "weir.key": key,
+    "weir.model": model,
+    "weir.streamed": streamed,
+    "weir.charged_usd": usdAsJsonNumber(charged),
+    ...(firstTokenMs !== null && { "weir.first_token_ms": firstTokenMs }),
+  };
+  const links = caller === null ? [] : [{ context: { ...caller, isRemote: true } }];
+  // By the conventions for HTTP, a request that the client got wrong is no error of the server.
+  const error = code !== null && (status >= 500 || status < 400) ? code : null;
+  return { name: `POST ${path}`, kind: SpanKind.SERVER, attributes, error, links, from, to };
+}
+
+function admissionSpan({ admission }: TracedGeneration): Finished {
+  return { name: "admit", kind: SpanKind.INTERNAL, attributes: {}, error: null, ...admission };
+}
+
+function callSpan(ended: TracedGeneration, call: TracedCall): Finished {
+  const { from, to, code, model } = call;
+  const served = call === ended.calls.at(-1) ? tokenAttributes(ended) : {};
+  const attributes = { ...callAttributes(ended, call), ...served };
+  return { name: `${ended.operation} ${model}`, kind: SpanKind.CLIENT, attributes, error: code, from, to };
+}
+
 function tokenAttributes({ tokens }: TracedGeneration): Attributes {
   return {
     "gen_ai.usage.input_tokens": tokens.prompt,
@@ -190,37 +222,8 @@ function tokenAttributes({ tokens }: TracedGeneration): Attributes {
   };
 }
 
-/** The bounds of the conventions' histograms. */
-const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
-const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-
-/**
- * Ids of a trace, made from the id of its generation. So every process knows them without being told, also the successor of a gateway that
- * died, and whoever has the id of a generation finds its trace. Each process also decides alike whether a generation is traced.
- */
-
-interface TraceIds {
-  /** 32 hexadecimal digits. */
-  traceId: string;
-  /** The span that all others of the trace are in, 16 hexadecimal digits. */
-  rootSpanId: string;
-}
-
-export function traceIdsOf(generation: string): TraceIds {
-  const digest = createHash("sha256").update(generation).digest("hex");
-  return { traceId: digest.slice(0, 32), rootSpanId: digest.slice(32, 48) };
-}
-
-/** @param share of generations that are traced, 0 to 1 */
-function isTraced({ traceId }: TraceIds, share: number): boolean {
-  return parseInt(traceId.slice(0, 8), 16) < share * 2 ** 32;
-}
-
-const header = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
-
-/** Reads the header `traceparent` of https://www.w3.org/TR/trace-context/. null: it is absent or invalid. */
-export function readTraceparent(value: string | null): { traceId: string; spanId: string; traceFlags: number } | null {
-  const [, traceId = "", spanId = "", flags = ""] = header.exec(value ?? "") ?? [];
-  return traceId === "" ? null : { traceId, spanId, traceFlags: parseInt(flags, 16) };
+function workSpan({ work, outcome, generation, from, to }: TracedWork): Finished {
+  const attributes = { "weir.generation": generation, "weir.outcome": outcome };
+  const [name, kind] = work === "admission" ? ["decide", SpanKind.SERVER] : ["settle", SpanKind.CONSUMER];
+  return { name, kind, attributes, error: null, from, to };
 }

@@ -1,7 +1,8 @@
+/** Loads OpenTelemetry's packages and sends traces and metrics, if that is switched on; otherwise the packages stay unloaded. */
 import type { TelemetryParts } from "./open-telemetry.ts";
 import type { TelemetryConfig } from "./read-telemetry.ts";
 
-/** Loads OpenTelemetry's packages and sends traces and metrics, if that is switched on. Dispose it when the process ends. */
+/** Dispose the result when the process ends. */
 export async function startTelemetry({
   config,
   ...parts

@@ -1,4 +1,8 @@
-/** A source's record of a vulnerability as this service reads it with `readAdvisory`. The raw record is stored too. */
+/**
+ * An OSV record as this service keeps it, and the rules for its ids and times. The raw record is stored too, so nothing of the source
+ * is lost. Ids are compared in one spelling, because databases write the same id in several. A record replaces the stored one only if
+ * its `modified` is not older, to the nanosecond.
+ */
 import { advisoryIdCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
@@ -75,8 +79,6 @@ interface Credit {
   type: string | null;
 }
 
-/** Ids of advisories. Databases write the same id in several spellings. */
-
 /** One spelling for equal ids: CVE and GHSA ids as their databases write them, all others unchanged. */
 export function canonicalId(id: string): string {
   const trimmed = id.trim();
@@ -107,12 +109,6 @@ export function isNotOlder(times: { candidate: string; stored: string }): boolea
   return toNanoseconds(times.candidate) >= toNanoseconds(times.stored);
 }
 
-/** A sortable text, with a fraction of exactly nine digits. */
-function toNanoseconds(time: string): string {
-  const [seconds = "", fraction = ""] = time.slice(0, -1).split(".");
-  return `${seconds}.${fraction.padEnd(9, "0")}`;
-}
-
 /** Why a record is invalid. `path` is the place, such as `affected[0].versions[3]`; empty for the record itself. */
 export class RecordError extends Error {
   override name = "RecordError";
@@ -122,4 +118,10 @@ export class RecordError extends Error {
     super(path === "" ? `The record ${problem}` : `"${path}" ${problem}`);
     this.path = path;
   }
+}
+
+/** A sortable text, with a fraction of exactly nine digits. */
+function toNanoseconds(time: string): string {
+  const [seconds = "", fraction = ""] = time.slice(0, -1).split(".");
+  return `${seconds}.${fraction.padEnd(9, "0")}`;
 }

@@ -1,8 +1,12 @@
 /**
- * Groups records into issues by their aliases. Aliases count in both directions and transitively; upstream and related ids never count. Two
- * CVE ids are always two issues: if aliases connect several, each other id belongs to the CVE that is the fewest aliases away. An id with
- * several equally near CVEs is shared by all of them, and connects nothing.
- * The same records give the same groups, in any order and after any earlier state.
+ * Groups records into issues by their aliases, and says what became of the issues that were stored before.
+ *
+ * Aliases count in both directions and transitively; upstream and related ids never count. Two CVE ids are always two issues: if
+ * aliases connect several, each other id belongs to the CVE that is the fewest aliases away. An id with several equally near CVEs is
+ * shared by all of them, and connects nothing. The same records give the same groups, in any order and after any earlier state.
+ *
+ * A stored issue continues in at most one group, so that findings and decisions can follow it. Aliases that were taken back split an
+ * issue; new ones merge issues.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { isCve, isGhsa } from "./advisory.ts";
@@ -44,80 +48,6 @@ export function groupsByName(groups: Iterable<AliasGroup>): Map<string, AliasGro
   }
   return byName;
 }
-
-type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
-
-function neighboursOf(records: Iterable<RecordAliases>): Neighbours {
-  const neighbours = new Map<string, Set<string>>();
-  const of = (id: string): Set<string> => {
-    const known = neighbours.get(id) ?? new Set();
-    neighbours.set(id, known);
-    return known;
-  };
-  for (const { id, aliases } of records) {
-    of(id);
-    for (const alias of aliases) {
-      if (alias === id) continue;
-      of(id).add(alias);
-      of(alias).add(id);
-    }
-  }
-  return neighbours;
-}
-
-function reachable(start: string, neighbours: Neighbours): Set<string> {
-  const reached = new Set([start]);
-  // The loop also visits ids that it adds.
-  for (const id of reached) for (const neighbour of neighbours.get(id) ?? []) reached.add(neighbour);
-  return reached;
-}
-
-function groupsWithin(component: ReadonlySet<string>, neighbours: Neighbours): AliasGroup[] {
-  const cves = [...component].filter(isCve);
-  if (cves.length < 2) return [groupFrom([...component], [])];
-  const own = new Map<string, string[]>();
-  const shared = new Map<string, string[]>();
-  for (const [id, found] of nearestCves(cves, neighbours)) {
-    for (const cve of found) entryOf(found.size > 1 ? shared : own, cve).push(id);
-  }
-  return cves.map((cve) => groupFrom(own.get(cve) ?? [], shared.get(cve) ?? []));
-}
-
-/** Searches breadth-first from all CVE ids: an id is nearest to all CVEs of its neighbours in the ring before. */
-function nearestCves(cves: string[], neighbours: Neighbours): Map<string, ReadonlySet<string>> {
-  const nearest = new Map<string, ReadonlySet<string>>(cves.map((cve) => [cve, new Set([cve])]));
-  for (let ring = cves; ring.length > 0;) {
-    const before = new Map<string, ReadonlySet<string>[]>();
-    for (const id of ring) {
-      for (const neighbour of neighbours.get(id) ?? []) {
-        if (!nearest.has(neighbour)) entryOf(before, neighbour).push(nearest.get(id) ?? new Set());
-      }
-    }
-    for (const [id, sets] of before) nearest.set(id, unionOf(sets));
-    ring = [...before.keys()];
-  }
-  return nearest;
-}
-
-/** Reuses a single set: thousands of ids may share the set of a record with a thousand CVEs. */
-function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
-  const [first, ...more] = new Set(sets);
-  return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));
-}
-
-function groupFrom(ids: string[], shared: string[]): AliasGroup {
-  const sorted = ids.toSorted(byCodeUnits);
-  const id = sorted.find(isCve) ?? sorted.find(isGhsa) ?? sorted[0] ?? "";
-  return { id, ids: sorted, shared: shared.toSorted(byCodeUnits) };
-}
-
-function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  return list;
-}
-
-/** Compares two states of groups, so that the data of a group can follow it. */
 
 interface AliasChanges {
   /** New groups: none of the former groups continues in them. */
@@ -164,14 +94,122 @@ export function aliasChanges(states: { before: readonly AliasGroup[]; after: rea
   };
 }
 
-interface Link {
-  before: AliasGroup;
-  after: AliasGroup;
-  names: number;
+export interface StoredIssue {
+  id: bigint;
+  group: AliasGroup;
+}
+
+export interface Regrouping {
+  /** Issues that continue, with the same or other names. */
+  continued: { issue: bigint; group: AliasGroup; renamed: boolean }[];
+  /** New groups, and the issues that they were split off from. */
+  added: { group: AliasGroup; from: bigint[] }[];
+  /** Issues that end, and the groups that they were merged into. */
+  ended: { issue: bigint; into: AliasGroup[] }[];
+}
+
+/** Assigns the stored issues to the new groups. */
+export function regroup(states: { before: readonly StoredIssue[]; after: readonly AliasGroup[] }): Regrouping {
+  const changes = aliasChanges({ before: states.before.map(({ group }) => group), after: states.after });
+  const issues = new Map(states.before.map(({ id, group }) => [group.id, id]));
+  const groups = new Map(states.after.map((group) => [group.id, group]));
+  const issueOf = (group: string): bigint[] => [issues.get(group) ?? []].flat();
+  const added = new Set(changes.added.map(({ group }) => group));
+  const continued = new Map(changes.continued.map(({ before, after }) => [after, before.id]));
+  return {
+    continued: states.after
+      .filter((group) => !added.has(group))
+      .flatMap((group) => {
+        const before = continued.get(group);
+        return issueOf(before ?? group.id).map((issue) => ({ issue, group, renamed: before !== undefined }));
+      }),
+    added: changes.added.map(({ group, from }) => ({ group, from: from.flatMap(issueOf) })),
+    ended: changes.ended.flatMap(({ group, into }) =>
+      issueOf(group.id).map((issue) => ({ issue, into: into.flatMap((id) => groups.get(id) ?? []) })),
+    ),
+  };
+}
+
+type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
+
+function neighboursOf(records: Iterable<RecordAliases>): Neighbours {
+  const neighbours = new Map<string, Set<string>>();
+  const of = (id: string): Set<string> => {
+    const known = neighbours.get(id) ?? new Set();
+    neighbours.set(id, known);
+    return known;
+  };
+  for (const { id, aliases } of records) {
+    of(id);
+    for (const alias of aliases) {
+      if (alias === id) continue;
+      of(id).add(alias);
+      of(alias).add(id);
+    }
+  }
+  return neighbours;
+}
+
+function reachable(start: string, neighbours: Neighbours): Set<string> {
+  const reached = new Set([start]);
+  // The loop also visits ids that it adds.
+  for (const id of reached) for (const neighbour of neighbours.get(id) ?? []) reached.add(neighbour);
+  return reached;
+}
+
+function groupsWithin(component: ReadonlySet<string>, neighbours: Neighbours): AliasGroup[] {
+  const cves = [...component].filter(isCve);
+  if (cves.length < 2) return [groupFrom([...component], [])];
+  const own = new Map<string, string[]>();
+  const shared = new Map<string, string[]>();
+  for (const [id, found] of nearestCves(cves, neighbours)) {
+    for (const cve of found) entryOf(found.size > 1 ? shared : own, cve).push(id);
+  }
+  return cves.map((cve) => groupFrom(own.get(cve) ?? [], shared.get(cve) ?? []));
+}
+
+function groupFrom(ids: string[], shared: string[]): AliasGroup {
+  const sorted = ids.toSorted(byCodeUnits);
+  const id = sorted.find(isCve) ?? sorted.find(isGhsa) ?? sorted[0] ?? "";
+  return { id, ids: sorted, shared: shared.toSorted(byCodeUnits) };
+}
+
+/** Searches breadth-first from all CVE ids: an id is nearest to all CVEs of its neighbours in the ring before. */
+function nearestCves(cves: string[], neighbours: Neighbours): Map<string, ReadonlySet<string>> {
+  const nearest = new Map<string, ReadonlySet<string>>(cves.map((cve) => [cve, new Set([cve])]));
+  for (let ring = cves; ring.length > 0;) {
+    const before = new Map<string, ReadonlySet<string>[]>();
+    for (const id of ring) {
+      for (const neighbour of neighbours.get(id) ?? []) {
+        if (!nearest.has(neighbour)) entryOf(before, neighbour).push(nearest.get(id) ?? new Set());
+      }
+    }
+    for (const [id, sets] of before) nearest.set(id, unionOf(sets));
+    ring = [...before.keys()];
+  }
+  return nearest;
+}
+
+function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** Reuses a single set: thousands of ids may share the set of a record with a thousand CVEs. */
+function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
+  const [first, ...more] = new Set(sets);
+  return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));
 }
 
 function keyOf({ ids, shared }: AliasGroup): string {
   return JSON.stringify([ids, shared]);
+}
+
+interface Link {
+  before: AliasGroup;
+  after: AliasGroup;
+  names: number;
 }
 
 function linksBetween(before: AliasGroup[], after: AliasGroup[]): Link[] {
@@ -198,41 +236,4 @@ function pairsOf(links: Link[]): AliasChanges["continued"] {
       return true;
     })
     .map(({ before, after }) => ({ before, after }));
-}
-
-/** Assigns the stored issues to the new groups. */
-
-export interface StoredIssue {
-  id: bigint;
-  group: AliasGroup;
-}
-
-export interface Regrouping {
-  /** Issues that continue, with the same or other names. */
-  continued: { issue: bigint; group: AliasGroup; renamed: boolean }[];
-  /** New groups, and the issues that they were split off from. */
-  added: { group: AliasGroup; from: bigint[] }[];
-  /** Issues that end, and the groups that they were merged into. */
-  ended: { issue: bigint; into: AliasGroup[] }[];
-}
-
-export function regroup(states: { before: readonly StoredIssue[]; after: readonly AliasGroup[] }): Regrouping {
-  const changes = aliasChanges({ before: states.before.map(({ group }) => group), after: states.after });
-  const issues = new Map(states.before.map(({ id, group }) => [group.id, id]));
-  const groups = new Map(states.after.map((group) => [group.id, group]));
-  const issueOf = (group: string): bigint[] => [issues.get(group) ?? []].flat();
-  const added = new Set(changes.added.map(({ group }) => group));
-  const continued = new Map(changes.continued.map(({ before, after }) => [after, before.id]));
-  return {
-    continued: states.after
-      .filter((group) => !added.has(group))
-      .flatMap((group) => {
-        const before = continued.get(group);
-        return issueOf(before ?? group.id).map((issue) => ({ issue, group, renamed: before !== undefined }));
-      }),
-    added: changes.added.map(({ group, from }) => ({ group, from: from.flatMap(issueOf) })),
-    ended: changes.ended.flatMap(({ group, into }) =>
-      issueOf(group.id).map((issue) => ({ issue, into: into.flatMap((id) => groups.get(id) ?? []) })),
-    ),
-  };
 }

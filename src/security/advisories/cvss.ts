@@ -1,9 +1,12 @@
-/** Scores a vector. The library scores broken vectors as 0, so it gets only vectors that passed the grammar. */
+/**
+ * Reads and scores CVSS vectors of versions 2.0, 3.0, 3.1 and 4.0, exactly as FIRST's documents define them. The prefix decides the
+ * version.
+ *
+ * The library scores a broken vector as 0, so it gets only vectors that passed the grammar below: each metric once, mandatory ones
+ * present, each value known, and for 4.0 the order of its section 7. A broken vector is an error, never a score of 0.0.
+ */
 import calculator from "ae-cvss-calculator";
 import { cvssVectorCharactersMax } from "../limits.ts";
-
-// Deno finds no named exports in a module of this kind.
-const { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } = calculator;
 
 export type CvssSeverity = "critical" | "high" | "medium" | "low";
 
@@ -26,19 +29,6 @@ export function scoreVector(text: string): CvssScore {
   return { version, vector: text, score, severity: severityWord(version, score) };
 }
 
-function scoreOf(version: CvssVersion, text: string): number | undefined {
-  switch (version) {
-    case "2.0":
-      return new Cvss2(text).calculateScores().base;
-    case "3.0":
-      return new Cvss3P0(text).calculateScores().base;
-    case "3.1":
-      return new Cvss3P1(text).calculateScores().base;
-    case "4.0":
-      return new Cvss4P0(text).calculateScores().overall;
-  }
-}
-
 /** The severity scales of the specifications; the scale of 2.0 ends at `high`. */
 export function severityWord(version: CvssVersion, score: number): CvssSeverity | null {
   if (score === 0) return null;
@@ -47,70 +37,11 @@ export function severityWord(version: CvssVersion, score: number): CvssSeverity 
   return score >= 4 ? "medium" : "low";
 }
 
-/** Parses CVSS vectors exactly as their specifications define them. */
-
-interface CvssVector {
-  version: CvssVersion;
-  /** The unchanged text. */
-  text: string;
-  /** Metric → value, in the order of the vector. */
-  metrics: ReadonlyMap<string, string>;
-}
-
 export class CvssError extends Error {
   override name = "CvssError";
 }
 
-/**
- * The prefix determines the version. Each metric may appear once, mandatory metrics must appear, and each value must be known.
- * @throws CvssError saying what is wrong with the vector
- */
-function parseVector(text: string): CvssVector {
-  if (text.length > cvssVectorCharactersMax) {
-    throw new CvssError(`The vector has ${text.length} characters; at most ${cvssVectorCharactersMax} are possible`);
-  }
-  const version = versionOf(text);
-  const metrics = metricsOf(text.slice(grammars[version].prefix.length), version);
-  for (const [name, { mandatory }] of grammars[version].metrics) {
-    if (mandatory && !metrics.has(name)) throw new CvssError(`The CVSS ${version} vector lacks the mandatory metric "${name}"`);
-  }
-  if (grammars[version].ordered) requireOrder(metrics, version);
-  return { version, text, metrics };
-}
-
-function versionOf(text: string): CvssVersion {
-  const prefix = /^CVSS:[^/]*\/?/i.exec(text)?.[0];
-  if (prefix === undefined) return "2.0";
-  for (const version of ["3.0", "3.1", "4.0"] as const) if (grammars[version].prefix === prefix) return version;
-  throw new CvssError(
-    `The vector begins with "${prefix}"; the prefixes are "CVSS:3.0/", "CVSS:3.1/" and "CVSS:4.0/"; 2.0 has none`,
-  );
-}
-
-function metricsOf(text: string, version: CvssVersion): Map<string, string> {
-  const metrics = new Map<string, string>();
-  for (const part of text.split("/")) {
-    const colon = part.indexOf(":");
-    const name = part.slice(0, Math.max(0, colon));
-    const value = part.slice(colon + 1);
-    const known = grammars[version].metrics.get(name);
-    if (known === undefined)
-      throw new CvssError(`The CVSS ${version} vector holds "${part}", which is not a metric of that version`);
-    if (!known.values.includes(value)) throw new CvssError(`The CVSS ${version} metric "${name}" has no value "${value}"`);
-    if (metrics.has(name)) throw new CvssError(`The CVSS ${version} vector holds the metric "${name}" twice`);
-    metrics.set(name, value);
-  }
-  return metrics;
-}
-
-function requireOrder(metrics: ReadonlyMap<string, string>, version: CvssVersion): void {
-  const right = [...grammars[version].metrics.keys()].filter((name) => metrics.has(name));
-  const wrong = [...metrics.keys()].find((name, index) => name !== right[index]);
-  if (wrong !== undefined) throw new CvssError(`The CVSS ${version} metric "${wrong}" is not in the order of the specification`);
-}
-
-/** The metrics of each version of CVSS, in the order of its specification: FIRST's v2.0 guide, v3.0, v3.1 and v4.0 documents. */
-
+/** The versions whose grammars follow, each with its metrics in the order of its specification. */
 export type CvssVersion = "2.0" | "3.0" | "3.1" | "4.0";
 
 interface Metric {
@@ -157,12 +88,55 @@ export const grammars: Readonly<Record<CvssVersion, VectorGrammar>> = {
   },
 };
 
-function mandatory(text: string): Map<string, Metric> {
-  return metricsFrom(text, true);
+interface CvssVector {
+  version: CvssVersion;
+  /** The unchanged text. */
+  text: string;
+  /** Metric → value, in the order of the vector. */
+  metrics: ReadonlyMap<string, string>;
 }
 
-function optional(text: string): Map<string, Metric> {
-  return metricsFrom(text, false);
+/** The prefix determines the version. @throws CvssError saying what is wrong with the vector */
+function parseVector(text: string): CvssVector {
+  if (text.length > cvssVectorCharactersMax) {
+    throw new CvssError(`The vector has ${text.length} characters; at most ${cvssVectorCharactersMax} are possible`);
+  }
+  const version = versionOf(text);
+  const metrics = metricsOf(text.slice(grammars[version].prefix.length), version);
+  for (const [name, { mandatory }] of grammars[version].metrics) {
+    if (mandatory && !metrics.has(name)) throw new CvssError(`The CVSS ${version} vector lacks the mandatory metric "${name}"`);
+  }
+  if (grammars[version].ordered) requireOrder(metrics, version);
+  return { version, text, metrics };
+}
+
+function versionOf(text: string): CvssVersion {
+  const prefix = /^CVSS:[^/]*\/?/i.exec(text)?.[0];
+  if (prefix === undefined) return "2.0";
+  for (const version of ["3.0", "3.1", "4.0"] as const) if (grammars[version].prefix === prefix) return version;
+  throw new CvssError(
+    `The vector begins with "${prefix}"; the prefixes are "CVSS:3.0/", "CVSS:3.1/" and "CVSS:4.0/"; 2.0 has none`,
+  );
+}
+
+function metricsOf(text: string, version: CvssVersion): Map<string, string> {
+  const metrics = new Map<string, string>();
+  for (const part of text.split("/")) {
+    const colon = part.indexOf(":");
+    const name = part.slice(0, Math.max(0, colon));
+    const value = part.slice(colon + 1);
+    const known = grammars[version].metrics.get(name);
+    if (known === undefined)
+      throw new CvssError(`The CVSS ${version} vector holds "${part}", which is not a metric of that version`);
+    if (!known.values.includes(value)) throw new CvssError(`The CVSS ${version} metric "${name}" has no value "${value}"`);
+    if (metrics.has(name)) throw new CvssError(`The CVSS ${version} vector holds the metric "${name}" twice`);
+    metrics.set(name, value);
+  }
+  return metrics;
+}
+
+function mandatory(text: string): Map<string, Metric> {
+  return metricsFrom(text, true);
 }
 
 /** `AV:NALP` gives each letter as a value; commas separate values of several letters. */
@@ -173,4 +147,30 @@ function metricsFrom(text: string, isMandatory: boolean): Map<string, Metric> {
       return [name, { values: values.split(values.includes(",") ? "," : ""), mandatory: isMandatory }];
     }),
   );
+}
+
+function requireOrder(metrics: ReadonlyMap<string, string>, version: CvssVersion): void {
+  const right = [...grammars[version].metrics.keys()].filter((name) => metrics.has(name));
+  const wrong = [...metrics.keys()].find((name, index) => name !== right[index]);
+  if (wrong !== undefined) throw new CvssError(`The CVSS ${version} metric "${wrong}" is not in the order of the specification`);
+}
+
+// Deno finds no named exports in a module of this kind.
+const { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } = calculator;
+
+function scoreOf(version: CvssVersion, text: string): number | undefined {
+  switch (version) {
+    case "2.0":
+      return new Cvss2(text).calculateScores().base;
+    case "3.0":
+      return new Cvss3P0(text).calculateScores().base;
+    case "3.1":
+      return new Cvss3P1(text).calculateScores().base;
+    case "4.0":
+      return new Cvss4P0(text).calculateScores().overall;
+  }
+}
+
+function optional(text: string): Map<string, Metric> {
+  return metricsFrom(text, false);
 }

@@ -1,4 +1,10 @@
-/** Recognizes files of advisories, and reads their values. */
+/**
+ * Splits files of advisories into records: JSON (one value, a list, or values one after another), NDJSON and YAML. The name decides the
+ * format, or the content where there is no name.
+ *
+ * At most one record is in memory, and each has its bound. A broken line or value does not affect the others. YAML is read without
+ * aliases, which could grow without limit, and without tags; its scalars stay text, so that a version 1.10 without quotes stays 1.10.
+ */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
 import { closeBrace, closeBracket, comma, openBrace, openBracket, JsonTokens, noToken } from "../../http/json-tokens.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
@@ -45,70 +51,57 @@ export function parsePiece(piece: Piece, format: DocumentFormat): unknown {
   }
 }
 
+/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for the whole document. */
+type Piece = { at: string } & Content;
+type Content = { text: string } | { problem: string };
+
+/** The bytes of one value, up to the most that a record may have. */
+class ValueBytes {
+  isOpen = false;
+  #kept: Bytes[] = [];
+  #length = 0;
+  #problem: string | null = null;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax = advisoryBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    this.#kept = [];
+    this.#length = 0;
+    this.#problem = null;
+  }
+
+  refuse(problem: string): void {
+    this.#problem ??= problem;
+  }
+
+  keep(bytes: Bytes): void {
+    this.#length += bytes.length;
+    if (this.#length > this.#bytesMax) this.refuse(`is larger than ${this.#bytesMax} bytes, the most that a record may have`);
+    if (this.#problem === null) this.#kept.push(bytes);
+    else this.#kept = [];
+  }
+
+  close(last: Bytes): Content {
+    this.keep(last);
+    this.isOpen = false;
+    if (this.#problem !== null) return { problem: this.#problem };
+    try {
+      return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#kept)) };
+    } catch {
+      return { problem: "is not text in UTF-8" };
+    }
+  }
+}
+
 async function* wholeText(bytes: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
   const value = new ValueBytes(advisoryYamlBytesMax);
   value.open();
   for await (const piece of bytes) value.keep(piece);
   yield { at: "", ...value.close(new Uint8Array(0)) };
-}
-
-/** Parses YAML without aliases, which could grow without limit, and without tags. Numbers stay texts. */
-
-/** A version 1.10 without quotes stays 1.10: the format has no numbers, so scalars are text unless they are true, false or null. */
-const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
-
-/** @throws RecordError naming the line */
-function parseYaml(text: string): unknown {
-  try {
-    return load(text, { schema, maxAliases: 0, maxDepth: jsonDepthMax });
-  } catch (error) {
-    if (error instanceof YAMLException) throw new RecordError("", `cannot be read as YAML: ${error.reason}${lineOf(error)}`);
-    throw error;
-  }
-}
-
-function lineOf(error: YAMLException): string {
-  return error.mark ? `, in line ${error.mark.line + 1}` : "";
-}
-
-/** The lines of an NDJSON document. A broken line does not affect the others. */
-
-const newline = 0x0a;
-
-async function* jsonLines(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
-  const line = new ValueBytes();
-  let number = 1;
-  const close = (last: Bytes): Piece[] => {
-    const piece = { at: `:${number++}`, ...line.close(last) };
-    return "problem" in piece || piece.text.trim() !== "" ? [piece] : [];
-  };
-  line.open();
-  for await (const piece of pieces) {
-    let start = 0;
-    for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
-      yield* close(piece.subarray(start, end));
-      line.open();
-      start = end + 1;
-    }
-    line.keep(piece.subarray(start));
-  }
-  yield* close(new Uint8Array(0));
-}
-
-/** The values of a JSON document, one at a time: the entries of an array, or values one after another. */
-
-/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for the whole document. */
-type Piece = { at: string } & Content;
-type Content = { text: string } | { problem: string };
-
-/** Each value as text, or the reason why it is invalid. At most one record is in memory. */
-async function* jsonValues(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
-  const splitter = new ValueSplitter();
-  for await (const piece of pieces) {
-    yield* splitter.push(piece);
-    if (splitter.isOver) return;
-  }
-  yield* splitter.end();
 }
 
 class ValueSplitter {
@@ -184,53 +177,61 @@ class ValueSplitter {
   }
 }
 
-/** The bytes of one value, up to the most that a record may have. */
-class ValueBytes {
-  isOpen = false;
-  #kept: Bytes[] = [];
-  #length = 0;
-  #problem: string | null = null;
-  readonly #bytesMax: number;
-
-  constructor(bytesMax = advisoryBytesMax) {
-    this.#bytesMax = bytesMax;
+/** Each value as text, or the reason why it is invalid. At most one record is in memory. */
+async function* jsonValues(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
+  const splitter = new ValueSplitter();
+  for await (const piece of pieces) {
+    yield* splitter.push(piece);
+    if (splitter.isOver) return;
   }
+  yield* splitter.end();
+}
 
-  open(): void {
-    this.isOpen = true;
-    this.#kept = [];
-    this.#length = 0;
-    this.#problem = null;
-  }
+const newline = 0x0a;
 
-  refuse(problem: string): void {
-    this.#problem ??= problem;
-  }
-
-  keep(bytes: Bytes): void {
-    this.#length += bytes.length;
-    if (this.#length > this.#bytesMax) this.refuse(`is larger than ${this.#bytesMax} bytes, the most that a record may have`);
-    if (this.#problem === null) this.#kept.push(bytes);
-    else this.#kept = [];
-  }
-
-  close(last: Bytes): Content {
-    this.keep(last);
-    this.isOpen = false;
-    if (this.#problem !== null) return { problem: this.#problem };
-    try {
-      return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#kept)) };
-    } catch {
-      return { problem: "is not text in UTF-8" };
+/** The lines of an NDJSON document. A broken line does not affect the others. */
+async function* jsonLines(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
+  const line = new ValueBytes();
+  let number = 1;
+  const close = (last: Bytes): Piece[] => {
+    const piece = { at: `:${number++}`, ...line.close(last) };
+    return "problem" in piece || piece.text.trim() !== "" ? [piece] : [];
+  };
+  line.open();
+  for await (const piece of pieces) {
+    let start = 0;
+    for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
+      yield* close(piece.subarray(start, end));
+      line.open();
+      start = end + 1;
     }
+    line.keep(piece.subarray(start));
   }
+  yield* close(new Uint8Array(0));
+}
+
+/** A version 1.10 without quotes stays 1.10: the format has no numbers, so scalars are text unless they are true, false or null. */
+const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
+
+/** @throws RecordError naming the line */
+function parseYaml(text: string): unknown {
+  try {
+    return load(text, { schema, maxAliases: 0, maxDepth: jsonDepthMax });
+  } catch (error) {
+    if (error instanceof YAMLException) throw new RecordError("", `cannot be read as YAML: ${error.reason}${lineOf(error)}`);
+    throw error;
+  }
+}
+
+function lineOf(error: YAMLException): string {
+  return error.mark ? `, in line ${error.mark.line + 1}` : "";
 }
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Of the three bytes of a byte order mark. */
+/** Whether a byte is one of the three of a byte order mark. */
 function isMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf;
 }

@@ -1,4 +1,7 @@
-/** How old is what is known of each ecosystem. */
+/**
+ * Says how old the knowledge about each ecosystem is, and notes when a synchronization begins and ends. An ecosystem whose first
+ * synchronization is incomplete counts as unknown: a part of its advisories is no verdict.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -52,7 +55,7 @@ export const SyncForm = Type.Object({
 });
 export type SyncForm = Static<typeof SyncForm>;
 
-/** All seven, in the usual order. */
+/** All seven ecosystems, in the usual order. */
 export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
   const rows = new Map((await selectEcosystems(sql)).map((row) => [row.ecosystem, row]));
   return ecosystems.map((ecosystem) => {
@@ -72,7 +75,7 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
 
 /**
  * How current the advisories of an ecosystem are: as its last synchronization or, without one, as the newest of its records, which is not
- * believed to be newer than its import. null: there are none, or a part of what its first synchronization sends.
+ * believed to be newer than its import. null: there are none, or only a part of the first synchronization.
  */
 export function advisoriesUpdatedAt({
   known,
@@ -90,7 +93,7 @@ export function incompleteText(names: string): string {
   return `the first synchronization of advisories for ${names} is not complete, and the next one continues it`;
 }
 
-/** Notes that the records of an ecosystem's published archive are stored, or begin to be sent. */
+/** Notes that the records of an ecosystem's published archive are stored, or that sending them has begun. */
 export async function noteSync(form: SyncForm, { sql, clock }: { sql: Queries; clock: Clock }): Promise<void> {
   const { ecosystem, etag, published_at: published, ended = true } = form;
   const at = new Date(clock.now());

@@ -1,4 +1,11 @@
-/** Imports the records of sources: stores each record, and updates the issues that the records are about. */
+/**
+ * Imports a batch of records in one transaction: stores the records, regroups the issues that they are about, moves findings and
+ * decisions of merged and split issues, and requests scans of the projects that have an affected package.
+ *
+ * A record replaces the stored one unless its `modified` is older; an invalid record is reported by its index and stops nothing else.
+ * The same batch again changes nothing. Imports take turns by a lock, because two would each group without the records of the other.
+ * Projects are locked before findings, as in scans; a deadlock with a scan is tried again.
+ */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
@@ -52,11 +59,7 @@ interface RecordFailure {
   reason: string;
 }
 
-/**
- * Imports a batch in one transaction. A record replaces the stored one unless its `modified` is older; an invalid record is reported by its
- * index. Importing the same batch again changes nothing.
- * @param records parsed values, or records that a subprocess read
- */
+/** Imports a batch. @param records parsed values, or records that a subprocess read */
 export async function importRecords(
   records: readonly unknown[],
   { sql, clock }: { sql: Database; clock: Clock },
@@ -66,32 +69,6 @@ export async function importRecords(
   const latest = latestOf(candidates);
   const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
   return { ...done, unchanged: candidates.length - done.imported, failures };
-}
-
-async function store(
-  candidates: readonly PreparedRecord[],
-  at: Date,
-  tx: Transaction,
-): Promise<Pick<Imported, "imported" | "scans">> {
-  await allowStatements(advisoryBatchMs, tx);
-  await lockImports(tx);
-  const ids = candidates.map(({ id }) => id);
-  const stored = await selectFacts(ids, tx);
-  await noteImported({ records: candidates, at }, tx);
-  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
-  return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
-}
-
-/** Retries after a deadlock with a scan that locks the same findings in another order: the database then cancels one of the two. */
-async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let made = 1; ; made++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
-      if (!isDeadlock || made === advisoryBatchAttemptsMax) throw error;
-    }
-  }
 }
 
 async function readAll(
@@ -120,12 +97,36 @@ function latestOf(candidates: readonly PreparedRecord[]): Map<string, PreparedRe
   return latest;
 }
 
+/** Retries after a deadlock with a scan that locks the same findings in another order: the database then cancels one of the two. */
+async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
+      if (!isDeadlock || made === advisoryBatchAttemptsMax) throw error;
+    }
+  }
+}
+
+async function store(
+  candidates: readonly PreparedRecord[],
+  at: Date,
+  tx: Transaction,
+): Promise<Pick<Imported, "imported" | "scans">> {
+  await allowStatements(advisoryBatchMs, tx);
+  await lockImports(tx);
+  const ids = candidates.map(({ id }) => id);
+  const stored = await selectFacts(ids, tx);
+  await noteImported({ records: candidates, at }, tx);
+  const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
+  return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
+}
+
 function replaces({ modified, digest }: PreparedRecord, stored: StoredFacts | undefined): boolean {
   if (stored === undefined) return true;
   return digest !== stored.digest && isNotOlder({ candidate: modified, stored: stored.modified });
 }
-
-/** Stores new states of records, and updates issues, findings and scan requests in the transaction of an import. */
 
 /** @returns the number of projects whose scan was requested */
 async function storeRecords({ records, at }: { records: readonly PreparedRecord[]; at: Date }, tx: Transaction): Promise<number> {
@@ -172,6 +173,10 @@ function namesOfChangedIssues({ continued, added, ended }: Regrouping, before: r
   return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
 }
 
+function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: PreparedRecord): AdvisoryRow {
+  return { id, modified, withdrawn, aliases, digest, recordElement };
+}
+
 function affectedBy({ id, names, positions }: PreparedRecord, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
   return names.map((name, index) => ({ advisory: id, position: positions[index] ?? 0, package: idOf(name, packages) }));
 }
@@ -181,12 +186,6 @@ function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
   if (id === undefined) throw new Error(`The package "${packageIdentity(name)}" has no id`);
   return id;
 }
-
-function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: PreparedRecord): AdvisoryRow {
-  return { id, modified, withdrawn, aliases, digest, recordElement };
-}
-
-/** Updates issues from their records, and moves findings and decisions of merged and split issues. */
 
 interface Change {
   regrouping: Regrouping;
@@ -231,16 +230,8 @@ async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): 
   await deleteUnreferenced(endedIds, tx);
 }
 
-/** @param ids of the current issues, by the ids of their groups */
-async function follow(
-  { regrouping: { added, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
-  tx: Transaction,
-): Promise<void> {
-  const splits = added.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
-  const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
-  await copyTriages([...splits, ...joins.flat()], tx);
-  // A finding moves to the first issue only; the next scan finds the others.
-  await moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
+function namesOf({ ids, shared }: AliasGroup): string[] {
+  return [...ids, ...shared];
 }
 
 /** Adds stored records about these groups. */
@@ -254,12 +245,20 @@ async function withStored(
   return new Map([...fresh, ...stored.map((one) => [one.id, one] as const)]);
 }
 
-function namesOf({ ids, shared }: AliasGroup): string[] {
-  return [...ids, ...shared];
-}
-
 function issueIdOf(group: AliasGroup, ids: ReadonlyMap<string, bigint>): bigint {
   const id = ids.get(group.id);
   if (id === undefined) throw new Error(`The issue "${group.id}" has no id`);
   return id;
+}
+
+/** @param ids of the current issues, by the ids of their groups */
+async function follow(
+  { regrouping: { added, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  const splits = added.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
+  const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
+  await copyTriages([...splits, ...joins.flat()], tx);
+  // A finding moves to the first issue only; the next scan finds the others.
+  await moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }

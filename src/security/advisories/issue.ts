@@ -1,4 +1,11 @@
-/** Builds an issue from all records about it. */
+/**
+ * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are
+ * edited for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
+ *
+ * Most databases leave the severity to another one, so it is chosen from all records: the newest CVSS version with a valid vector, then
+ * the CVE record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score,
+ * and without a severity by the month of the first publication, since such records have no other sign of urgency.
+ */
 import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { issueDescriptionCharactersMax, issueTextCharactersMax } from "../limits.ts";
 import { isCve, isGhsa, type Advisory, type DeclaredSeverity } from "./advisory.ts";
@@ -20,8 +27,7 @@ interface Records {
   shared: IssueFacts[];
 }
 
-const steps: Record<CvssSeverity, number> = { low: 1, medium: 2, high: 3, critical: 4 };
-
+/** The records of a group: its own, in the order of precedence, and those that it shares with other issues. */
 export function recordsOf(group: AliasGroup, byId: ReadonlyMap<string, IssueFacts>): Records {
   const known = (ids: readonly string[]) => byPrecedence(ids).flatMap((id) => byId.get(id) ?? []);
   return { own: known(group.ids), shared: known(group.shared) };
@@ -41,43 +47,13 @@ export function issueFrom(group: AliasGroup, records: Records): Issue {
   };
 }
 
-function notWithdrawn(records: readonly IssueFacts[]): IssueFacts[] {
-  return records.filter(({ withdrawn }) => !withdrawn);
-}
-
-/** The rank in lists: by severity, then by score. */
-function rankOf(severity: IssueSeverity): number {
-  return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
-}
-
-const firstYear = 1999;
-const publicationRankMax = 999;
-
-/**
- * The rank of an issue without a severity, below all issues with one: the newest first, by the month in which its first record was
- * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a time of publication.
- */
-function publicationRank(records: readonly IssueFacts[]): number {
-  const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];
-  if (first === undefined) return 0;
-  const at = new Date(first);
-  const months = (at.getUTCFullYear() - firstYear) * 12 + at.getUTCMonth() + 1;
-  return Math.min(Math.max(months, 1), publicationRankMax);
-}
-
-/** The first summary, which is one line; if no record has one, the first details. */
-function describedBy(records: readonly IssueFacts[]): string | undefined {
-  const summary = records.find((record) => record.summary.trim() !== "")?.summary;
-  return summary ?? records.find((record) => record.details.trim() !== "")?.details;
-}
-
 /** The order of precedence: GitHub's records, which are edited for readers, then CVE records, then others by id. */
 export function byPrecedence(ids: readonly string[]): string[] {
   const kind = (id: string) => (isGhsa(id) ? 0 : isCve(id) ? 1 : 2);
   return ids.toSorted((one, other) => kind(one) - kind(other) || byCodeUnits(one, other));
 }
 
-/** The data of a record that an issue uses. */
+/** The part of a record that an issue uses. */
 export interface IssueFacts {
   id: string;
   withdrawn: boolean;
@@ -101,12 +77,6 @@ export function factsOf({ id, withdrawn, published, summary, details, severities
     severities: [...new Map(declared.map((one) => [`${one.type} ${one.score}`, one])).values()],
   };
 }
-
-function beginningOf(text: string): string {
-  return text.slice(0, issueTextCharactersMax).toWellFormed();
-}
-
-/** Chooses the severity of an issue from all records about it, since most databases leave the severity to another one. */
 
 export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
   /** Absent when `severities` includes those of the packages. */
@@ -132,7 +102,8 @@ interface ChosenSeverity {
 }
 
 /**
- * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher score.
+ * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher
+ * score.
  * @param records.own records of only this issue
  * @param records.shared records of several issues; they count when no other record has a vector
  */
@@ -140,6 +111,42 @@ export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared:
   const own = scoredRecords(records.own);
   const shared = scoredRecords(records.shared);
   return { severity: own.severity ?? shared.severity, refused: [...own.refused, ...shared.refused] };
+}
+
+function notWithdrawn(records: readonly IssueFacts[]): IssueFacts[] {
+  return records.filter(({ withdrawn }) => !withdrawn);
+}
+
+const firstYear = 1999;
+const publicationRankMax = 999;
+
+/**
+ * The rank of an issue without a severity, below all issues with one: the newest first, by the month in which its first record was
+ * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a time of publication.
+ */
+function publicationRank(records: readonly IssueFacts[]): number {
+  const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];
+  if (first === undefined) return 0;
+  const at = new Date(first);
+  const months = (at.getUTCFullYear() - firstYear) * 12 + at.getUTCMonth() + 1;
+  return Math.min(Math.max(months, 1), publicationRankMax);
+}
+
+const steps: Record<CvssSeverity, number> = { low: 1, medium: 2, high: 3, critical: 4 };
+
+/** The rank in lists: by severity, then by score. */
+function rankOf(severity: IssueSeverity): number {
+  return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
+}
+
+/** The first summary, which is one line; if no record has one, the first details. */
+function describedBy(records: readonly IssueFacts[]): string | undefined {
+  const summary = records.find((record) => record.summary.trim() !== "")?.summary;
+  return summary ?? records.find((record) => record.details.trim() !== "")?.details;
+}
+
+function beginningOf(text: string): string {
+  return text.slice(0, issueTextCharactersMax).toWellFormed();
 }
 
 function scoredRecords(records: Iterable<SeverityRecord>): ChosenSeverity {

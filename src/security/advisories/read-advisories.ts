@@ -1,4 +1,8 @@
-/** Reads advisories from files, folders, archives and streams, one record at a time. An invalid record does not stop the others. */
+/**
+ * Reads advisories from files, folders, archives and streams, one record at a time. The content decides what a file is. An invalid
+ * record does not stop the others; a truncated or damaged archive gives the records before the fault, then a failure with its name. A
+ * cursor names the last processed record, so an interrupted run continues after it.
+ */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -43,7 +47,7 @@ export class CursorError extends Error {
 }
 
 /**
- * A truncated or damaged archive gives the records before the fault, then a failure with the archive's name.
+ * Reads all records of a source.
  * @throws CursorError when the source does not have the cursor's document; an error of the file system for an unknown path
  */
 export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Reading> {
@@ -56,67 +60,6 @@ export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Read
     yield reading;
   }
 }
-
-async function* readSource(source: OpenSource, after: Cursor | undefined): AsyncGenerator<Reading> {
-  let [document, next] = [source.name, 0];
-  let waitsFor = after?.document ?? null;
-  try {
-    for await (const found of source.documents()) {
-      if (waitsFor !== null && found.name !== waitsFor) continue;
-      const from = waitsFor === null ? 0 : (after?.record ?? -1) + 1;
-      waitsFor = null;
-      document = found.name;
-      next = from;
-      for await (const reading of readDocument(found, from)) {
-        next = reading.cursor.record + 1;
-        yield reading;
-      }
-    }
-  } catch (error) {
-    yield { name: source.name, cursor: { document, record: next }, failure: failureText(error) };
-    return;
-  }
-  if (waitsFor !== null) throw new CursorError(`Cannot resume after "${waitsFor}": "${source.name}" does not have it`);
-}
-
-async function* readDocument(document: Document, from: number): AsyncGenerator<Reading> {
-  const { name, refusal, format } = document;
-  const cursorAt = (record: number): Cursor => ({ document: name, record });
-  if (refusal !== null) {
-    if (from === 0) yield { name, cursor: cursorAt(0), failure: refusal };
-    return;
-  }
-  let record = 0;
-  try {
-    for await (const piece of piecesOf(document.bytes(), format)) {
-      const cursor = cursorAt(record++);
-      if (cursor.record < from) continue;
-      yield { name: name + piece.at, cursor, ...attempt(() => parsePiece(piece, format)) };
-    }
-  } catch (error) {
-    if (error instanceof BudgetError) throw error;
-    yield { name, cursor: cursorAt(record), failure: failureText(error) };
-  }
-}
-
-function attempt(parse: () => unknown): { advisory: Advisory; raw: unknown } | { failure: string } {
-  try {
-    const raw = parse();
-    return { advisory: readAdvisory(raw), raw };
-  } catch (error) {
-    if (error instanceof RecordError) return { failure: error.message };
-    throw error;
-  }
-}
-
-/** @throws the error itself, unless the source or the disk caused it */
-function failureText(error: unknown): string {
-  if (error instanceof UnreadableError) return error.message;
-  if (error instanceof Error && "code" in error && typeof error.code === "string") return `cannot be read: ${error.code}`;
-  throw error;
-}
-
-/** Opens a file, an archive, a folder or a stream of advisories. The content determines the kind. */
 
 type AdvisorySource = { path: string } | { name: string; bytes: AsyncIterable<Bytes> };
 
@@ -186,10 +129,6 @@ async function* archiveDocuments(archive: string, entries: AsyncIterable<Entry>,
   }
 }
 
-async function* documentsIn(entries: AsyncIterable<Entry>): AsyncGenerator<Document> {
-  for await (const entry of entries) yield* documentOf(entry);
-}
-
 function* documentOf(entry: Entry): Generator<Document> {
   const format = formatOf(entry.name);
   if (format !== null) yield { ...entry, format };
@@ -202,6 +141,69 @@ async function* counted(pieces: AsyncIterable<Bytes>, count: { read: number }): 
   }
 }
 
+async function* documentsIn(entries: AsyncIterable<Entry>): AsyncGenerator<Document> {
+  for await (const entry of entries) yield* documentOf(entry);
+}
+
 async function* countedEntries(entries: AsyncIterable<Entry>, count: { read: number }): AsyncGenerator<Entry> {
   for await (const entry of entries) yield { ...entry, bytes: () => counted(entry.bytes(), count) };
+}
+
+async function* readSource(source: OpenSource, after: Cursor | undefined): AsyncGenerator<Reading> {
+  let [document, next] = [source.name, 0];
+  let waitsFor = after?.document ?? null;
+  try {
+    for await (const found of source.documents()) {
+      if (waitsFor !== null && found.name !== waitsFor) continue;
+      const from = waitsFor === null ? 0 : (after?.record ?? -1) + 1;
+      waitsFor = null;
+      document = found.name;
+      next = from;
+      for await (const reading of readDocument(found, from)) {
+        next = reading.cursor.record + 1;
+        yield reading;
+      }
+    }
+  } catch (error) {
+    yield { name: source.name, cursor: { document, record: next }, failure: failureText(error) };
+    return;
+  }
+  if (waitsFor !== null) throw new CursorError(`Cannot resume after "${waitsFor}": "${source.name}" does not have it`);
+}
+
+async function* readDocument(document: Document, from: number): AsyncGenerator<Reading> {
+  const { name, refusal, format } = document;
+  const cursorAt = (record: number): Cursor => ({ document: name, record });
+  if (refusal !== null) {
+    if (from === 0) yield { name, cursor: cursorAt(0), failure: refusal };
+    return;
+  }
+  let record = 0;
+  try {
+    for await (const piece of piecesOf(document.bytes(), format)) {
+      const cursor = cursorAt(record++);
+      if (cursor.record < from) continue;
+      yield { name: name + piece.at, cursor, ...attempt(() => parsePiece(piece, format)) };
+    }
+  } catch (error) {
+    if (error instanceof BudgetError) throw error;
+    yield { name, cursor: cursorAt(record), failure: failureText(error) };
+  }
+}
+
+function attempt(parse: () => unknown): { advisory: Advisory; raw: unknown } | { failure: string } {
+  try {
+    const raw = parse();
+    return { advisory: readAdvisory(raw), raw };
+  } catch (error) {
+    if (error instanceof RecordError) return { failure: error.message };
+    throw error;
+  }
+}
+
+/** @throws the error itself, unless the source or the disk caused it */
+function failureText(error: unknown): string {
+  if (error instanceof UnreadableError) return error.message;
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return `cannot be read: ${error.code}`;
+  throw error;
 }

@@ -1,6 +1,9 @@
 /**
- * The fields of the Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/) that this service uses. Unknown fields are
- * allowed, as the format requires. `says` completes the sentence "<path> must be …".
+ * Reads one parsed record of the Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/) as an advisory.
+ *
+ * The schema has the fields that this service uses; unknown fields are allowed, as the format requires. `says` completes the sentence
+ * "<path> must be …". Texts that JSON allows and the database cannot store are refused: a record is never repaired, so that it stays
+ * the same as its source.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
@@ -50,7 +53,6 @@ const Name = Type.String({
 });
 const Specific = Type.Record(Type.String(), Type.Unknown(), { says: "an object" });
 const Ids = list(Id, advisoryNamesMax);
-
 const Severities = list(object({ type: Text, score: Text }), advisoryNamesMax);
 
 const Range = object({
@@ -76,7 +78,6 @@ const Affected = object({
   ecosystem_specific: Type.Optional(Specific),
   database_specific: Type.Optional(Specific),
 });
-type OsvAffected = Static<typeof Affected>;
 
 const OsvRecord = object({
   schema_version: Type.Optional(Text),
@@ -101,18 +102,6 @@ const OsvRecord = object({
   database_specific: Type.Optional(Specific),
 });
 type OsvRecord = Static<typeof OsvRecord>;
-
-function object<T extends TProperties>(properties: T): TObject<T> {
-  return Type.Object(properties, { says: "an object" });
-}
-
-function list<T extends TSchema>(items: T, itemsMax: number) {
-  return Type.Array(items, { maxItems: itemsMax, says: `a list of at most ${itemsMax} entries` });
-}
-
-/** Reads a parsed OSV record as an advisory. */
-
-type OsvRange = NonNullable<OsvAffected["ranges"]>[number];
 
 const checker = TypeCompiler.Compile(OsvRecord);
 
@@ -146,57 +135,12 @@ export function readAdvisory(value: unknown): Advisory {
   };
 }
 
-function affectedFrom(affected: OsvAffected, index: number): AffectedPackage {
-  return {
-    package: affected.package === undefined ? null : packageFrom(affected.package),
-    severities: affected.severity ?? [],
-    ranges: (affected.ranges ?? []).map((range, at) => rangeFrom(range, `affected[${index}].ranges[${at}]`)),
-    versions: affected.versions ?? [],
-    ecosystemSpecific: affected.ecosystem_specific ?? {},
-    databaseSpecific: affected.database_specific ?? {},
-  };
+function list<T extends TSchema>(items: T, itemsMax: number) {
+  return Type.Array(items, { maxItems: itemsMax, says: `a list of at most ${itemsMax} entries` });
 }
 
-function packageFrom({ ecosystem, name, purl }: NonNullable<OsvAffected["package"]>): AdvisoryPackage {
-  return { ecosystem: ecosystemOfOsvName(ecosystem), ecosystemName: ecosystem, name, purl: purl ?? null };
-}
-
-function rangeFrom(range: OsvRange, path: string): AffectedRange {
-  if (range.type === "GIT" && range.repo === undefined)
-    throw new RecordError(`${path}.repo`, "is missing, and a GIT range needs it");
-  const events = range.events.map((event, index) => eventFrom(event, `${path}.events[${index}]`));
-  if (!events.some((event) => "introduced" in event)) {
-    throw new RecordError(`${path}.events`, 'has no event "introduced", so the range has no beginning');
-  }
-  return { type: rangeType(range.type), repo: range.repo ?? null, events, databaseSpecific: range.database_specific ?? {} };
-}
-
-function eventFrom(event: OsvRange["events"][number], path: string): RangeEvent {
-  const { introduced, fixed, last_affected, limit } = event;
-  const found: RangeEvent[] = [];
-  if (introduced !== undefined) found.push({ introduced });
-  if (fixed !== undefined) found.push({ fixed });
-  if (last_affected !== undefined) found.push({ last_affected });
-  if (limit !== undefined) found.push({ limit });
-  const [only] = found;
-  if (only === undefined || found.length > 1) {
-    throw new RecordError(path, `must have exactly one of introduced, fixed, last_affected and limit, and has ${found.length}`);
-  }
-  return only;
-}
-
-/** The schema allows only these three. */
-function rangeType(type: string): AffectedRange["type"] {
-  return type === "SEMVER" || type === "GIT" ? type : "ECOSYSTEM";
-}
-
-/** The pattern of the schema allows the 31st of June. */
-function requireDay(field: string, time: string | undefined): void {
-  if (time === undefined) return;
-  const milliseconds = Date.parse(time);
-  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== time.slice(0, 10)) {
-    throw new RecordError(field, `is "${time}", which is not a date of the calendar`);
-  }
+function object<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { says: "an object" });
 }
 
 /** The format allows null for an absent field. */
@@ -230,8 +174,6 @@ function described(value: unknown): string {
   return typeof value === "object" ? "an object" : `the ${typeof value} ${String(value)}`;
 }
 
-/** Refuses texts that JSON allows and the database cannot store. A record is not repaired, so that it stays the same as its source. */
-
 /** @throws RecordError for the first text that cannot be stored, and for more than `jsonDepthMax` levels */
 function requireStorable(value: unknown): void {
   requireBelow(value, "", 0);
@@ -252,4 +194,61 @@ function requireBelow(value: unknown, path: string, depth: number): void {
 function requireText(text: string, path: string): void {
   if (text.includes("\0")) throw new RecordError(path, "has the character U+0000, which cannot be stored");
   if (!text.isWellFormed()) throw new RecordError(path, "has half a surrogate pair, which is not a character");
+}
+
+/** The pattern of the schema allows the 31st of June. */
+function requireDay(field: string, time: string | undefined): void {
+  if (time === undefined) return;
+  const milliseconds = Date.parse(time);
+  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== time.slice(0, 10)) {
+    throw new RecordError(field, `is "${time}", which is not a date of the calendar`);
+  }
+}
+
+type OsvAffected = Static<typeof Affected>;
+
+function affectedFrom(affected: OsvAffected, index: number): AffectedPackage {
+  return {
+    package: affected.package === undefined ? null : packageFrom(affected.package),
+    severities: affected.severity ?? [],
+    ranges: (affected.ranges ?? []).map((range, at) => rangeFrom(range, `affected[${index}].ranges[${at}]`)),
+    versions: affected.versions ?? [],
+    ecosystemSpecific: affected.ecosystem_specific ?? {},
+    databaseSpecific: affected.database_specific ?? {},
+  };
+}
+
+function packageFrom({ ecosystem, name, purl }: NonNullable<OsvAffected["package"]>): AdvisoryPackage {
+  return { ecosystem: ecosystemOfOsvName(ecosystem), ecosystemName: ecosystem, name, purl: purl ?? null };
+}
+
+type OsvRange = NonNullable<OsvAffected["ranges"]>[number];
+
+function rangeFrom(range: OsvRange, path: string): AffectedRange {
+  if (range.type === "GIT" && range.repo === undefined)
+    throw new RecordError(`${path}.repo`, "is missing, and a GIT range needs it");
+  const events = range.events.map((event, index) => eventFrom(event, `${path}.events[${index}]`));
+  if (!events.some((event) => "introduced" in event)) {
+    throw new RecordError(`${path}.events`, 'has no event "introduced", so the range has no beginning');
+  }
+  return { type: rangeType(range.type), repo: range.repo ?? null, events, databaseSpecific: range.database_specific ?? {} };
+}
+
+function eventFrom(event: OsvRange["events"][number], path: string): RangeEvent {
+  const { introduced, fixed, last_affected, limit } = event;
+  const found: RangeEvent[] = [];
+  if (introduced !== undefined) found.push({ introduced });
+  if (fixed !== undefined) found.push({ fixed });
+  if (last_affected !== undefined) found.push({ last_affected });
+  if (limit !== undefined) found.push({ limit });
+  const [only] = found;
+  if (only === undefined || found.length > 1) {
+    throw new RecordError(path, `must have exactly one of introduced, fixed, last_affected and limit, and has ${found.length}`);
+  }
+  return only;
+}
+
+/** The schema allows only these three. */
+function rangeType(type: string): AffectedRange["type"] {
+  return type === "SEMVER" || type === "GIT" ? type : "ECOSYSTEM";
 }

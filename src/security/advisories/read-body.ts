@@ -1,4 +1,11 @@
-/** Reads large bodies in a subprocess, one at a time: a record of 8 MiB would block the event loop for half a second. */
+/**
+ * Reads the body of an import: a batch of records, each as the few large strings that the database stores and the small parsed part
+ * that the import needs.
+ *
+ * Large bodies are read in a subprocess, one at a time, because a record of 8 MiB would block the event loop for half a second. The
+ * subprocess answers in lines. Long values are unparsed lines, so the parent parses nothing large. Both processes run this file in the
+ * same version.
+ */
 import { elementText } from "../../backing/sql-text.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { digestOf } from "../../kernel/json.ts";
@@ -11,7 +18,7 @@ import { readAdvisory } from "./read-advisory.ts";
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws when reading takes too long. The wait for other bodies counts toward the caller's deadline only. */
+/** @throws when reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
 export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
     decodeBatch(readerLines({ input: [readerHead("advisories", ""), ...pieces], withinMs: advisoryReadMs, clock }));
@@ -20,8 +27,6 @@ export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock
   reading.catch(() => {});
   return reading;
 }
-
-/** Parses a body with a batch of records. A subprocess does this for large bodies. */
 
 /** Reads at most one record more than a batch may have, so that the caller refuses the batch. */
 export function readBody(bytes: Uint8Array): ReadBody {
@@ -44,11 +49,7 @@ export function readBody(bytes: Uint8Array): ReadBody {
   };
 }
 
-/**
- * A record ready to be stored: a few large strings, and only the parsed data that the import needs. A subprocess can send it quickly, while
- * parsing a record of the largest size would block the parent's event loop.
- */
-
+/** A record that is ready to be stored. */
 export interface PreparedRecord {
   id: string;
   modified: string;
@@ -74,38 +75,6 @@ export function readRecord(raw: unknown): PreparedRecord | { reason: string } {
   }
 }
 
-/** @throws RecordError */
-function prepared(raw: unknown): PreparedRecord {
-  const advisory = readAdvisory(raw);
-  const { id, modified, aliases } = advisory;
-  const entries = entriesOf(advisory);
-  return {
-    id,
-    modified,
-    aliases,
-    digest: digestOf(raw),
-    facts: factsOf(advisory),
-    names: entries.map(({ name }) => name),
-    positions: entries.map(({ position }) => position),
-    entryElements: entries.map(({ entry }) => elementText(JSON.stringify(entry))).join(","),
-    recordElement: elementText(JSON.stringify(raw)),
-  };
-}
-
-/** Leaves out ranges of commits, which only the raw record keeps. */
-function entriesOf({ affected }: Advisory) {
-  return affected.flatMap(({ package: named, ranges, versions }, position) => {
-    if (named === null || named.ecosystem === null) return [];
-    const kept = ranges.filter(({ type }) => type !== "GIT").map(({ type, events }) => ({ type, events }));
-    return [{ position, name: { ecosystem: named.ecosystem, name: named.name }, entry: { ranges: kept, versions } }];
-  });
-}
-
-/**
- * Encodes prepared records as lines that a subprocess sends to its parent. Long values are unparsed lines, so that the parent parses nothing
- * large. Both processes run the same version of this file.
- */
-
 /** A record that a subprocess read, ready to be stored, or the reason why it cannot be. */
 export class ReadRecord {
   readonly read: PreparedRecord | { reason: string };
@@ -125,16 +94,7 @@ interface ReadBody {
   records: ReadRecord[] | null;
 }
 
-type CodecLine =
-  | { kind: "body"; refused: string | null; others: string[]; found: boolean }
-  | { kind: "failure"; reason: string }
-  | { kind: "record"; head: Omit<PreparedRecord, "names" | "positions" | "entryElements" | "recordElement"> }
-  | { kind: "names"; names: PackageName[]; positions: number[] }
-  /** The next line is the unparsed value. */
-  | { kind: "entries" | "whole" }
-  /** The last line: without it, the message is incomplete. */
-  | { kind: "end" };
-
+/** Encodes a read body as lines. */
 export function* encodeBatch({ refused, others, records }: ReadBody): Generator<string> {
   yield line({ kind: "body", refused, others, found: records !== null });
   for (const { read } of records ?? []) {
@@ -142,23 +102,6 @@ export function* encodeBatch({ refused, others, records }: ReadBody): Generator<
     else yield* encodeRecord(read);
   }
   yield line({ kind: "end" });
-}
-
-function* encodeRecord({ names, positions, entryElements, recordElement, ...head }: PreparedRecord): Generator<string> {
-  yield line({ kind: "record", head });
-  for (let at = 0; at < names.length; at += packagesPerStatement) {
-    const end = at + packagesPerStatement;
-    yield line({ kind: "names", names: names.slice(at, end), positions: positions.slice(at, end) });
-  }
-  yield line({ kind: "entries" });
-  yield `${entryElements}\n`;
-  yield line({ kind: "whole" });
-  yield `${recordElement}\n`;
-}
-
-/** JSON.stringify writes no line ends. */
-function line(head: CodecLine): string {
-  return `${JSON.stringify(head)}\n`;
 }
 
 /** @throws when the last line is missing */
@@ -189,7 +132,61 @@ async function decodeBatch(lines: AsyncIterable<string>): Promise<ReadBody> {
   throw new Error("The process that reads advisories ended before its message was complete");
 }
 
-/** `encodeBody` wrote the line. */
+type CodecLine =
+  | { kind: "body"; refused: string | null; others: string[]; found: boolean }
+  | { kind: "failure"; reason: string }
+  | { kind: "record"; head: Omit<PreparedRecord, "names" | "positions" | "entryElements" | "recordElement"> }
+  | { kind: "names"; names: PackageName[]; positions: number[] }
+  /** The next line is the unparsed value. */
+  | { kind: "entries" | "whole" }
+  /** The last line: without it, the message is incomplete. */
+  | { kind: "end" };
+
+/** `encodeBatch` wrote the line. */
 function parsed(text: string): CodecLine {
   return JSON.parse(text) as CodecLine;
+}
+
+/** @throws RecordError */
+function prepared(raw: unknown): PreparedRecord {
+  const advisory = readAdvisory(raw);
+  const { id, modified, aliases } = advisory;
+  const entries = entriesOf(advisory);
+  return {
+    id,
+    modified,
+    aliases,
+    digest: digestOf(raw),
+    facts: factsOf(advisory),
+    names: entries.map(({ name }) => name),
+    positions: entries.map(({ position }) => position),
+    entryElements: entries.map(({ entry }) => elementText(JSON.stringify(entry))).join(","),
+    recordElement: elementText(JSON.stringify(raw)),
+  };
+}
+
+/** Leaves out ranges of commits, which only the raw record keeps. */
+function entriesOf({ affected }: Advisory) {
+  return affected.flatMap(({ package: named, ranges, versions }, position) => {
+    if (named === null || named.ecosystem === null) return [];
+    const kept = ranges.filter(({ type }) => type !== "GIT").map(({ type, events }) => ({ type, events }));
+    return [{ position, name: { ecosystem: named.ecosystem, name: named.name }, entry: { ranges: kept, versions } }];
+  });
+}
+
+/** JSON.stringify writes no line ends. */
+function line(head: CodecLine): string {
+  return `${JSON.stringify(head)}\n`;
+}
+
+function* encodeRecord({ names, positions, entryElements, recordElement, ...head }: PreparedRecord): Generator<string> {
+  yield line({ kind: "record", head });
+  for (let at = 0; at < names.length; at += packagesPerStatement) {
+    const end = at + packagesPerStatement;
+    yield line({ kind: "names", names: names.slice(at, end), positions: positions.slice(at, end) });
+  }
+  yield line({ kind: "entries" });
+  yield `${entryElements}\n`;
+  yield line({ kind: "whole" });
+  yield `${recordElement}\n`;
 }

@@ -1,4 +1,8 @@
-/** The SQL of records, their aliases and the packages that they affect. */
+/**
+ * The SQL of advisories: records with their aliases and affected packages, issues with their names, and the moves of findings and
+ * decisions when issues merge or split. Look-ups go by key, since these tables grow faster than their statistics. Ended issues stay
+ * while findings or decisions refer to them, so that their history stays readable.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import { issueTextCharactersMax } from "../limits.ts";
@@ -118,12 +122,6 @@ export async function replaceAffected(
       ${`{${entryElements}}`}::text[]) AS row (advisory_id, position, package_id, entry)`;
 }
 
-function textArray(texts: readonly string[]): string {
-  return arrayText(texts, (text) => text);
-}
-
-/** The SQL of issues and their names. */
-
 /** The issues with one of these names, with all their names. */
 export async function selectIssues(names: readonly string[], tx: Transaction): Promise<StoredIssue[]> {
   const held = (shared: boolean) => tx`(
@@ -181,16 +179,6 @@ export async function insertIssues(issues: readonly Issue[], tx: Transaction): P
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-function columnTexts(issues: readonly Issue[], tx: Transaction) {
-  const column = (read: (issue: Issue) => string | number | boolean | null) => arrayText(issues, read);
-  return tx`
-    ${column(({ name }) => name)}::text[], ${column(({ severity }) => severity?.severity ?? null)}::text[],
-    ${column(({ severity }) => severity?.score ?? null)}::numeric[], ${column(({ severity }) => severity?.version ?? null)}::text[],
-    ${column(({ severity }) => severity?.vector ?? null)}::text[], ${column(({ severity }) => severity?.source ?? null)}::text[],
-    ${column(({ rank }) => rank)}::smallint[], ${column(({ description }) => description)}::text[],
-    ${column(({ withdrawn }) => withdrawn)}::boolean[]`;
-}
-
 /** Replaces the names of these issues. */
 export async function replaceNames(rows: readonly { id: bigint; group: AliasGroup }[], tx: Transaction): Promise<void> {
   if (rows.length === 0) return;
@@ -206,9 +194,7 @@ export async function replaceNames(rows: readonly { id: bigint; group: AliasGrou
       ${arrayText(names, ({ shared }) => shared)}::boolean[])`;
 }
 
-/** Moves findings and decisions when issues are merged or split. Findings keep their history. */
-
-/** An issue, and another one that its decisions apply to as well. */
+/** An issue, and another one that its findings or decisions apply to as well. */
 export interface IssueMove {
   from: bigint;
   to: bigint;
@@ -262,8 +248,22 @@ export async function copyRanks(issues: readonly bigint[], tx: Transaction): Pro
       AND findings.vulnerability_id = vulnerabilities.id AND findings.rank <> vulnerabilities.rank`;
 }
 
+function textArray(texts: readonly string[]): string {
+  return arrayText(texts, (text) => text);
+}
+
 function pairs(moves: readonly IssueMove[], tx: Transaction) {
   return tx`unnest(
     ${arrayText(moves, ({ from }) => from)}::bigint[], ${arrayText(moves, ({ to }) => to)}::bigint[])
     AS succession (source, target)`;
+}
+
+function columnTexts(issues: readonly Issue[], tx: Transaction) {
+  const column = (read: (issue: Issue) => string | number | boolean | null) => arrayText(issues, read);
+  return tx`
+    ${column(({ name }) => name)}::text[], ${column(({ severity }) => severity?.severity ?? null)}::text[],
+    ${column(({ severity }) => severity?.score ?? null)}::numeric[], ${column(({ severity }) => severity?.version ?? null)}::text[],
+    ${column(({ severity }) => severity?.vector ?? null)}::text[], ${column(({ severity }) => severity?.source ?? null)}::text[],
+    ${column(({ rank }) => rank)}::smallint[], ${column(({ description }) => description)}::text[],
+    ${column(({ withdrawn }) => withdrawn)}::boolean[]`;
 }

@@ -1,9 +1,13 @@
 /**
- * Lets the service take over what a source publishes of ecosystems, at an operator's request. It runs the command `advisories sync` of this
- * version in a process of low priority, as the operator would on this machine: so a run is bounded by what bounds the command, continues
- * what an earlier one left, and its requests take their turns with all others. At most one runs in a fleet, for a limited time. Its state is
- * in the database, so that any process can show it. Where the operator named a source (ADVISORIES_URL), one begins each day by itself, for
- * the ecosystems that are in use; otherwise the service asks nobody without being told to.
+ * Lets the service fetch what a source publishes about ecosystems, at an operator's request.
+ *
+ * It runs the command `advisories sync` of this version in a process of low priority, as the operator would on this machine. So the run
+ * has the bounds of the command, continues what an earlier run left, and its requests take turns with all others. At most one runs in a
+ * fleet, within a time limit. Its state is in the database, so that any process can show it; a run whose process died counts as ended.
+ * Downloads are stopped and removed when the disk is nearly full, because charges need the room.
+ *
+ * Where the operator named a source (ADVISORIES_URL), a run begins by itself each day, for the ecosystems in use. Otherwise the service
+ * contacts no source unless an operator asks it to.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
@@ -62,7 +66,7 @@ export interface SyncRunnerParts {
   outbound: Readonly<Record<string, string>>;
   /** Keeps interrupted downloads; absolute. */
   folder: string;
-  /** Of that folder: a download must leave room for charges. */
+  /** The disk of that folder: a download must leave room for charges. */
   disk: Pick<DiskSpaceGuard, "require">;
 }
 
@@ -127,7 +131,7 @@ export class SyncRunner implements Disposable {
     this.#cancelLook = this.#parts.clock.after(advisorySyncLookMs, () => {
       this.#lookLater();
       void this.#startIfDue().catch((error: unknown) => {
-        // Another gateway was faster, or the disk or the database has to be waited for: the next look tries again.
+        // Another gateway was faster, or the disk or the database is not ready: the next look tries again.
         this.#parts.log.info({ event: "advisories.sync_put_off", name: error instanceof Error ? error.name : "" });
       });
     });
@@ -206,13 +210,6 @@ export class SyncRunner implements Disposable {
   }
 }
 
-/** The operator token goes to this process alone, and not to the proxy of the way out. Lower case counts before capitals. */
-function withoutProxy(url: string, outbound: Readonly<Record<string, string>>): Record<string, string> {
-  const others = outbound["no_proxy"] ?? outbound["NO_PROXY"];
-  const hosts = [...(others ? [others] : []), new URL(url).hostname].join(",");
-  return { NO_PROXY: hosts, no_proxy: hosts };
-}
-
 /** Empty where it is longer than a result can be. */
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
@@ -251,4 +248,11 @@ function failureOf({ results, code, progress }: Ending): string | null {
   if (results === null) return code === null ? "It was stopped: the next one continues" : progress;
   const failed = results.flatMap(({ ecosystem, failure }) => (failure === null ? [] : [`${ecosystem}: ${failure}`]));
   return failed.length === 0 ? null : shortened(failed.join("; "), 4 * advisorySyncProgressCharactersMax);
+}
+
+/** The operator token goes to this process alone, and not to the proxy of the way out. Lower case counts before capitals. */
+function withoutProxy(url: string, outbound: Readonly<Record<string, string>>): Record<string, string> {
+  const others = outbound["no_proxy"] ?? outbound["NO_PROXY"];
+  const hosts = [...(others ? [others] : []), new URL(url).hostname].join(",");
+  return { NO_PROXY: hosts, no_proxy: hosts };
 }

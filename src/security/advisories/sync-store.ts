@@ -1,3 +1,7 @@
+/**
+ * The SQL of synchronizations: the one run of a fleet with its progress, and the age of each ecosystem's advisories. Withdrawn records
+ * say nothing about what is vulnerable, so they do not make an ecosystem known.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import { isKnown } from "../scans/comparison-store.ts";
@@ -81,9 +85,7 @@ export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: E
       WHERE ecosystem <> '' GROUP BY ecosystem) AS used USING (ecosystem)`;
 }
 
-/** What is known of the age of each ecosystem's advisories. */
-
-/** Notes that records were sent, also those that are stored already. Withdrawn ones say nothing of what is vulnerable, so they do not count. */
+/** Notes that records were sent, also those that were stored already. */
 export async function noteImported(
   { records, at }: { records: readonly PreparedRecord[]; at: Date },
   tx: Transaction,

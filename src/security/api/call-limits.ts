@@ -1,4 +1,11 @@
-/** What calls of the tools API may use of a process: calls a minute, calls at once, and bytes of bodies. */
+/**
+ * What calls of the tools API may use of a process: calls a minute, calls at once, and bytes of bodies.
+ *
+ * Short calls are shared fairly among keys, long ones among workspaces, and neither waits for the other. Keys take turns, so a client
+ * need not count its own calls. While the event loop is busy, calls are admitted more slowly, because chats come first; it cannot know
+ * which work keeps the loop busy, and while the loop is idle no call waits. The gateways of a fleet share calls a minute by exchanging
+ * their counts, so a key may exceed its limit by what others have not reported yet.
+ */
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers";
 import { ByteBudget, type ByteHolder } from "../../accounts/quotas/byte-budget.ts";
@@ -84,11 +91,7 @@ const longCalls = {
   waitMs: limits.longCallWaitMs,
 };
 
-/**
- * Admits calls of the tools API one by one, and slower while the event loop is busy, because chats come first. It cannot know which
- * work keeps the loop busy. While the loop is idle, no call waits.
- */
-
+/** A rest is this many times as long as the busy turn before it. */
 const restFactor = 2;
 const throttleTurns = {
   runningMax: 1,
@@ -126,8 +129,7 @@ class EventLoopThrottle {
   }
 }
 
-/** Call limits that all gateways of a fleet share by exchanging their counts. */
-
+/** Call limits whose counts go to all other gateways of the fleet. */
 export function sharedCallLimits(bus: Pick<Bus, "broadcast" | "listen">, clock: Clock): CallLimits {
   const own = randomUUID();
   const share = (counts: Counts): void => bus.broadcast("tools-calls", encoder.encode(JSON.stringify([own, counts])));

@@ -1,4 +1,8 @@
-/** The two bodies of the tools API. They have no other keys; the header `X-Request-Id` has the request's id. */
+/**
+ * The two bodies of the tools API, success and failure. They have no other keys; the header `X-Request-Id` has the request's id. Any
+ * error becomes an answer that says what to change, when to call again, or that the fault is the service's. 429 and 503 are additions
+ * to the specification.
+ */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { DomainError, retryAfterHeader, LimitReachedError, unexpectedError } from "../../accounts/errors.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
@@ -25,7 +29,7 @@ export function successOf<Data extends TSchema>(data: Data) {
   });
 }
 
-/** An answer in JSON. */
+/** An answer in JSON, before headers. */
 export interface Written {
   /** 200; 400, 401, 404, 405, 429, 500 or 503 for a failure. */
   status: number;
@@ -43,13 +47,7 @@ export function failure(status: number, error: string): CallAnswer {
   return { status, body: { success: false, error } };
 }
 
-/** The answer for a reached limit: 429 for the caller's own, 503 for one that all callers share. */
-function limitReached(error: LimitReachedError): CallAnswer {
-  return { ...failure(error.status, error.message), headers: retryAfterHeader(error) };
-}
-
-/** Turns any error into an answer: what to change, when to call again, or a fault of the service. */
-
+/** Turns any error into an answer. */
 export function errorAnswer(error: unknown, log: Logger): CallAnswer {
   if (error instanceof MethodNotAllowedError) {
     const { method, path, allowed, headers } = error;
@@ -59,4 +57,9 @@ export function errorAnswer(error: unknown, log: Logger): CallAnswer {
   if (error instanceof SbomRefusal) return failure(400, error.message);
   if (error instanceof LimitReachedError) return limitReached(error);
   return failure(500, unexpectedError(error, { log, event: "tools.failed" }).message);
+}
+
+/** The answer for a reached limit: 429 for the caller's own, 503 for one that all callers share. */
+function limitReached(error: LimitReachedError): CallAnswer {
+  return { ...failure(error.status, error.message), headers: retryAfterHeader(error) };
 }

@@ -1,4 +1,9 @@
-/** MCP over HTTP: stateless, so that any gateway answers any request. */
+/**
+ * MCP over HTTP: stateless, so that any gateway of a fleet answers any request. Messages are parsed here, because the SDK bounds
+ * neither depth nor values. Requests that a browser sends for a page of another site are refused, so that such a page cannot use what
+ * the person's machine can reach; programs send no origin. A call beyond the rate of its key gets 429 and a JSON-RPC error; any other
+ * refusal is a result with `isError`.
+ */
 import { DomainError, LimitReachedError } from "../../accounts/errors.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
 import { scanJson } from "../../http/json.ts";
@@ -13,10 +18,7 @@ import type { McpEndpoint } from "./mcp-server.ts";
 import { callBody, throttled, readDocument } from "./read-input.ts";
 import { type AuthenticatedCall, type ToolsParts, runOperation, type OperationRequest } from "./run-operation.ts";
 
-/**
- * Refuses requests that a browser sends for a page of another site, so that the page cannot use what the person's machine can reach.
- * Such requests name their origin; programs send none.
- */
+/** Answers one message. Requests of a page of another site name their origin and are refused. */
 export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
   const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
   let opened: Promise<McpEndpoint> | null = null;
@@ -63,10 +65,6 @@ export function mcpErrorAnswer(error: unknown, log: Logger): Written {
   return { ...answer, body: rpcError(limitReachedCode, error.message) };
 }
 
-function rpcError(code: number, message: string) {
-  return { jsonrpc: "2.0", id: null, error: { code, message } };
-}
-
 /** The place of a document in a call. */
 const sbomPath = ["params", "arguments", "sbom"];
 
@@ -88,4 +86,8 @@ async function readMessage(
     if (error instanceof GatewayError) throw new DomainError("invalid_body", error.message);
     throw new DomainError("invalid_body", "The body is not valid JSON in UTF-8: send one JSON-RPC message");
   }
+}
+
+function rpcError(code: number, message: string) {
+  return { jsonrpc: "2.0", id: null, error: { code, message } };
 }

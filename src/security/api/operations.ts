@@ -1,4 +1,7 @@
-/** All operations of the tools API by the specification's names. Routes, MCP tools and the OpenAPI document are made from this list. */
+/**
+ * All operations of the tools API by the specification's names, and the API's paths and headers. Routes, MCP tools and the OpenAPI
+ * document are made from this list, in the order that clients see.
+ */
 import { getRemediation } from "../findings/details/get-remediation.ts";
 import { listFindings } from "../findings/lists/list-findings.ts";
 import { listVulnerabilities } from "../findings/lists/list-vulnerabilities.ts";
@@ -42,8 +45,6 @@ export const operations: readonly Operation[] = Object.entries(named).map(([name
 export function fullName(slug: string, { name }: Operation): string {
   return `${slug}_${name}`;
 }
-
-/** The paths and headers of the tools API. */
 
 export const toolsPrefix = "/api/tools";
 export const mcpPath = "/mcp";

@@ -1,4 +1,10 @@
-/** Reads the fields of a call, the JSON object in its body. */
+/**
+ * Reads the fields of a call from the JSON object in its body. A body is counted against its key while it arrives, and read more slowly
+ * while the event loop is busy.
+ *
+ * A document within the body is parsed apart, with its own limits, and only once the call has its slot, so that no parsed document
+ * waits in memory. A document that a subprocess could not read counts as many calls of its key, because subprocesses are scarce.
+ */
 import { DomainError, bodyTooSlow } from "../../accounts/errors.ts";
 import type { ByteLease } from "../../accounts/quotas/byte-budget.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
@@ -52,35 +58,6 @@ export function throttled({ clock, limits }: Pick<ToolsParts, "clock" | "limits"
   return { clock, throttle };
 }
 
-async function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
-  return joined(await Array.fromAsync(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
-}
-
-function requireJson(request: Request): void {
-  const type = request.headers.get("content-type");
-  if (mediaType(type) !== "application/json") {
-    const sent = type === null ? "is missing" : `is "${type.slice(0, 100)}"`;
-    throw new DomainError("invalid_body", `The header Content-Type ${sent}: send application/json`);
-  }
-}
-
-function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
-  if (bytes.length === 0)
-    throw new DomainError("invalid_body", "The body is missing: send a JSON object, {} where no field is required");
-  try {
-    return parseJsonObject(bytes, callJsonValuesMax);
-  } catch (error) {
-    if (error instanceof GatewayError)
-      throw new DomainError("invalid_body", `${error.message}: send the fields as one JSON object`);
-    throw error;
-  }
-}
-
-/** Without parameters such as `charset`: JSON is always UTF-8 (RFC 8259, 8.1). */
-function mediaType(header: string | null): string {
-  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
 interface Reading {
   sboms: SbomReader;
   /** The body. */
@@ -95,11 +72,7 @@ interface ReadDocument extends ParsedBody {
   release: ReleaseSlot | null;
 }
 
-/**
- * Reads the document in a body. A document that a subprocess could not read counts as many calls of its key, because subprocesses are
- * scarce.
- * @throws what SbomReader.read throws, after releasing the slot
- */
+/** Reads the document in a body. @throws what SbomReader.read throws, after releasing the slot */
 export async function readDocument(
   { caller, charge }: AuthenticatedCall,
   { sboms, pieces, path, acquire }: Reading,
@@ -119,11 +92,6 @@ export async function readDocument(
     releaseIfHeld(release);
     throw error;
   }
-}
-
-/** A callback assigns the slot, which the type checker cannot see. */
-function releaseIfHeld(release: ReleaseSlot | null): void {
-  release?.();
 }
 
 interface Options {
@@ -147,4 +115,38 @@ export function callBody(request: Request, { lease, ...options }: Options): Asyn
     if (bytes > lease.bytes) lease.grow(bytes - lease.bytes);
   };
   return bodyPieces(request, { ...options, withinMs: toolsBodyMs, errors, count });
+}
+
+function requireJson(request: Request): void {
+  const type = request.headers.get("content-type");
+  if (mediaType(type) !== "application/json") {
+    const sent = type === null ? "is missing" : `is "${type.slice(0, 100)}"`;
+    throw new DomainError("invalid_body", `The header Content-Type ${sent}: send application/json`);
+  }
+}
+
+/** Without parameters such as `charset`: JSON is always UTF-8 (RFC 8259, 8.1). */
+function mediaType(header: string | null): string {
+  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
+  if (bytes.length === 0)
+    throw new DomainError("invalid_body", "The body is missing: send a JSON object, {} where no field is required");
+  try {
+    return parseJsonObject(bytes, callJsonValuesMax);
+  } catch (error) {
+    if (error instanceof GatewayError)
+      throw new DomainError("invalid_body", `${error.message}: send the fields as one JSON object`);
+    throw error;
+  }
+}
+
+async function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
+  return joined(await Array.fromAsync(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
+}
+
+/** A callback assigns the slot, which the type checker cannot see. */
+function releaseIfHeld(release: ReleaseSlot | null): void {
+  release?.();
 }

@@ -1,4 +1,10 @@
-/** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path for attachments; no logic. */
+/**
+ * The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path that receives attachments of an MCP server on the
+ * same machine. Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it.
+ *
+ * The tools key is in `Authorization`, bare or after `Bearer` or `ApiKey`. A call counts against its key before any query, and a key
+ * that is missing, malformed, of another kind, unknown or revoked gets the same answer.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { findToolsKey } from "../../accounts/keys/find.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
@@ -28,7 +34,7 @@ import { type AuthenticatedCall, type ToolsParts, runOperation } from "./run-ope
 type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
 type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
-/** Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it. */
+/** The routes; there is no logic in them. */
 export function toolsRoutes(parts: ToolsParts): Routes {
   const { clock, log, slug, attachments } = parts;
   const respond = ({ status, body, headers }: Written): Response => {
@@ -58,19 +64,6 @@ export function toolsRoutes(parts: ToolsParts): Routes {
   return router.app;
 }
 
-function callOf(operation: Operation, parts: ToolsParts): Handler {
-  return async (call) => {
-    const { fields, ...read } = await readInput(call, operation, parts);
-    const { request, caller } = call;
-    return runOperation(
-      { operation, input: fields, caller, isForMcp: false, attachment: request.headers.get(attachmentHeader), ...read },
-      parts,
-    );
-  };
-}
-
-/** Finds the caller by the tools key in the `Authorization` header, bare or after `Bearer` or `ApiKey`. */
-
 /**
  * Counts the call against its key. A key that has called too often is refused before any query.
  * @throws DomainError unauthorized for a key that is missing, malformed, of another kind, unknown or revoked, without the reason
@@ -89,15 +82,15 @@ async function authenticate(request: Request, parts: ToolsParts): Promise<Authen
   return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
 }
 
-function unauthorized(): DomainError {
-  return new DomainError("unauthorized", "Unauthorized");
-}
-
-/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything beside a key makes it invalid. */
+/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything else in it makes it invalid. */
 function givenKey(header: string | null, prefix: string): string | null {
   const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;
   return /^[0-9a-f]{64}$/.test(key.slice(prefix.length)) ? key : null;
+}
+
+function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Unauthorized");
 }
 
 function callerOf({ id, workspace, owner, role, scopeKind, scopeId }: ToolsKeyRow): Caller {
@@ -105,9 +98,16 @@ function callerOf({ id, workspace, owner, role, scopeKind, scopeId }: ToolsKeyRo
   return { key: id, workspace, actor: { kind: "member", email: owner, role, carriedBy: "tools key" }, scope };
 }
 
-/** Receives a file before its ticket, from an MCP server on the same machine. */
-
-const nameCharactersMax = 255;
+function callOf(operation: Operation, parts: ToolsParts): Handler {
+  return async (call) => {
+    const { fields, ...read } = await readInput(call, operation, parts);
+    const { request, caller } = call;
+    return runOperation(
+      { operation, input: fields, caller, isForMcp: false, attachment: request.headers.get(attachmentHeader), ...read },
+      parts,
+    );
+  };
+}
 
 /** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
 async function takeAttachment(
@@ -125,6 +125,8 @@ async function takeAttachment(
     body: { success: true, data: { id, name, size: sizeBytes }, message: "The file is kept for its ticket" },
   };
 }
+
+const nameCharactersMax = 255;
 
 function fileName(header: string | null): string {
   const name = decoded(header ?? "");

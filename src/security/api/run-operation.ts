@@ -1,4 +1,7 @@
-/** Runs an operation for a caller, however it was called: over HTTP or MCP. */
+/**
+ * Runs an operation for a caller, whether it came over HTTP or MCP. The work holds its slot until it ends, even if its caller no longer
+ * waits, so slots bound what is really running. Running never rejects: every error becomes an answer.
+ */
 import type { DiskSpaceGuard } from "../../accounts/quotas/disk-space-guard.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
 import { withDeadline } from "../../kernel/clock.ts";
@@ -18,15 +21,6 @@ export interface OperationRequest {
   sbom: SbomResult | null;
   /** The slot that the call holds already. */
   release: ReleaseSlot | null;
-}
-
-/** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
-async function begin(
-  { operation, release: held, ...call }: OperationRequest,
-  parts: ToolsParts,
-): Promise<{ ended: ReturnType<Operation["run"]> }> {
-  const release = held ?? (await parts.limits.acquire(operation, call.caller));
-  return { ended: operation.run({ ...call, parts }).finally(release) };
 }
 
 /** Never rejects. */
@@ -54,6 +48,15 @@ export interface ToolsParts extends OperationParts {
 export interface AuthenticatedCall {
   request: Request;
   caller: Caller;
-  /** Counts further calls against the key, for a request that costs more than an ordinary one. */
+  /** Counts further calls against the key when a request costs more than an ordinary one. */
   charge(calls: number): void;
+}
+
+/** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
+async function begin(
+  { operation, release: held, ...call }: OperationRequest,
+  parts: ToolsParts,
+): Promise<{ ended: ReturnType<Operation["run"]> }> {
+  const release = held ?? (await parts.limits.acquire(operation, call.caller));
+  return { ended: operation.run({ ...call, parts }).finally(release) };
 }

@@ -1,4 +1,7 @@
-/** Limits what an archive may unpack to: its entries, their bytes, and the compression ratio. */
+/**
+ * Limits what an archive may unpack to: its entries, their bytes, and the ratio of unpacked to packed bytes. An excess ends the reading
+ * of the whole archive, because it is an attack. Small archives are exempt from the ratio, since short repetitive texts pack very well.
+ */
 import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
 import { type Bytes, BudgetError } from "./byte-reader.ts";
 
@@ -6,7 +9,7 @@ export interface Budget {
   entriesMax: number;
   bytesMax: number;
   ratioMax: number;
-  /** Below this number of bytes the ratio does not matter. */
+  /** The ratio counts only above this number of unpacked bytes. */
   ratioFromBytes: number;
 }
 

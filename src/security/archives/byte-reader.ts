@@ -1,4 +1,9 @@
-/** Why a file, an archive or an entry cannot be read further; the message follows its name: "all.zip ends before …". */
+/**
+ * Reads a stream of pieces of any size by length, within bounds. It never holds more than was asked for and one piece. A source that
+ * ends early is an `UnreadableError`, and a read after a fault fails with the same fault.
+ */
+
+/** Why a file, an archive or an entry cannot be read further. The message follows its name: "all.zip ends before …". */
 export class UnreadableError extends Error {
   override name = "UnreadableError";
 }
@@ -7,8 +12,6 @@ export class UnreadableError extends Error {
 export class BudgetError extends UnreadableError {
   override name = "BudgetError";
 }
-
-/** Reads a stream of pieces of any size by length. */
 
 export type Bytes = Uint8Array<ArrayBufferLike>;
 

@@ -1,4 +1,7 @@
-/** One file within an archive or a folder. */
+/**
+ * One file within an archive or a folder, and the entries of a folder. Links are never followed. Nothing is written under an entry's
+ * name; a name that leaves its folder is refused because it shows that the archive is hostile.
+ */
 import { createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,9 +28,10 @@ export function refusalOfName(name: string): string | null {
   return name.includes("\0") ? "has a name with a zero byte" : null;
 }
 
-/** The regular files of a folder and its subfolders, sorted by name; links are not followed. */
-
-/** @param within the folder's path below the root, with a slash at its end; empty for the root */
+/**
+ * The regular files of a folder and its subfolders, sorted by name.
+ * @param within the folder's path below the root, with a slash at its end; empty for the root
+ */
 export async function* folderEntries(folder: string, within = ""): AsyncGenerator<Entry> {
   const names: { name: string; isFolder: boolean }[] = [];
   for await (const entry of await opendir(join(folder, within))) {

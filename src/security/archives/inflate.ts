@@ -1,9 +1,6 @@
-/** Decompresses piece by piece. Everything before a fault is returned, then the fault. */
+/** Decompresses piece by piece, so that a budget can be checked in between. Everything before a fault is returned, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
-
-/** At deflate's highest ratio, a thousand to one, a piece becomes 16 MiB. The budget is checked before the next one. */
-const pieceBytesMax = 16 * 1024;
 
 /** @throws UnreadableError if the data is damaged or truncated */
 export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
@@ -19,26 +16,6 @@ export async function* inflateRaw(reader: ByteReader): AsyncGenerator<Bytes> {
 }
 
 type Engine = ReturnType<typeof createGunzip>;
-
-async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Bytes> {
-  const flow = new Flow(engine);
-  try {
-    for (;;) {
-      const piece = await reader.next(pieceBytesMax);
-      const before = engine.bytesWritten;
-      await (piece === null ? flow.finish() : flow.feed(piece));
-      const left = piece?.subarray(engine.bytesWritten - before) ?? null;
-      const ended = left === null || left.length > 0;
-      if (ended) await flow.end();
-      yield* flow.taken();
-      flow.throwFault();
-      if (left !== null && left.length > 0) reader.putBack(left);
-      if (ended) return;
-    }
-  } finally {
-    engine.destroy();
-  }
-}
 
 /** The engine's output for its last input. */
 class Flow {
@@ -92,6 +69,29 @@ class Flow {
     this.#ended = true;
     this.#fault ??= fault;
     this.#wake();
+  }
+}
+
+/** At deflate's highest ratio, a thousand to one, a piece becomes 16 MiB. The budget is checked before the next one. */
+const pieceBytesMax = 16 * 1024;
+
+async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Bytes> {
+  const flow = new Flow(engine);
+  try {
+    for (;;) {
+      const piece = await reader.next(pieceBytesMax);
+      const before = engine.bytesWritten;
+      await (piece === null ? flow.finish() : flow.feed(piece));
+      const left = piece?.subarray(engine.bytesWritten - before) ?? null;
+      const ended = left === null || left.length > 0;
+      if (ended) await flow.end();
+      yield* flow.taken();
+      flow.throwFault();
+      if (left !== null && left.length > 0) reader.putBack(left);
+      if (ended) return;
+    }
+  } finally {
+    engine.destroy();
   }
 }
 

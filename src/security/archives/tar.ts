@@ -8,12 +8,6 @@ import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
 
 const blockBytes = 512;
 
-interface Header {
-  name: string;
-  size: number;
-  type: string;
-}
-
 /** The fields of a preceding header for the next entry. */
 interface Announced {
   name?: string;
@@ -43,8 +37,10 @@ export async function* tarEntries(reader: ByteReader): AsyncGenerator<Entry> {
   }
 }
 
-function entryOf(reader: ByteReader, section: Section, name: string): Entry {
-  return { name, refusal: refusalOfName(name), bytes: () => reader.section(section) };
+interface Header {
+  name: string;
+  size: number;
+  type: string;
 }
 
 function headerFrom(block: Bytes): Header {
@@ -81,6 +77,12 @@ function octalOf(text: string): number {
   return /^[0-7]*$/.test(digits) ? Number.parseInt(digits || "0", 8) : Number.NaN;
 }
 
+/** UTF-8 up to the first zero byte. */
+function textOf(field: Bytes): string {
+  const end = field.indexOf(0);
+  return new TextDecoder().decode(end === -1 ? field : field.subarray(0, end));
+}
+
 /** `x`: pax fields of the next entry; `L`: its name. Fields for all entries (`g`) and link targets (`K`) are not needed. */
 function fieldsOf(type: string, bytes: Bytes): Announced {
   if (type === "L") return { name: textOf(bytes) };
@@ -114,8 +116,6 @@ async function readSmall(reader: ByteReader, section: Section): Promise<Bytes> {
   return bytes;
 }
 
-/** UTF-8 up to the first zero byte. */
-function textOf(field: Bytes): string {
-  const end = field.indexOf(0);
-  return new TextDecoder().decode(end === -1 ? field : field.subarray(0, end));
+function entryOf(reader: ByteReader, section: Section, name: string): Entry {
+  return { name, refusal: refusalOfName(name), bytes: () => reader.section(section) };
 }

@@ -1,4 +1,7 @@
-/** Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed by gzip. */
+/**
+ * Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed by gzip. Names and
+ * extensions do not count, because people rename files.
+ */
 import type { BudgetUsage } from "./budget.ts";
 import { ByteReader, type Bytes } from "./byte-reader.ts";
 import type { Entry } from "./entry.ts";
@@ -16,9 +19,6 @@ export interface Unwrapped {
   bytes(): AsyncGenerator<Bytes>;
   close(): Promise<void>;
 }
-
-/** The bytes needed for the detection: a tar archive's mark is at byte 257. */
-const headBytes = 512;
 
 /** @throws UnreadableError if compressed data is damaged or truncated */
 export async function unwrap(pieces: AsyncIterable<Bytes>, usage: BudgetUsage): Promise<Unwrapped> {
@@ -38,11 +38,12 @@ export async function unwrap(pieces: AsyncIterable<Bytes>, usage: BudgetUsage): 
   }
 }
 
-function entriesOf(first: Bytes, reader: ByteReader, usage: BudgetUsage): AsyncGenerator<Entry> | null {
-  if (startsWith(first, [0x50, 0x4b, 0x03, 0x04]) || startsWith(first, [0x50, 0x4b, 0x05, 0x06]))
-    return zipEntries(reader, usage);
-  return isTar(first) ? tarEntries(reader) : null;
+function startsWith(bytes: Bytes, mark: number[]): boolean {
+  return mark.every((byte, index) => bytes[index] === byte);
 }
+
+/** The bytes needed for the detection: a tar archive's mark is at byte 257. */
+const headBytes = 512;
 
 async function head(reader: ByteReader): Promise<Bytes> {
   const first = (await reader.atMost(headBytes)).slice();
@@ -54,8 +55,10 @@ async function* rest(reader: ByteReader): AsyncGenerator<Bytes> {
   for (let piece = await reader.next(64 * 1024); piece !== null; piece = await reader.next(64 * 1024)) yield piece;
 }
 
-function startsWith(bytes: Bytes, mark: number[]): boolean {
-  return mark.every((byte, index) => bytes[index] === byte);
+function entriesOf(first: Bytes, reader: ByteReader, usage: BudgetUsage): AsyncGenerator<Entry> | null {
+  if (startsWith(first, [0x50, 0x4b, 0x03, 0x04]) || startsWith(first, [0x50, 0x4b, 0x05, 0x06]))
+    return zipEntries(reader, usage);
+  return isTar(first) ? tarEntries(reader) : null;
 }
 
 function isTar(first: Bytes): boolean {

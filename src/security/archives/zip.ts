@@ -1,7 +1,9 @@
 /**
- * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file. Written by hand,
- * because libraries read the directory at the end, and so can neither read a stream nor the complete part of a truncated
- * archive.
+ * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file (4.3.7, 4.3.9, 4.5.3).
+ * Encrypted files and other methods than stored and deflated are refused one by one.
+ *
+ * Written by hand, because libraries read the directory at the end, and so can neither read a stream nor the complete part of a
+ * truncated archive. The end record is still required: without it, the archive was cut off within its directory.
  */
 import { crc32 } from "node:zlib";
 import type { BudgetUsage } from "./budget.ts";
@@ -26,17 +28,10 @@ export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): Async
   }
 }
 
-function refusalOf({ name, encrypted, method }: FileHeader): string | null {
-  if (encrypted) return "is encrypted";
-  return method === 0 || method === 8
-    ? refusalOfName(name)
-    : `is compressed by method ${method}; known are 0 (stored) and 8 (deflate)`;
-}
-
 class ZippedFile {
   readonly #reader: ByteReader;
   readonly #header: FileHeader;
-  /** Of the compressed bytes; null if the data marks its own end. */
+  /** The number of compressed bytes; null if the data marks its own end. */
   readonly #section: Section | null;
   readonly #pieces: AsyncGenerator<Bytes>;
 
@@ -88,8 +83,6 @@ class ZippedFile {
   }
 }
 
-/** The headers before and after a file of a zip archive (APPNOTE 4.3.7, 4.3.9, 4.5.3). */
-
 interface FileHeader {
   name: string;
   encrypted: boolean;
@@ -108,6 +101,27 @@ interface Sums {
 }
 
 const descriptorSignature = 0x08074b50;
+const endSignature = [0x50, 0x4b, 0x05, 0x06];
+const endBytes = 22;
+
+/**
+ * Reads to the end. @param first the part of the directory that was read already. @throws UnreadableError if no complete end
+ * record follows
+ */
+async function requireEnd(reader: ByteReader, first: Bytes): Promise<void> {
+  let seen = 0;
+  /** Since the last signature, inclusive. */
+  let length = 0;
+  for (let piece: Bytes | null = first; piece !== null; piece = await reader.next(64 * 1024)) {
+    for (const byte of piece) {
+      if (length > 0) length++;
+      seen = byte === endSignature[seen] ? seen + 1 : Number(byte === endSignature[0]);
+      if (seen === endSignature.length) length = seen;
+    }
+  }
+  if (length < endBytes) throw new UnreadableError("ends within its directory: it is truncated");
+}
+
 const in64BitField = 0xffffffff;
 
 /** Reads the fields after a file's signature. @throws UnreadableError if the archive ends before */
@@ -134,13 +148,8 @@ async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   };
 }
 
-/** Reads the descriptor after a file, whose signature is optional. @throws UnreadableError if the archive ends before */
-async function readDescriptor(reader: ByteReader, zip64: boolean): Promise<Sums> {
-  const first = viewOf(await reader.exactly(4)).getUint32(0, true);
-  const crc = first === descriptorSignature ? viewOf(await reader.exactly(4)).getUint32(0, true) : first;
-  const sizes = viewOf(await reader.exactly(zip64 ? 16 : 8));
-  const size = (index: number) => (zip64 ? Number(sizes.getBigUint64(index * 8, true)) : sizes.getUint32(index * 4, true));
-  return { crc, compressed: size(0), uncompressed: size(1) };
+function viewOf(bytes: Bytes): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The extra field 0x0001; null if there is none. */
@@ -154,29 +163,18 @@ function zip64Sizes(extra: Bytes): { uncompressed: number; compressed: number } 
   return null;
 }
 
-function viewOf(bytes: Bytes): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function refusalOf({ name, encrypted, method }: FileHeader): string | null {
+  if (encrypted) return "is encrypted";
+  return method === 0 || method === 8
+    ? refusalOfName(name)
+    : `is compressed by method ${method}; known are 0 (stored) and 8 (deflate)`;
 }
 
-/** The end of a zip archive: without it, the archive was cut off within its directory. */
-
-const endSignature = [0x50, 0x4b, 0x05, 0x06];
-const endBytes = 22;
-
-/**
- * Reads to the end. @param first the part of the directory that was read already. @throws UnreadableError if no complete end
- * record follows
- */
-async function requireEnd(reader: ByteReader, first: Bytes): Promise<void> {
-  let seen = 0;
-  /** Since the last signature, inclusive. */
-  let length = 0;
-  for (let piece: Bytes | null = first; piece !== null; piece = await reader.next(64 * 1024)) {
-    for (const byte of piece) {
-      if (length > 0) length++;
-      seen = byte === endSignature[seen] ? seen + 1 : Number(byte === endSignature[0]);
-      if (seen === endSignature.length) length = seen;
-    }
-  }
-  if (length < endBytes) throw new UnreadableError("ends within its directory: it is truncated");
+/** Reads the descriptor after a file, whose signature is optional. @throws UnreadableError if the archive ends before */
+async function readDescriptor(reader: ByteReader, zip64: boolean): Promise<Sums> {
+  const first = viewOf(await reader.exactly(4)).getUint32(0, true);
+  const crc = first === descriptorSignature ? viewOf(await reader.exactly(4)).getUint32(0, true) : first;
+  const sizes = viewOf(await reader.exactly(zip64 ? 16 : 8));
+  const size = (index: number) => (zip64 ? Number(sizes.getBigUint64(index * 8, true)) : sizes.getUint32(index * 4, true));
+  return { crc, compressed: size(0), uncompressed: size(1) };
 }

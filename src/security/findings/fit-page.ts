@@ -1,39 +1,25 @@
 /**
- * Fits the rows of a page into a number of bytes. Texts that explain lose their ends first, the longest of them. Names that the row has a
- * second time lose their middles, if that is enough; other names only beyond 512 bytes. An ellipsis stands where something is missing.
- * A page has all of its rows, even if they need more bytes then; only for MCP, whose clients hold no long answer, the last ones move to
- * the next page.
+ * Fits the rows of a page into a number of bytes. Texts that explain lose their ends first, the longest of them. Names that a row has
+ * twice lose their middles next, if that is enough. Other names are cut only beyond 512 bytes. An ellipsis marks every cut.
+ *
+ * No row is dropped: a page with very long names is longer than its limit. Only MCP clients, which hold no long answer, get fewer rows;
+ * the last ones then move to the next page. Sizes are measured in bytes of JSON, because that is what a client receives.
  */
 
 const ellipsis = "…";
-/** The comma between two rows. */
-const commaBytes = 1;
 
 /** In the order in which they are cut. */
 const kinds = ["explaining", "repeated", "name"] as const;
 type TextKind = (typeof kinds)[number];
 
-/** What is left of a name at least, in bytes of JSON: where it stands a second time, and where it is the only one. */
-const repeatedBytesMin = 30;
-const nameBytesMin = 512;
-
-/** A view calls this for each text that may be cut. By default it explains. @returns the text, whole or cut, with an ellipsis */
+/** A view calls this for each text that may be cut. The default kind is `explaining`. @returns the text, whole or cut, with an ellipsis */
 export interface Shorten {
   (text: string, kind?: TextKind): string;
   (text: string | null, kind?: TextKind): string | null;
 }
 
-/** For a row alone. */
+/** Cuts nothing: for a row that is shown alone. */
 export const uncut = ((text: string | null) => text) as Shorten;
-
-type Sizes = Record<TextKind, number[]>;
-
-interface Measured<Item> {
-  item: Item;
-  /** Size of the row as JSON, with the comma after it and without the texts that may be cut. */
-  fixedBytes: number;
-  sizes: Sizes;
-}
 
 export interface FittedPage<Row> {
   rows: Row[];
@@ -67,6 +53,20 @@ export function fitPage<Item, Row>(
   return { rows, cut: isCut };
 }
 
+type Sizes = Record<TextKind, number[]>;
+
+interface Measured<Item> {
+  item: Item;
+  /** Size of the row as JSON, with the comma after it and without the texts that may be cut. */
+  fixedBytes: number;
+  sizes: Sizes;
+}
+
+const nameBytesMin = 512;
+
+/** The comma between two rows. */
+const commaBytes = 1;
+
 function measure<Item>(item: Item, view: (item: Item, shorten: Shorten) => unknown): Measured<Item> {
   const sizes: Sizes = { explaining: [], repeated: [], name: [] };
   let inRow = 0;
@@ -82,6 +82,11 @@ function measure<Item>(item: Item, view: (item: Item, shorten: Shorten) => unkno
   return { item, fixedBytes: Buffer.byteLength(JSON.stringify(row)) + commaBytes - inRow, sizes };
 }
 
+/** Without the quotes. */
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}
+
 /** Counts the rows that fit when every explaining text is cut to the ellipsis and every name is whole; at least one. */
 function rowsThatFit(measured: readonly Measured<unknown>[], bytesMax: number): number {
   let bytes = 0;
@@ -91,6 +96,10 @@ function rowsThatFit(measured: readonly Measured<unknown>[], bytesMax: number): 
     if (bytes > bytesMax && index > 0) return index;
   }
   return measured.length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** The most bytes of a text of each kind, so that the rows fit, or come as near to it as the kinds allow. */
@@ -107,6 +116,15 @@ function longestTexts(measured: readonly Measured<unknown>[], bytesMax: number):
   return longest;
 }
 
+/** What is left of a name at least, in bytes of JSON: where it stands a second time, and where it is the only one. */
+const repeatedBytesMin = 30;
+
+/** Names keep their middles if the page would be too long without them as well. */
+function atLeast(kind: TextKind, bytes: number): number {
+  if (kind === "explaining") return Math.max(bytes, jsonBytes(ellipsis));
+  return kind === "repeated" && bytes >= repeatedBytesMin ? bytes : Math.max(bytes, nameBytesMin);
+}
+
 /**
  * The most bytes that one text may have, so that all texts together fit into `bytesMax`. Long texts use the bytes that short ones leave.
  * @returns Infinity when all texts fit
@@ -121,25 +139,9 @@ function longestText(sizes: readonly number[], bytesMax: number): number {
   return Infinity;
 }
 
-/** No name loses its middle in vain, where the page would be too long all the same. */
-function atLeast(kind: TextKind, bytes: number): number {
-  if (kind === "explaining") return Math.max(bytes, jsonBytes(ellipsis));
-  return kind === "repeated" && bytes >= repeatedBytesMin ? bytes : Math.max(bytes, nameBytesMin);
-}
-
 function cutEnd(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text;
   return beginning(Array.from(text.slice(0, bytesMax)), bytesMax - jsonBytes(ellipsis)).join("") + ellipsis;
-}
-
-/** Names of one origin often differ in their last characters alone. */
-function cutMiddle(text: string, bytesMax: number): string {
-  if (fits(text, bytesMax)) return text;
-  const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);
-  // A unit more than there is room for: a character of two units is whole, or is not kept.
-  const [first, last] = [text.slice(0, room + 1), text.slice(-room - 1)];
-  const end = beginning(Array.from(last).toReversed(), room).toReversed();
-  return beginning(Array.from(first), room).join("") + ellipsis + end.join("");
 }
 
 /** A unit of a text has at least one byte. */
@@ -153,11 +155,12 @@ function beginning(characters: readonly string[], bytesMax: number): string[] {
   return characters.slice(0, end === -1 ? characters.length : end);
 }
 
-/** Without the quotes. */
-function jsonBytes(text: string): number {
-  return Buffer.byteLength(JSON.stringify(text)) - 2;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
+/** Names of one origin often differ in their last characters alone. */
+function cutMiddle(text: string, bytesMax: number): string {
+  if (fits(text, bytesMax)) return text;
+  const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);
+  // A unit more than there is room for: a character of two units is whole, or is not kept.
+  const [first, last] = [text.slice(0, room + 1), text.slice(-room - 1)];
+  const end = beginning(Array.from(last).toReversed(), room).toReversed();
+  return beginning(Array.from(first), room).join("") + ellipsis + end.join("");
 }

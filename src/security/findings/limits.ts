@@ -1,4 +1,4 @@
-/** Limits of what is shown and made of findings: names, figures, VEX documents, exploits and alerts. */
+/** The limits of findings: how long names and lists are, and how large a VEX document, a batch of exploits or an alert may be. */
 
 // Lists and projects
 /** Length of a component's name. */
@@ -15,11 +15,11 @@ export const findingsFollowingMax = 1_000;
 // VEX
 /** A VEX document. */
 export const vexBytesMax = 2 * 1024 * 1024;
-/** Its nesting. */
+/** Levels of a VEX document. */
 export const vexDepthMax = 32;
-/** JSON values of a document. */
+/** JSON values of a VEX document. */
 export const vexValuesMax = 120_000;
-/** Of a document, and findings that it is about. */
+/** Statements of a document, and findings that they are about. */
 export const vexStatementsMax = 5_000;
 /** Findings that one transaction decides about, and other versions of a package that follow in it. */
 export const vexTriagedMax = 100;
@@ -27,7 +27,7 @@ export const vexTriagedMax = 100;
 export const vexRestMsMax = 500;
 /** Statements about no finding that an import names. */
 export const vexUnmatchedShownMax = 100;
-/** Of an exported document. */
+/** Findings of an exported document. */
 export const vexFindingsMax = 20_000;
 /** Findings of which one statement reads the keys, and the rows: between two the database serves others. */
 export const vexKeysPerPage = 2_000;

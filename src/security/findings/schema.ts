@@ -1,3 +1,9 @@
+/**
+ * The words of findings in the API: statuses, severities, ecosystems, and the fields that rows of findings and vulnerabilities share.
+ *
+ * A severity is stored as a rank. Its thousands are the severity, the rest is ten times the score. A rank below 1,000 has neither: it
+ * is the month of publication, which orders issues without a severity.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { FieldValue } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -37,15 +43,6 @@ export function viewChanges(changes: Record<string, { from: FieldValue; to: Fiel
   return Object.entries(changes).map(([field, { from, to }]) => ({ field, from: viewValue(from), to: viewValue(to) }));
 }
 
-function viewValue(shown: FieldValue): string | boolean | null {
-  return typeof shown === "boolean" || shown === null ? shown : String(shown);
-}
-
-/**
- * The rank of a vulnerability (vulnerabilities.rank): its thousands are the severity, the rest is ten times the score. A rank below 1,000
- * has neither: it is the month of publication.
- */
-
 export const severities = ["critical", "high", "medium", "low"] as const;
 export type Severity = (typeof severities)[number];
 
@@ -55,11 +52,6 @@ const step = 1_000;
 /** @returns null when no severity is known */
 export function severityOf(rank: number): Severity | null {
   return byStep[Math.trunc(rank / step)] ?? null;
-}
-
-/** @returns null when no score is known. A score of 0.0 has rank 0. */
-function scoreOf(rank: number): number | null {
-  return rank < step || rank % step === 0 ? null : (rank % step) / 10;
 }
 
 /** @param severity `all` includes vulnerabilities without a severity. @returns the lowest and the highest rank */
@@ -74,7 +66,7 @@ export function scoreShown({ rank, scoredZero }: { rank: number; scoredZero: boo
   return scoredZero === true && rank === 0 ? 0 : scoreOf(rank);
 }
 
-/** The names of the ecosystems in the tools API, from the specification. */
+/** The ecosystems by the names of the specification. */
 export const ecosystemNames = ["npm", "pypi", "maven", "go", "cargo", "rubygems", "nuget"] as const;
 export type EcosystemName = (typeof ecosystemNames)[number];
 
@@ -99,8 +91,6 @@ export function ecosystemNameOf(ecosystem: Ecosystem): EcosystemName {
   return name;
 }
 
-/** Fields that the rows of findings and of vulnerabilities have in common. */
-
 export const cvssScore = Type.Union([Type.Number(), Type.Null()], {
   description: "The CVSS score behind the severity, 0 to 10; null when there is none",
 });
@@ -114,4 +104,13 @@ export const fixVersion = Type.Union([Type.String(), Type.Null()], {
 /** The same for a finding of another workspace as for one that does not exist. */
 export function findingNotFound(id: string): DomainError {
   return new DomainError("not_found", `There is no finding with the id "${id}"`);
+}
+
+function viewValue(shown: FieldValue): string | boolean | null {
+  return typeof shown === "boolean" || shown === null ? shown : String(shown);
+}
+
+/** @returns null when no score is known. A score of 0.0 has rank 0. */
+function scoreOf(rank: number): number | null {
+  return rank < step || rank % step === 0 ? null : (rank % step) / 10;
 }

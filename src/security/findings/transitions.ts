@@ -1,4 +1,15 @@
-/** The status changes of findings in a scan. A person triages an issue in a package, for all versions of the package. */
+/**
+ * The status of a finding after a scan, as a pure function of what was found, what stood before and what a person decided.
+ *
+ * - Affected for the first time: `open`, or as decided for another version of the package, unless that was `resolved` (`found`).
+ * - Affected as before: nothing changes, and no event is written.
+ * - Affected again after it was gone: `open`; `ignored`, `in_progress` and false positives stay as decided (`returned`).
+ * - Gone from the SBOM, from every range, or only in withdrawn records: `resolved` (`component_gone`, `not_affected`, `withdrawn`).
+ * - Its issue was merged with another one: `resolved` (`issue_joined`), or it takes the later decision (`decision_followed`).
+ *
+ * Nothing is deleted. What cannot be decided is neither affected nor clean; it is kept as an unknown match. What people decide is in
+ * `triage/triage.ts`. `test/security/findings/transitions.test.ts` has both as tables.
+ */
 import { changedFields } from "../../accounts/audit/change.ts";
 import type { Changes } from "../../accounts/audit/store.ts";
 import type { FindingStatus } from "./schema.ts";
@@ -62,6 +73,17 @@ export function transitionsOf({ versions, decision }: TransitionInput): Transiti
   return { outcomes, reopens };
 }
 
+/** The outcome for a finding whose version is not affected any longer, or not in the SBOM. */
+export function goneOutcome(standing: FindingState, cause: Cause): FindingOutcome {
+  const { falsePositive } = standing;
+  return {
+    status: "resolved",
+    falsePositive,
+    cause,
+    changes: stateChanges(standing, { status: "resolved", falsePositive, present: false }),
+  };
+}
+
 function outcomeOf(standing: FindingState | null, decision: Decision | null): FindingOutcome {
   if (standing === null) {
     const { status, falsePositive } = decision ?? { status: "open", falsePositive: false };
@@ -75,17 +97,6 @@ function outcomeOf(standing: FindingState | null, decision: Decision | null): Fi
   const { status, falsePositive } = decision ?? { status: undecided, falsePositive: standing.falsePositive };
   const cause = standing.present ? "decision_followed" : "returned";
   return { status, falsePositive, cause, changes: stateChanges(standing, { status, falsePositive, present: true }) };
-}
-
-/** The outcome for a finding whose version is not affected any longer, or not in the SBOM. */
-export function goneOutcome(standing: FindingState, cause: Cause): FindingOutcome {
-  const { falsePositive } = standing;
-  return {
-    status: "resolved",
-    falsePositive,
-    cause,
-    changes: stateChanges(standing, { status: "resolved", falsePositive, present: false }),
-  };
 }
 
 function stateChanges(before: FindingState, after: FindingState): Changes {

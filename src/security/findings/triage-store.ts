@@ -1,3 +1,7 @@
+/**
+ * The SQL of decisions and of a finding's history. A decision belongs to an issue in a package of a project, so it outlives versions,
+ * uploads and changes of aliases.
+ */
 import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -104,7 +108,7 @@ interface EventRow {
   changes: Changes;
 }
 
-/** Newest first. */
+/** The events of a finding, newest first. */
 export async function selectEvents(
   { finding, limit, offset }: { finding: string; limit: number; offset: number },
   sql: Queries,
@@ -128,7 +132,7 @@ interface FindingState {
   decidedAt: Date | null;
 }
 
-/** What stands of a finding beside its row: whether it is there, and what a person decided. */
+/** What a finding's row does not have: whether the project still has it, and what a person decided. */
 export async function selectState(finding: string, sql: Queries): Promise<FindingState | undefined> {
   const [row] = await sql<FindingState[]>`
     SELECT findings.present, triages.note, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"

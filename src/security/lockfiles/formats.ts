@@ -1,4 +1,7 @@
-/** The supported lock files, by the names that their package managers give them. A new one is an entry here. */
+/**
+ * The supported lock files, by the names that their package managers give them. A new format is an entry here and its reader in
+ * `formats/`.
+ */
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { readCargoLock } from "./formats/cargo-lock.ts";
 import { readGoMod } from "./formats/go-mod.ts";

@@ -1,4 +1,12 @@
-/** The content of a lock file in any format: the packages that it pins, and which needs which. */
+/**
+ * The content of a lock file in any format: the packages that it pins as package URLs, which needs which, and what it names without
+ * pinning.
+ *
+ * A reader adds packages and needs to the builder. A repeated package counts once, and one that is required anywhere is required. Where
+ * a format does not mark direct dependencies, packages that no other one needs are direct. Where it does not mark development
+ * dependencies, no scope is claimed. A name or version that its ecosystem cannot have is a `LockFileError`, the only error of reading a
+ * lock file.
+ */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
 import { type Ecosystem, packageUrlTypeOf } from "../versions/ecosystem.ts";
@@ -96,7 +104,7 @@ export class LockGraphBuilder {
       const reached = scopes.get(draft.purl);
       const isDirect = direct?.has(draft.purl) ?? false;
       const relation = isDirect ? "direct" : indirect || reached !== undefined ? "transitive" : "unknown";
-      return { ...draft, scope: draft.scope ?? (this.#tellsScopes() ? (reached ?? null) : null), relation };
+      return { ...draft, scope: draft.scope ?? (this.#marksScopes() ? (reached ?? null) : null), relation };
     });
     const needs = [...this.#needs].flatMap(([from, targets]) => [...targets.keys()].map((to) => ({ from, to })));
     return {
@@ -107,7 +115,7 @@ export class LockGraphBuilder {
   }
 
   /** If all dependencies of the project are `required`, the format may not mark development dependencies, so no scope is set. */
-  #tellsScopes(): boolean {
+  #marksScopes(): boolean {
     return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
   }
 
@@ -126,9 +134,14 @@ export class LockGraphBuilder {
   }
 }
 
-/** A package that is required anywhere is required. */
-function nearerScope(one: LockScope | null, other: LockScope | null): LockScope | null {
-  return lockScopes.find((scope) => scope === one || scope === other) ?? null;
+/** For messages: truncates a long text. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
+}
+
+/** Why a lock file is refused: the only error of reading one. The message follows its path: "web/yarn.lock: line 3 …". */
+export class LockFileError extends Error {
+  override name = "LockFileError";
 }
 
 function requireText(what: string, text: string): void {
@@ -138,14 +151,10 @@ function requireText(what: string, text: string): void {
   if (/\p{Cc}/u.test(text)) throw new LockFileError(`has a package whose ${what} has a control character`);
 }
 
-/** For messages: truncates a long text. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
-}
-
-/** Builds package URLs of locked packages from names as each ecosystem spells them. */
-
-/** @throws LockFileError for an impossible name in the ecosystem */
+/**
+ * The package URL of a locked package, from its name as the ecosystem spells it. @throws LockFileError for an impossible name in the
+ * ecosystem
+ */
 function packageUrlText({ ecosystem, name, version }: { ecosystem: Ecosystem; name: string; version: string }): string {
   const type = packageUrlTypeOf(ecosystem);
   const at = ecosystem === "Maven" ? name.indexOf(":") : name.lastIndexOf("/");
@@ -159,7 +168,7 @@ function packageUrlText({ ecosystem, name, version }: { ecosystem: Ecosystem; na
   }
 }
 
-/** Why a lock file is refused: the only error of reading one. The message follows its path: "web/yarn.lock: line 3 …". */
-export class LockFileError extends Error {
-  override name = "LockFileError";
+/** A package that is required anywhere is required. */
+function nearerScope(one: LockScope | null, other: LockScope | null): LockScope | null {
+  return lockScopes.find((scope) => scope === one || scope === other) ?? null;
 }

@@ -1,4 +1,7 @@
-/** Reads lock files into graphs. It only uses the files: it executes nothing and calls no network. */
+/**
+ * Reads lock files into graphs. It uses only the files: it executes nothing and calls no network. A broken file does not prevent the
+ * others and is reported with its reason; the result is the same in any order of the input.
+ */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileBytesMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
@@ -39,6 +42,14 @@ export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles
   return result;
 }
 
+function isReplaced({ path }: RepositoryFile, { replacedBy }: LockFormat, files: ReadonlyMap<string, RepositoryFile>): boolean {
+  return replacedBy !== undefined && files.has(besidePath(path, replacedBy));
+}
+
+function besidePath(path: string, name: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1) + name;
+}
+
 function readOne(file: RepositoryFile, format: LockFormat, files: ReadonlyMap<string, RepositoryFile>): LockGraph {
   const beside = (name: string) => {
     const other = files.get(besidePath(file.path, name));
@@ -47,14 +58,6 @@ function readOne(file: RepositoryFile, format: LockFormat, files: ReadonlyMap<st
   const text = textOf(file);
   if (text.trim() === "") throw new LockFileError("is empty");
   return format.read({ text, path: file.path, beside });
-}
-
-function isReplaced({ path }: RepositoryFile, { replacedBy }: LockFormat, files: ReadonlyMap<string, RepositoryFile>): boolean {
-  return replacedBy !== undefined && files.has(besidePath(path, replacedBy));
-}
-
-function besidePath(path: string, name: string): string {
-  return path.slice(0, path.lastIndexOf("/") + 1) + name;
 }
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */

@@ -1,12 +1,11 @@
 /**
- * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository
- * is the root; each lock file is an application that contains its packages, so that every path names its file.
+ * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository is the
+ * root; each lock file is an application that contains its packages, so that every path names its file. A package of two lock files
+ * occurs twice.
  */
 import { readSbom } from "../sboms/read-sbom.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
 import type { ParsedLockFile } from "./read-lock-files.ts";
-
-const rootRef = "repository";
 
 export interface RepositoryBom {
   bytes: Uint8Array;
@@ -24,6 +23,8 @@ export function repositoryBom(name: string, files: readonly ParsedLockFile[]): R
   }));
   return { bytes, document: { ...document, components } };
 }
+
+const rootRef = "repository";
 
 function bomOf(name: string, files: readonly ParsedLockFile[]) {
   return {
@@ -54,14 +55,14 @@ function bomOf(name: string, files: readonly ParsedLockFile[]) {
   };
 }
 
-function needsOf(path: string, needs: ParsedLockFile["needs"]): { ref: string; dependsOn: string[] }[] {
-  const bySource = Map.groupBy(needs, ({ from }) => refOf(path, from));
-  return [...bySource].map(([ref, targets]) => ({ ref, dependsOn: targets.map(({ to }) => refOf(path, to)) }));
-}
-
 /** A lock file, or a package in it: the same package in two lock files occurs twice, with different paths. */
 function refOf(path: string, purl: string | null = null): string {
   return purl === null ? path : `${path}#${purl}`;
+}
+
+function needsOf(path: string, needs: ParsedLockFile["needs"]): { ref: string; dependsOn: string[] }[] {
+  const bySource = Map.groupBy(needs, ({ from }) => refOf(path, from));
+  return [...bySource].map(([ref, targets]) => ({ ref, dependsOn: targets.map(({ to }) => refOf(path, to)) }));
 }
 
 /** From the lock files; the step from the repository to the file has no scope. */

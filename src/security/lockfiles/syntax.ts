@@ -1,4 +1,10 @@
-/** Parses JSON of lock files like that of SBOMs, with its own limits. */
+/**
+ * The syntaxes of lock files, JSON, YAML, TOML and XML, each with limits of its own and errors that name the place.
+ *
+ * JSON is parsed like that of SBOMs. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so that a
+ * version 1.10 stays 1.10. TOML gives the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without
+ * namespaces, comments and processing instructions; a document type is refused, because it may declare entities.
+ */
 import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, nullCoreTag, YAMLException } from "js-yaml";
 import { SaxesParser } from "saxes";
 import { parse, TomlError } from "smol-toml";
@@ -7,25 +13,12 @@ import { parseJson, isObject, type JsonObject, type JsonValue, fieldOf, textOf }
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { LockFileError } from "./lock-graph.ts";
 
-const bounds = { depthMax: lockFileDepthMax, valuesMax: lockFileValuesMax, fieldsMax: lockFileFieldsMax };
-
 /** @throws LockFileError */
 export function parseLockJson(text: string): JsonObject {
   const value = parsed(text);
   if (!isObject(value)) throw new LockFileError("is JSON, but no object");
   return value;
 }
-
-function parsed(text: string) {
-  try {
-    return parseJson(new TextEncoder().encode(text), text, bounds);
-  } catch (error) {
-    if (!(error instanceof SbomRefusal)) throw error;
-    throw new LockFileError(error.message.replace(/^The document /, ""));
-  }
-}
-
-/** Parses YAML as package managers write it: no aliases, no tags, and numbers as text, so that a version 1.10 stays 1.10. */
 
 const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
 
@@ -39,29 +32,6 @@ export function parseLockYaml(text: string): JsonObject[] {
     throw new LockFileError(`cannot be read as YAML: ${error.reason}${line}`);
   }
 }
-
-/** The schema only produces texts, booleans, nulls, lists and mappings with text keys. */
-function valuesOf(documents: unknown): JsonValue[] {
-  return documents as JsonValue[];
-}
-
-/** @throws LockFileError with the line */
-function parseLockToml(text: string): JsonObject {
-  try {
-    return tableOf(parse(text, { maxDepth: lockFileDepthMax, integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }));
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const [reason = ""] = error.message.split("\n", 1);
-    throw new LockFileError(`cannot be read as TOML: ${reason.replace(/^Invalid TOML document: /, "")}, in line ${error.line}`);
-  }
-}
-
-/** Dates and large integers are not JSON; readers use texts, booleans, lists and tables, and ignore the rest. */
-function tableOf(table: object): JsonObject {
-  return table as JsonObject;
-}
-
-/** `[[package]]` of TOML lock files, which Poetry, uv, PDM and cargo share. */
 
 export interface LockEntry {
   name: string;
@@ -81,8 +51,6 @@ export function lockEntries(text: string): { lock: JsonObject; entries: LockEntr
   });
   return { lock, entries };
 }
-
-/** Parses XML of projects into a tree of elements, without namespaces, comments and processing instructions. */
 
 const reasonCharactersMax = 200;
 
@@ -132,10 +100,6 @@ export function parseLockXml(text: string): XmlElement {
   return root;
 }
 
-function localName(name: string): string {
-  return name.slice(name.indexOf(":") + 1);
-}
-
 /** The children of that name; none if the element is absent. */
 export function childrenOf(element: XmlElement | undefined, name: string): XmlElement[] {
   return element?.children.filter((child) => child.name === name) ?? [];
@@ -149,4 +113,40 @@ export function childOf(element: XmlElement | undefined, name: string): XmlEleme
 /** null if there is no such child, or it is empty. */
 export function childText(element: XmlElement | undefined, name: string): string | null {
   return childOf(element, name)?.text.trim() || null;
+}
+
+const bounds = { depthMax: lockFileDepthMax, valuesMax: lockFileValuesMax, fieldsMax: lockFileFieldsMax };
+
+function parsed(text: string) {
+  try {
+    return parseJson(new TextEncoder().encode(text), text, bounds);
+  } catch (error) {
+    if (!(error instanceof SbomRefusal)) throw error;
+    throw new LockFileError(error.message.replace(/^The document /, ""));
+  }
+}
+
+/** The schema only produces texts, booleans, nulls, lists and mappings with text keys. */
+function valuesOf(documents: unknown): JsonValue[] {
+  return documents as JsonValue[];
+}
+
+/** @throws LockFileError with the line */
+function parseLockToml(text: string): JsonObject {
+  try {
+    return tableOf(parse(text, { maxDepth: lockFileDepthMax, integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason = ""] = error.message.split("\n", 1);
+    throw new LockFileError(`cannot be read as TOML: ${reason.replace(/^Invalid TOML document: /, "")}, in line ${error.line}`);
+  }
+}
+
+/** Dates and large integers are not JSON; readers use texts, booleans, lists and tables, and ignore the rest. */
+function tableOf(table: object): JsonObject {
+  return table as JsonObject;
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
 }

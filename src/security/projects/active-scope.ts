@@ -1,3 +1,7 @@
+/**
+ * The operations that read and set the scope of a key's lists: the whole workspace, a product or a project. A call may name another
+ * scope; this one applies when it does not.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { ScopeKind } from "../../accounts/keys/schema.ts";

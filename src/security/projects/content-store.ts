@@ -1,4 +1,7 @@
-/** The components of a project, its unknown matches and its counts. */
+/**
+ * The SQL of what a project's page shows and counts, and of the removal of its former SBOMs in parts. Findings are counted in key
+ * order, page by page. A marked SBOM can no longer become the current one, because marking locks the project.
+ */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { licensesShownMax } from "../findings/limits.ts";

@@ -1,6 +1,7 @@
 /**
- * What the components of a project were compared with, and the sentences that say so wherever a verdict stands: page, gate, report, tools
- * API. A count of vulnerabilities says nothing of a component that no advisory was compared with.
+ * What the components of a project were compared with, and the sentences that say so wherever a verdict stands: page, gate, report,
+ * tools API. A count of vulnerabilities says nothing about a component that no advisory was compared with, so every verdict comes with
+ * its gaps.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -84,6 +85,10 @@ export function withoutAdvisories({
   );
 }
 
+function counted(components: number): string {
+  return `${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"}`;
+}
+
 function reasons(coverage: readonly CoverageView[]): string[] {
   const blind = withoutAdvisories({ metrics: { coverage } });
   return coverage.flatMap(({ ecosystem, components, not_compared: left }) => {
@@ -94,8 +99,4 @@ function reasons(coverage: readonly CoverageView[]): string[] {
     if (why !== undefined) return [`${why} (${counted(components)})`];
     return [`${counted(left)} of ${name} without a version that can be read`];
   });
-}
-
-function counted(components: number): string {
-  return `${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"}`;
 }

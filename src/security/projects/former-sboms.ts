@@ -1,5 +1,9 @@
-/** The SBOMs that were a project's current one before: the newest are kept, the others removed in short steps. */
-import { change } from "../../accounts/audit/change.ts";
+/**
+ * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database
+ * serves others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions
+ * outlive it.
+ */
+import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
@@ -11,7 +15,7 @@ interface Parts {
 }
 
 /**
- * Marks SBOMs for removal. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one.
+ * Marks SBOMs for removal.
  * @param kept how many SBOMs each project keeps, including its current one
  * @returns how many were marked; 0 when no project has more than `kept`
  */
@@ -20,7 +24,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   for (const project of await selectProjectsOverLimit({ kept, limit: formerSbomsMarkedMax }, sql)) {
     marked += await change({ kind: "service" }, { sql, clock }, async (tx) => {
       const sboms = await markFormerSboms({ project, kept, limit: formerSbomsMarkedMax }, tx);
-      const event = sboms.map(({ id, workspace }) => ({
+      const event = sboms.map(({ id, workspace }): AuditEvent => ({
         event: "project.sbom.removed",
         workspace,
         target: project,

@@ -1,3 +1,7 @@
+/**
+ * Products as the API shows them, with counts and posture. The posture is the worst live finding as a letter. It is null where a
+ * scanned project could not be compared with advisories, because nothing open is then no verdict.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -50,13 +54,6 @@ export async function viewProducts(rows: readonly ProductRow[], sql: Queries): P
   });
 }
 
-function postureOf({ critical, high, medium, total }: VulnerabilityCounts): ProductView["posture"] {
-  if (critical > 0) return "F";
-  if (high > 0) return "D";
-  if (medium > 0) return "C";
-  return total > 0 ? "B" : "A";
-}
-
 /** @throws DomainError not_found */
 export async function viewProductOf(
   { workspace, id }: { workspace: WorkspaceId; id: string },
@@ -66,4 +63,11 @@ export async function viewProductOf(
   const [view] = await viewProducts(rows, sql);
   if (view === undefined) throw resourceNotFound("product", { id });
   return view;
+}
+
+function postureOf({ critical, high, medium, total }: VulnerabilityCounts): ProductView["posture"] {
+  if (critical > 0) return "F";
+  if (high > 0) return "D";
+  if (medium > 0) return "C";
+  return total > 0 ? "B" : "A";
 }

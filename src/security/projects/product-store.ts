@@ -1,3 +1,4 @@
+/** The SQL of products. Names are unique in a workspace, and lists are in their order. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Scope } from "../operation.ts";

@@ -1,3 +1,7 @@
+/**
+ * Products: create, find by id or exact name, list, and the operations for both. A name must not have the form of an id, so a text is
+ * always one or the other. Creating writes an audit event in the same transaction.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -14,9 +18,9 @@ import { ProductForm, ProductView, viewProductOf, viewProducts } from "./product
 import { insertProduct, selectProductIdByName, countProducts, selectProducts } from "./product-store.ts";
 
 /**
- * Creates a product.
  * @returns the product's id
- * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for auditors
+ * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for
+ * auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },

@@ -1,3 +1,7 @@
+/**
+ * Projects: list, show, find by id or exact name, create on first use, and move to another product with all findings. A move to its own
+ * product changes nothing and is not recorded. If another transaction is creating the same project, finding it waits and then sees it.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -60,20 +64,6 @@ export const getProject = operation({
   },
 });
 
-function sentence(project: ProjectDetailsView): string {
-  const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
-  const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
-  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, since a project has at most ${projectFindingsMax}`;
-  if (status === "completed") return [made + cut, ...gaps(project)].join("; ");
-  const blind = blindness(project);
-  if (blind !== null) {
-    const remedy = withoutAdvisories(project).size === 0 ? "" : ". The operator imports them";
-    return `${made}, which is no verdict: ${blind}${remedy}`;
-  }
-  const line = before === null || before === 0 ? "" : ` behind ${before} others`;
-  return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
-}
-
 export const updateProject = operation({
   title: "Move a project",
   description: "Moves a project with its findings to a product, or takes it out of its product.",
@@ -125,11 +115,6 @@ export async function setProduct({ actor, workspace, project, product }: Project
   });
 }
 
-function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }) {
-  const changes = { product_id: { from: row.product, to: target } };
-  return { event: "project.updated", workspace, target: row.id, changes };
-}
-
 /**
  * @param project its id, or its exact name
  * @returns its id
@@ -177,4 +162,23 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
   const row = await lockProject({ workspace, name: project }, tx);
   if (!row) throw new Error(`The project "${project}" exists and cannot be found`);
   return { project: row, events: made ? [resourceCreated("project", { workspace, id, name: project })] : [] };
+}
+
+function sentence(project: ProjectDetailsView): string {
+  const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
+  const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
+  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, since a project has at most ${projectFindingsMax}`;
+  if (status === "completed") return [made + cut, ...gaps(project)].join("; ");
+  const blind = blindness(project);
+  if (blind !== null) {
+    const remedy = withoutAdvisories(project).size === 0 ? "" : ". The operator imports them";
+    return `${made}, which is no verdict: ${blind}${remedy}`;
+  }
+  const line = before === null || before === 0 ? "" : ` behind ${before} others`;
+  return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
+}
+
+function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }): AuditEvent {
+  const changes = { product_id: { from: row.product, to: target } };
+  return { event: "project.updated", workspace, target: row.id, changes };
 }

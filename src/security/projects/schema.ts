@@ -1,3 +1,7 @@
+/**
+ * Projects as the API shows them: rows of lists, details, and the SBOM that an upload stores. A project of a workspace that does not
+ * exist or is not the caller's is not found.
+ */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";

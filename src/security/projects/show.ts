@@ -1,4 +1,8 @@
-/** A project with the first of its components, vulnerabilities and unknown matches, and their totals. */
+/**
+ * A project with the first of its components, vulnerabilities and unknown matches, and their totals. Findings are counted page by page:
+ * a project has up to 250,000, and where the database is embedded others wait for each statement. Each component says how it was
+ * matched.
+ */
 import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -65,7 +69,7 @@ export async function showProject(
   };
 }
 
-/** Counts page by page: a project has up to 250,000 findings, and where the database is embedded others wait for each statement. */
+/** Counts the live findings of a project page by page. */
 async function metricsOf(project: string, sql: Database): Promise<Metrics> {
   const counts = await selectStatusCounts(project, sql);
   const live = { vulnerableComponents: 0, fixable: 0 };

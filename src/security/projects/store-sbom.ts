@@ -1,4 +1,11 @@
-/** Stores an SBOM as the current one of a project. The rows of the SBOM, the project and the product are written together or not at all. */
+/**
+ * Stores an SBOM as the current one of a project, and the operation `upload_sbom`.
+ *
+ * The rows of the SBOM, the project and the product, the quota and the request for a scan are one transaction. The same bytes again
+ * change nothing and return the same id; bytes of a former SBOM make it the current one again. Packages are added before the
+ * transaction: all workspaces share them and must not wait while a large SBOM is stored. The project is checked before anything is
+ * written, and again when it is locked.
+ */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Change, changedFields } from "../../accounts/audit/change.ts";
@@ -44,8 +51,6 @@ export interface SbomStoreParts {
 }
 
 /**
- * The same bytes again change nothing and return the same id; bytes of a former SBOM make it the current one again. The same transaction
- * requests a scan.
  * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict for a full quota
  * @throws LimitReachedError when the workspace has stored too many SBOMs within the hour
  */
@@ -59,13 +64,51 @@ export async function storeSbom(request: SbomToStore, { sql, clock, notify }: Sb
   return stored;
 }
 
-/** Checks the project before anything is written. It is checked again when it is locked. */
+const sbomField = Type.Union([Type.Object({}), Type.String()], {
+  title: `The SBOM, of at most ${sbomBytesMax / 1024 / 1024} MiB: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD`,
+  description: "an SBOM as a JSON object, or as a text",
+});
+
+export const uploadSbom = operation({
+  title: "Upload an SBOM",
+  description:
+    "Stores an SBOM as the current one of a project, which is then scanned against all known advisories. A project or product with a new " +
+    "name is created. Uploading the same SBOM again changes nothing.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  addition: true,
+  takesSbom: true,
+  deadlineMs: sbomStoreMs,
+  input: Type.Object({
+    sbom: sbomField,
+    project: lineOf({ title: "Id or exact name of the project; a new name creates a project", min: 1, max: nameCharactersMax }),
+    product: Type.Optional(
+      lineOf({
+        title: "Id or exact name of the product of the project; a new name creates a product",
+        min: 1,
+        max: nameCharactersMax,
+      }),
+    ),
+    filename: Type.Optional(lineOf({ title: "Name of the file", min: 1, max: sbomFilenameCharactersMax })),
+  }),
+  data: StoredSbom,
+  async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
+    // A value that is neither an object nor a string was already refused as an invalid field.
+    if (sbom === null)
+      throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
+    if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
+    const request = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
+    const stored = await storeSbom({ ...request, sbom: sbom.rows }, parts);
+    return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
+  },
+});
+
+/** Checks the project before anything is written. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
   const reference = referenceTo("project", project);
   if ("id" in reference) await requireResource("project", { workspace, ...reference }, sql);
 }
 
-/** Runs outside the transaction: all workspaces share packages, and must not wait while a large SBOM is stored. */
+/** Runs outside of the transaction. */
 async function addPackages({ packages }: SbomRows, sql: Database): Promise<void> {
   for (let at = 0; at < packages.length; at += packagesPerStatement) {
     await packageIds(packages.slice(at, at + packagesPerStatement), sql);
@@ -146,41 +189,3 @@ function viewOf(sbom: SbomRows, { project, id, changed }: { project: ProjectRow;
     scan_status: changed ? "pending" : project.scanStatus,
   };
 }
-
-const sbomField = Type.Union([Type.Object({}), Type.String()], {
-  title: `The SBOM, of at most ${sbomBytesMax / 1024 / 1024} MiB: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD`,
-  description: "an SBOM as a JSON object, or as a text",
-});
-
-export const uploadSbom = operation({
-  title: "Upload an SBOM",
-  description:
-    "Stores an SBOM as the current one of a project, which is then scanned against all known advisories. A project or product with a new " +
-    "name is created. Uploading the same SBOM again changes nothing.",
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  addition: true,
-  takesSbom: true,
-  deadlineMs: sbomStoreMs,
-  input: Type.Object({
-    sbom: sbomField,
-    project: lineOf({ title: "Id or exact name of the project; a new name creates a project", min: 1, max: nameCharactersMax }),
-    product: Type.Optional(
-      lineOf({
-        title: "Id or exact name of the product of the project; a new name creates a product",
-        min: 1,
-        max: nameCharactersMax,
-      }),
-    ),
-    filename: Type.Optional(lineOf({ title: "Name of the file", min: 1, max: sbomFilenameCharactersMax })),
-  }),
-  data: StoredSbom,
-  async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
-    // A value that is neither an object nor a string was already refused as an invalid field.
-    if (sbom === null)
-      throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
-    if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
-    const request = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
-    const stored = await storeSbom({ ...request, sbom: sbom.rows }, parts);
-    return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
-  },
-});

@@ -1,3 +1,7 @@
+/**
+ * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product
+ * read only findings. The status that people see is `not_comparable` where a completed scan had nothing to compare.
+ */
 import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
@@ -20,11 +24,6 @@ export interface ProjectRow {
 
 /** By its id or its exact name. */
 export type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
-
-/** The status that people see: a completed scan that had nothing to compare is no verdict. */
-function shownStatus(sql: Queries) {
-  return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
-}
 
 /** @returns false when the workspace has a project of that name */
 export async function insertProject(
@@ -112,15 +111,6 @@ export async function countProjects(filter: ProjectFilter, sql: Queries): Promis
   return row?.count ?? 0;
 }
 
-function matching({ workspace, scope, name, text }: ProjectFilter, sql: Queries) {
-  return sql`
-    WHERE workspace_id = ${workspace}
-      ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
-      ${scope.kind === "project" ? sql`AND id = ${scope.id}` : sql``}
-      ${name === null ? sql`` : sql`AND name = ${name}`}
-      ${text === undefined ? sql`` : sql`AND strpos(lower(name), lower(${text})) > 0`}`;
-}
-
 export interface ProjectDetails extends ListedProject {
   repository: string | null;
   scanFailure: string | null;
@@ -153,4 +143,18 @@ export async function selectProject(
     FROM projects LEFT JOIN sboms s ON s.id = projects.sbom_id
     WHERE projects.workspace_id = ${workspace} AND projects.id = ${id}`;
   return row;
+}
+
+/** The status that people see: a completed scan that had nothing to compare is no verdict. */
+function shownStatus(sql: Queries) {
+  return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
+}
+
+function matching({ workspace, scope, name, text }: ProjectFilter, sql: Queries) {
+  return sql`
+    WHERE workspace_id = ${workspace}
+      ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
+      ${scope.kind === "project" ? sql`AND id = ${scope.id}` : sql``}
+      ${name === null ? sql`` : sql`AND name = ${name}`}
+      ${text === undefined ? sql`` : sql`AND strpos(lower(name), lower(${text})) > 0`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * GitHub's REST API: the repository, its tree, and its blobs.
- * Sources: https://docs.github.com/en/rest/repos/repos#get-a-repository, https://docs.github.com/en/rest/git/trees,
+ * GitHub's REST API: the repository, its tree, and its blobs. A truncated tree is listed folder by folder, as GitHub's documentation
+ * advises. Sources: https://docs.github.com/en/rest/repos/repos#get-a-repository, https://docs.github.com/en/rest/git/trees,
  * https://docs.github.com/en/rest/git/blobs, https://docs.github.com/en/rest/about-the-rest-api/api-versions
  */
 import { DomainError } from "../../accounts/errors.ts";

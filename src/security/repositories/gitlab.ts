@@ -55,6 +55,12 @@ async function listTree({ at, branch }: { at: string; branch: string }, api: Hos
   }
 }
 
+function listedFile(entry: JsonObject): ListedFile[] {
+  const path = textOf(entry, "path") ?? "";
+  if (textOf(entry, "type") !== "blob" || !isLockFilePath(path)) return [];
+  return [{ path, sha: textOf(entry, "id") ?? "", mode: textOf(entry, "mode") ?? "", size: null }];
+}
+
 /**
  * The query of the link to the next page: by keyset, or by number for an older GitLab. The rest of the link is ignored: it
  * contains GitLab's own host name, which may differ from the called one.
@@ -70,10 +76,4 @@ function nextPage({ headers }: SafeResponse): [string, string][] | null {
     return text ? [[key, text]] : [];
   });
   return parameters.length === 0 ? null : parameters;
-}
-
-function listedFile(entry: JsonObject): ListedFile[] {
-  const path = textOf(entry, "path") ?? "";
-  if (textOf(entry, "type") !== "blob" || !isLockFilePath(path)) return [];
-  return [{ path, sha: textOf(entry, "id") ?? "", mode: textOf(entry, "mode") ?? "", size: null }];
 }

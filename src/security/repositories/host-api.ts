@@ -1,4 +1,11 @@
-/** Calls a platform's API, with the same retries, limits and messages for all platforms. */
+/**
+ * Calls a platform's API, with the same retries, limits and messages for all platforms.
+ *
+ * Renamed repositories redirect, within the platform's own host; a token is sent to no other host. A short rate limit is waited for, a
+ * longer one is an error with its time. Answers are bounded before they are parsed. Sources of the limits:
+ * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
+ * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/public-address.ts";
 import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../http/safe-fetch.ts";
@@ -15,12 +22,12 @@ import type { JsonValue } from "../sboms/json.ts";
 interface HostApiParts {
   call: SafeFetch;
   clock: Clock;
-  /** Of the API, without a slash at its end. */
+  /** The address of the API, without a slash at its end. */
   base: string;
   headers: Record<string, string>;
-  /** Of the platform, for people. */
+  /** The platform's name in messages. */
   title: string;
-  /** Of the repository, for people. */
+  /** The repository's name in messages. */
   repository: string;
   hasToken: boolean;
   /** Aborted when the caller no longer waits. */
@@ -151,18 +158,13 @@ export class HostApi {
   }
 }
 
+/** The wait after a refusal that names no time. */
+const withoutWordMs = 60_000;
+
 /** JSON.parse returns only these kinds of values. */
 function jsonOf(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
-
-/**
- * Until when a platform's rate limit applies.
- * Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
- * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
- */
-
-const withoutWordMs = 60_000;
 
 /** @returns milliseconds since the epoch; null if the answer is not about a rate limit */
 function limitedUntil({ status, headers, body }: SafeResponse, nowMs: number): number | null {

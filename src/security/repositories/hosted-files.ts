@@ -1,4 +1,7 @@
-/** A platform that hosts repositories, as the source of lock files. */
+/**
+ * A platform that hosts repositories, as the source of lock files, and the download of the lock files that it lists, several at a time.
+ * Only lock files of a list are kept, so the list may be long. Symbolic links are refused; after a failure the other downloads stop.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import { TooLargeError } from "../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../limits.ts";
@@ -20,8 +23,6 @@ export interface RepositoryHost {
   /** @param path `owner/name` @throws DomainError */
   files(path: string, api: HostApi): Promise<HostedRepository>;
 }
-
-/** Downloads the lock files that a platform lists, several at a time. */
 
 export interface ListedFile {
   path: string;
@@ -67,6 +68,14 @@ export async function fetchFiles(
   return found;
 }
 
+const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
+
+function refusalOf({ mode, sha, size }: ListedFile): string | null {
+  if (mode === "120000") return "is a link, and links are not followed";
+  if (size !== null && size > lockFileBytesMax) return tooLarge;
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no object of git";
+}
+
 async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Uint8Array>, found: CollectedFiles): Promise<void> {
   try {
     found.add({ path: file.path, bytes: await get(file) });
@@ -74,12 +83,4 @@ async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Ui
     if (!(error instanceof DomainError && error.cause instanceof TooLargeError)) throw error;
     found.refuse(file.path, tooLarge);
   }
-}
-
-const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
-
-function refusalOf({ mode, sha, size }: ListedFile): string | null {
-  if (mode === "120000") return "is a link, and links are not followed";
-  if (size !== null && size > lockFileBytesMax) return tooLarge;
-  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no object of git";
 }

@@ -1,3 +1,11 @@
+/**
+ * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of
+ * a project. The same lock files again change nothing.
+ *
+ * The workspace's token is used if one of its connections has one; of several, the one whose credentials were given last. It goes only
+ * to the platform's API. An address may be `https://host/owner/name`, with or without `.git` and page paths, or git's own
+ * `git@host:owner/name.git`; http is only allowed for a platform that is configured on this machine.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -51,21 +59,8 @@ export const importRepository = operation({
   },
 });
 
-function sentences({ project, lock_files, not_read, not_pinned, scan_status }: ImportedRepository): string {
-  const packages = lock_files.reduce((sum, file) => sum + file.packages, 0);
-  return [
-    `${packages} packages of ${lock_files.length} lock files are in the project "${project}", whose scan is ${scan_status}`,
-    not_read.length > 0 && `${not_read.length} lock files were not read: not_read says why`,
-    not_pinned.length > 0 && "Packages without one version are not watched: not_pinned names the first",
-  ]
-    .filter((sentence) => sentence !== false)
-    .join(". ");
-}
-
-/** Imports a repository from its platform, with the workspace's token if it has one. */
-
 const hosts = { github, gitlab };
-/** The connectors whose connections contain a token, and the form field with it. */
+/** The connectors have the platforms' names; their forms have the token in this field. */
 const tokenField = "personal_access_token";
 
 interface ImportParts extends SbomStoreParts {
@@ -84,7 +79,7 @@ interface HostedImport {
   project: string | null;
 }
 
-/** @throws DomainError that says what to change, or why the document cannot be stored */
+/** Imports a repository from its platform. @throws DomainError that says what to change, or why the document cannot be stored */
 export async function importHosted(
   { actor, workspace, url, project }: HostedImport,
   parts: ImportParts,
@@ -95,6 +90,87 @@ export async function importHosted(
   const found = await fetched(address, token, parts);
   const origin = { provider: address.provider, repository: `${address.origin}/${found.name}` };
   return storeRepository({ actor, workspace, project, name: found.name, origin, found }, parts);
+}
+
+interface RepositoryImport {
+  actor: Actor;
+  workspace: WorkspaceId;
+  /** Id or exact name; null names the project after the repository. */
+  project: string | null;
+  /** The address of the repository. */
+  name: string;
+  origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
+  found: RepositoryFiles;
+}
+
+/**
+ * Stores a repository's lock files as the current document of its project.
+ * @throws DomainError if no lock file can be read, or the document cannot be stored
+ */
+export async function storeRepository(
+  request: RepositoryImport,
+  parts: SbomStoreParts & { sboms: SbomReader },
+): Promise<ImportedRepository> {
+  const { actor, workspace, name, origin, found } = request;
+  const project = request.project ?? name;
+  const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
+  const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
+  return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
+}
+
+interface RepositoryAddress {
+  provider: "github" | "gitlab";
+  /** The address for people. */
+  origin: string;
+  /** `owner/name`, at GitLab with all groups. */
+  path: string;
+}
+
+/** Addresses of the platforms' APIs, without a slash at the end. */
+interface HostUrls {
+  github: string;
+  gitlab: string;
+}
+
+/** Parses an address as people paste it. @throws DomainError that says what an address must be */
+export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
+  const url = urlOf(text.trim());
+  const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));
+  if (url === null)
+    throw new DomainError(
+      "invalid_field",
+      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
+    );
+  if (url.username !== "" || url.password !== "") {
+    throw new DomainError(
+      "invalid_field",
+      "The address has a user or a password in it: leave them out, and connect the workspace to the platform with a token",
+    );
+  }
+  const provider = providerOf(url, urls);
+  if (provider === null) {
+    const hosts = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
+    throw new DomainError(
+      "invalid_field",
+      `No platform is known at ${JSON.stringify(url.host)}: ${hosts} are; import a checkout with weir repository import PATH`,
+    );
+  }
+  const path = pathOf(url, provider);
+  if (path === null) {
+    throw new DomainError("invalid_field", `${shown} names no repository: an address such as ${url.origin}/owner/name is needed`);
+  }
+  return { provider, origin: url.origin, path };
+}
+
+function sentences({ project, lock_files, not_read, not_pinned, scan_status }: ImportedRepository): string {
+  const packages = lock_files.reduce((sum, file) => sum + file.packages, 0);
+  return [
+    `${packages} packages of ${lock_files.length} lock files are in the project "${project}", whose scan is ${scan_status}`,
+    not_read.length > 0 && `${not_read.length} lock files were not read: not_read says why`,
+    not_pinned.length > 0 && "Packages without one version are not watched: not_pinned names the first",
+  ]
+    .filter((sentence) => sentence !== false)
+    .join(". ");
 }
 
 interface TokenOf {
@@ -143,83 +219,6 @@ async function fetched(address: RepositoryAddress, token: string | null, parts: 
   }
 }
 
-/** Stores a repository's lock files as the current document of its project. */
-
-interface RepositoryImport {
-  actor: Actor;
-  workspace: WorkspaceId;
-  /** Id or exact name; null names the project after the repository. */
-  project: string | null;
-  /** Of the repository. */
-  name: string;
-  origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
-  found: RepositoryFiles;
-}
-
-/**
- * The same lock files again change nothing.
- * @throws DomainError if no lock file can be read, or the document cannot be stored
- */
-export async function storeRepository(
-  request: RepositoryImport,
-  parts: SbomStoreParts & { sboms: SbomReader },
-): Promise<ImportedRepository> {
-  const { actor, workspace, name, origin, found } = request;
-  const project = request.project ?? name;
-  const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
-  const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
-  return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
-}
-
-/** Parses addresses of repositories as people paste them. */
-
-interface RepositoryAddress {
-  provider: "github" | "gitlab";
-  /** The address for people. */
-  origin: string;
-  /** `owner/name`, at GitLab with all groups. */
-  path: string;
-}
-
-/** Addresses of the platforms' APIs, without a slash at the end. */
-interface HostUrls {
-  github: string;
-  gitlab: string;
-}
-
-/**
- * `https://host/owner/name`, with or without `.git` and page paths of the repository, or git's own `git@host:owner/name.git`.
- * @throws DomainError that says what an address must be
- */
-export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
-  const url = urlOf(text.trim());
-  const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));
-  if (url === null)
-    throw new DomainError(
-      "invalid_field",
-      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
-    );
-  if (url.username !== "" || url.password !== "") {
-    throw new DomainError(
-      "invalid_field",
-      "The address has a user or a password in it: leave them out, and connect the workspace to the platform with a token",
-    );
-  }
-  const provider = providerOf(url, urls);
-  if (provider === null) {
-    const hosts = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
-    throw new DomainError(
-      "invalid_field",
-      `No platform is known at ${JSON.stringify(url.host)}: ${hosts} are; import a checkout with weir repository import PATH`,
-    );
-  }
-  const path = pathOf(url, provider);
-  if (path === null) {
-    throw new DomainError("invalid_field", `${shown} names no repository: an address such as ${url.origin}/owner/name is needed`);
-  }
-  return { provider, origin: url.origin, path };
-}
-
 function urlOf(text: string): URL | null {
   const [, host, path] = /^(?:ssh:\/\/)?git@([\w.-]+)[:/](?!\/)(.+)$/.exec(text) ?? [];
   const url = URL.parse(host === undefined || path === undefined ? text : `https://${host}/${path}`);
@@ -237,6 +236,11 @@ function providerOf({ host, protocol }: URL, urls: HostUrls): RepositoryAddress[
   return own[0] ?? null;
 }
 
+function hostOf(api: string): string {
+  const { host } = new URL(api);
+  return host === "api.github.com" ? "github.com" : host;
+}
+
 function pathOf({ pathname }: URL, provider: RepositoryAddress["provider"]): string | null {
   const [beforePages = ""] = pathname.split("/-/", 1);
   const parts = beforePages.split("/").filter((part) => part !== "");
@@ -244,9 +248,4 @@ function pathOf({ pathname }: URL, provider: RepositoryAddress["provider"]): str
   const path = named.join("/").replace(/\.git$/, "");
   const isValid = named.length >= 2 && named.every((part) => /^[\w.-]{1,255}$/.test(part) && !/^\.+$/.test(part));
   return isValid && !path.endsWith("/") ? path : null;
-}
-
-function hostOf(api: string): string {
-  const { host } = new URL(api);
-  return host === "api.github.com" ? "github.com" : host;
 }

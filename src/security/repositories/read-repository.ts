@@ -1,4 +1,8 @@
-/** Reads a repository's lock files without blocking the event loop: few and small ones directly, others in a subprocess. */
+/**
+ * Converts a repository's lock files to its document and the report of the import. Few and small files are read directly, others in a
+ * subprocess, so that the event loop stays free. The result depends only on the name and the files. Both ends of the subprocess run
+ * this file in the same version: the first line of the input is a header, the bytes of the files follow.
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { byCodeUnits } from "../../kernel/text.ts";
@@ -35,13 +39,6 @@ export async function readInSubprocess(
   }
 }
 
-/** The subprocess returns the same as `readRepository`. */
-function reportOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
-  return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
-}
-
-/** Converts a repository's lock files to its document and the report of the import. The result depends only on the name and the files. */
-
 interface ReadRepository {
   sbom: SbomRows;
   lockFiles: Static<typeof LockFileView>[];
@@ -49,7 +46,10 @@ interface ReadRepository {
   notPinned: Static<typeof SkippedFile>[];
 }
 
-/** @param name of the repository, which its document also gets @throws DomainError if no lock file can be read, or the document is too large */
+/**
+ * @param name of the repository, which its document also gets
+ * @throws DomainError if no lock file can be read, or the document is too large
+ */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
   const { read, failed } = readLockFiles(files);
   const notRead = [...refused, ...failed]
@@ -71,16 +71,69 @@ export function readRepository(name: string, { files, refused }: RepositoryFiles
   };
 }
 
-function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
+const LockFileView = Type.Object({
+  path: Type.String({ description: "Within the repository" }),
+  ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems or nuget" }),
+  packages: Type.Integer({ description: "Number of packages that the file pins" }),
+  not_pinned: Type.Integer({ description: "Number of packages without an exact version, which are not scanned" }),
+});
+
+const SkippedFile = Type.Object({
+  path: Type.String({ description: "The lock file, or the lock file and the package" }),
+  reason: Type.String({ description: "The reason, as the end of a sentence about the path" }),
+});
+
+/** The answer of a repository import. */
+export const ImportedRepository = Type.Composite(
+  [
+    StoredSbom,
+    Type.Object({
+      project: Type.String({ description: "Name of the project" }),
+      provider: Type.String({ description: "The source: github, gitlab, git or archive" }),
+      repository: Type.Union([Type.String(), Type.Null()], { description: "The address; null if it has none" }),
+      lock_files: Type.Array(LockFileView, { description: "The lock files that were read" }),
+      not_read: Type.Array(SkippedFile, { description: "Lock files that were not read, and why" }),
+      not_pinned: Type.Array(SkippedFile, { description: "The first packages without an exact version, and why" }),
+    }),
+  ],
+  { description: "What was imported and what was skipped" },
+);
+export type ImportedRepository = Static<typeof ImportedRepository>;
+
+interface ReaderInput {
+  /** The repository's name. */
+  name: string;
+  found: RepositoryFiles;
+}
+
+/** The subprocess's side: reads what `encodeReaderInput` wrote. */
+export function readEncodedRepository(line: string, bytes: Uint8Array): ParsedBody {
   try {
-    return toSbomRows(repositoryBom(name, read).document);
+    const { name, found } = decodeReaderInput(line, bytes);
+    const { sbom: rows, ...report } = readRepository(name, found);
+    return { sbom: { refused: null, rows }, rest: new TextEncoder().encode(JSON.stringify(report)) };
   } catch (error) {
-    if (!(error instanceof SbomRefusal)) throw error;
-    throw new DomainError(
-      "invalid_field",
-      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
-    );
+    if (!(error instanceof DomainError)) throw error;
+    return { sbom: { refused: error.message, rows: null }, rest: new Uint8Array() };
   }
+}
+
+/** The first line of the input. */
+interface Header {
+  name: string;
+  refused: RepositoryFiles["refused"];
+  files: { path: string; length: number }[];
+}
+
+/** @returns the header as the first line, then the bytes of the files */
+function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
+  const header: Header = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
+  return [readerHead("repository", JSON.stringify(header)), ...files.map(({ bytes }) => bytes)];
+}
+
+/** The subprocess returns the same as `readRepository`. */
+function reportOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
+  return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
 }
 
 function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): DomainError {
@@ -98,55 +151,16 @@ function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): Domai
   return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
 }
 
-/** The answer of a repository import. */
-
-const LockFileView = Type.Object({
-  path: Type.String({ description: "Within the repository" }),
-  ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems or nuget" }),
-  packages: Type.Integer({ description: "Number of packages that the file pins" }),
-  not_pinned: Type.Integer({ description: "Number of packages without an exact version, which are not scanned" }),
-});
-
-const SkippedFile = Type.Object({
-  path: Type.String({ description: "The lock file, or the lock file and the package" }),
-  reason: Type.String({ description: "The reason, as the end of a sentence about the path" }),
-});
-
-export const ImportedRepository = Type.Composite(
-  [
-    StoredSbom,
-    Type.Object({
-      project: Type.String({ description: "Name of the project" }),
-      provider: Type.String({ description: "The source: github, gitlab, git or archive" }),
-      repository: Type.Union([Type.String(), Type.Null()], { description: "The address; null if it has none" }),
-      lock_files: Type.Array(LockFileView, { description: "The lock files that were read" }),
-      not_read: Type.Array(SkippedFile, { description: "Lock files that were not read, and why" }),
-      not_pinned: Type.Array(SkippedFile, { description: "The first packages without an exact version, and why" }),
-    }),
-  ],
-  { description: "What was imported and what was skipped" },
-);
-export type ImportedRepository = Static<typeof ImportedRepository>;
-
-/** Encodes a repository's lock files for the subprocess that reads them. Both ends run this file in the same version. */
-
-interface ReaderInput {
-  /** The repository's name. */
-  name: string;
-  found: RepositoryFiles;
-}
-
-/** The first line of the input. */
-interface Header {
-  name: string;
-  refused: RepositoryFiles["refused"];
-  files: { path: string; length: number }[];
-}
-
-/** @returns the header as the first line, then the bytes of the files */
-function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
-  const header: Header = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
-  return [readerHead("repository", JSON.stringify(header)), ...files.map(({ bytes }) => bytes)];
+function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
+  try {
+    return toSbomRows(repositoryBom(name, read).document);
+  } catch (error) {
+    if (!(error instanceof SbomRefusal)) throw error;
+    throw new DomainError(
+      "invalid_field",
+      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
+    );
+  }
 }
 
 /** The counterpart of `encodeReaderInput`. @param line the header @param bytes those of all files */
@@ -160,16 +174,4 @@ function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
 /** `encodeReaderInput` wrote the line, so its type holds. */
 function parseHeader(line: string): Header {
   return JSON.parse(line) as Header;
-}
-
-/** The subprocess's side: reads what `encodeReaderInput` wrote. */
-export function readEncodedRepository(line: string, bytes: Uint8Array): ParsedBody {
-  try {
-    const { name, found } = decodeReaderInput(line, bytes);
-    const { sbom: rows, ...report } = readRepository(name, found);
-    return { sbom: { refused: null, rows }, rest: new TextEncoder().encode(JSON.stringify(report)) };
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    return { sbom: { refused: error.message, rows: null }, rest: new Uint8Array() };
-  }
 }

@@ -1,4 +1,10 @@
-/** Collects the lock files of a repository from any source, within limits on their number and size. */
+/**
+ * Collects the lock files of a repository, from a folder on this machine or an uploaded archive, within limits on their number and
+ * size. It writes nothing to disk.
+ *
+ * Symbolic links are not followed. Installed packages, git's own files and `vendor` are passed over. Platforms pack a repository within
+ * one folder named after its commit; that folder is removed from the paths, since its name changes each time.
+ */
 import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
 import { join } from "node:path";
@@ -65,8 +71,6 @@ export class CollectedFiles implements RepositoryFiles {
   }
 }
 
-/** Reads the lock files of a repository's archive: zip, tar or tar.gz. It writes nothing to disk. */
-
 export const repositoryBudget: Budget = {
   entriesMax: repositoryArchiveEntriesMax,
   bytesMax: repositoryArchiveUnpackedBytesMax,
@@ -80,7 +84,10 @@ interface UploadedArchive {
   yielder: EventLoopYielder;
 }
 
-/** @throws DomainError if it is not an archive, damaged, truncated, a bomb, or has names that leave their folder */
+/**
+ * Reads zip, tar and tar.gz. @throws DomainError if it is not an archive, damaged, truncated, a bomb, or has names that leave their
+ * folder
+ */
 export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
   const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -93,6 +100,30 @@ export async function archiveFiles(archive: UploadedArchive, budget = repository
     throw new DomainError("invalid_field", `The archive ${error.message}${advice}`);
   }
   return withoutTopFolder(collecting);
+}
+
+/** @throws DomainError for a folder that is too large; Error of the file system if it is not a folder */
+export async function folderFiles(folder: string): Promise<RepositoryFiles> {
+  const found = new CollectedFiles();
+  const folders = [""];
+  let visited = 0;
+  for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
+    if (++visited > repositoryFoldersMax)
+      throw new DomainError(
+        "invalid_field",
+        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
+      );
+    for await (const entry of await opendir(join(folder, within))) {
+      const path = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+      } else if (isLockFileOrCompanion(path)) {
+        if (entry.isFile()) await addFolderFile({ folder, path }, found);
+        else found.refuse(path, "is a link, and links are not followed");
+      }
+    }
+  }
+  return found;
 }
 
 interface Collecting {
@@ -121,17 +152,6 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
   }
 }
 
-async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
-  const pieces: Bytes[] = [];
-  let length = 0;
-  for await (const piece of entry.bytes()) {
-    length += piece.length;
-    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
-    pieces.push(piece.slice());
-  }
-  found.add({ path, bytes: Buffer.concat(pieces) });
-}
-
 /** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
 async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
@@ -143,38 +163,23 @@ async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<B
   }
 }
 
+async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
+  const pieces: Bytes[] = [];
+  let length = 0;
+  for await (const piece of entry.bytes()) {
+    length += piece.length;
+    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    pieces.push(piece.slice());
+  }
+  found.add({ path, bytes: Buffer.concat(pieces) });
+}
+
 /** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
 function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
   const [top = ""] = tops;
   if (tops.size !== 1 || top === "") return { files, refused };
   const cut = <Named extends { path: string }>(named: Named): Named => ({ ...named, path: named.path.slice(top.length + 1) });
   return { files: files.map(cut), refused: refused.map(cut) };
-}
-
-/** Reads the lock files of a local folder. It reads no other file and follows no symbolic link. */
-
-/** @throws DomainError for a folder that is too large; Error of the file system if it is not a folder */
-export async function folderFiles(folder: string): Promise<RepositoryFiles> {
-  const found = new CollectedFiles();
-  const folders = [""];
-  let visited = 0;
-  for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
-    if (++visited > repositoryFoldersMax)
-      throw new DomainError(
-        "invalid_field",
-        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
-      );
-    for await (const entry of await opendir(join(folder, within))) {
-      const path = within === "" ? entry.name : `${within}/${entry.name}`;
-      if (entry.isDirectory()) {
-        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
-      } else if (isLockFileOrCompanion(path)) {
-        if (entry.isFile()) await addFolderFile({ folder, path }, found);
-        else found.refuse(path, "is a link, and links are not followed");
-      }
-    }
-  }
-  return found;
 }
 
 /** Opened with a flag that fails if a link has replaced the file since. */

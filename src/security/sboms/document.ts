@@ -1,4 +1,10 @@
-/** The stored content of an SBOM, independent of its format: equal content gives an equal document, in one canonical order. */
+/**
+ * The content of an SBOM, independent of its format: what a format's reader returns (`ParsedSbom`), and what is stored
+ * (`SbomDocument`). Equal content gives an equal document in one canonical order, with an equal digest. The bytes and their encoding do
+ * not count.
+ *
+ * A package URL is the only key for matching a component with advisories. An invalid one is stored as written, with the reason.
+ */
 import { PackageUrlError, type PackageUrl, parsePackageUrl } from "../versions/package-url.ts";
 import type { JsonValue } from "./json.ts";
 import { SbomRefusal } from "./refusal.ts";
@@ -82,8 +88,7 @@ export function pathsOf({ root, components, otherSteps }: Ways): (ref: string) =
   };
 }
 
-/** The result of each format's reader, before refs are completed, paths are found and everything is sorted. */
-
+/** A component as a format's reader returns it, before refs are completed, paths are found and everything is sorted. */
 export interface ParsedComponent {
   ref: string | null;
   type: string | null;
@@ -118,11 +123,6 @@ export interface ParsedSbom {
   otherRefs: ReadonlySet<string>;
 }
 
-/**
- * A component's package URL, the only key for matching it with advisories. An invalid one is stored as written, with the
- * reason.
- */
-
 interface SbomPurl {
   written: string | null;
   parsed: PackageUrl | null;
@@ -130,6 +130,7 @@ interface SbomPurl {
   reason: string | null;
 }
 
+/** Reads a component's package URL. */
 export function readPurl(written: string | null): SbomPurl {
   if (written === null) return { written, parsed: null, reason: "the document gives no package URL" };
   try {
@@ -139,8 +140,6 @@ export function readPurl(written: string | null): SbomPurl {
     return { written, parsed: null, reason: error.message };
   }
 }
-
-/** The supported versions of each format. */
 
 /** @returns 2 to 7. @throws SbomRefusal unsupported_version */
 export function cyclonedxMinor(specVersion: JsonValue | undefined): number {

@@ -1,4 +1,11 @@
-/** JSON values before validation: any value may be anywhere. */
+/**
+ * JSON that strangers sent: any value may be anywhere.
+ *
+ * The bytes are scanned before they are parsed, with memory proportional to the depth. Parsing cost depends on values and nesting, not
+ * on bytes, so both are limited here. The scan also finds duplicate keys, of which JSON.parse silently keeps the last while other
+ * parsers keep the first. Keys are compared by hash, and as bytes only if two hashes are equal; a large object keeps them in a set, so
+ * no choice of keys makes this slow. Other faults are left to the parser. The first functions read parsed values without casts.
+ */
 import {
   closeBrace,
   closeBracket,
@@ -54,9 +61,8 @@ export function textsOf(object: JsonObject, key: string): string[] {
   return listOf(object, key).filter((value) => typeof value === "string");
 }
 
-/** Parses a JSON text, or explains why it cannot. */
-
 /**
+ * Parses a JSON text, or explains why it cannot.
  * @param text the decoded bytes
  * @throws SbomRefusal too_large | truncated | malformed
  */
@@ -76,6 +82,15 @@ export async function parseJsonInTurns(
   return value;
 }
 
+interface JsonBounds {
+  depthMax: number;
+  valuesMax: number;
+  /** Fields of one object. */
+  fieldsMax: number;
+}
+
+const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
+
 /** @param whole whether the text ends outside of texts, lists and objects */
 function parsed(text: string, whole: boolean): JsonValue {
   try {
@@ -94,68 +109,6 @@ function valueOf(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/**
- * Scans the bytes of a JSON text before it is parsed, with memory proportional to its depth. Parsing cost depends on values and
- * nesting, not on bytes, so both are limited here. It also finds duplicate keys, of which JSON.parse silently keeps the last
- * while other parsers keep the first.
- */
-
-interface JsonBounds {
-  depthMax: number;
-  valuesMax: number;
-  /** Of one object. */
-  fieldsMax: number;
-}
-
-const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
-
-/**
- * Ignores other faults, which the parser refuses.
- * @returns false if the text ends within a string, list or object
- * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a duplicate key or `__proto__`
- */
-function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
-  const tokens = new JsonTokens(bytes);
-  const keys = new ObjectKeys(bytes, fieldsMax);
-  const isObject = new Uint8Array(depthMax + 1);
-  let depth = 0;
-  let values = 1;
-  let keyNext = false;
-  for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
-    if (token === quote) {
-      if (tokens.isCut) return false;
-      if (keyNext) keys.add(depth, tokens.start, tokens.end - 1);
-      keyNext = false;
-    } else if (token === comma) {
-      countValue(++values, valuesMax);
-      keyNext = isObject[depth] === 1;
-    } else if (token === openBrace || token === openBracket) {
-      if (++depth > depthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${depthMax} levels`);
-      countValue(++values, valuesMax);
-      keyNext = token === openBrace;
-      isObject[depth] = keyNext ? 1 : 0;
-      if (keyNext) keys.open(depth);
-    } else if (token === closeBrace || token === closeBracket) {
-      if (depth > 0) depth--;
-      keyNext = false;
-    }
-  }
-  return depth === 0;
-}
-
-function countValue(values: number, max: number): void {
-  if (values > max) throw new SbomRefusal("too_large", `The document holds more than ${max} JSON values`);
-}
-
-/**
- * The keys of the objects that are open at a position of a JSON text. It keeps hashes and compares bytes only if two hashes are
- * equal. A large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
- */
-
-const smallMax = 32;
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
-
 interface Level {
   count: number;
   hashes: Int32Array;
@@ -164,6 +117,12 @@ interface Level {
   large: Set<string> | null;
 }
 
+const encoder = new TextEncoder();
+const protoHash = hashOf(encoder.encode("__proto__"));
+const smallMax = 32;
+const decoder = new TextDecoder();
+
+/** The keys of the objects that are open at a position of a JSON text. */
 class ObjectKeys {
   readonly #bytes: Uint8Array;
   readonly #fieldsMax: number;
@@ -236,14 +195,50 @@ class ObjectKeys {
   }
 }
 
+/**
+ * Ignores other faults, which the parser refuses.
+ * @returns false if the text ends within a string, list or object
+ * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a duplicate key or `__proto__`
+ */
+function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
+  const tokens = new JsonTokens(bytes);
+  const keys = new ObjectKeys(bytes, fieldsMax);
+  const isObject = new Uint8Array(depthMax + 1);
+  let depth = 0;
+  let values = 1;
+  let keyNext = false;
+  for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
+    if (token === quote) {
+      if (tokens.isCut) return false;
+      if (keyNext) keys.add(depth, tokens.start, tokens.end - 1);
+      keyNext = false;
+    } else if (token === comma) {
+      countValue(++values, valuesMax);
+      keyNext = isObject[depth] === 1;
+    } else if (token === openBrace || token === openBracket) {
+      if (++depth > depthMax) throw new SbomRefusal("too_large", `The document is nested deeper than ${depthMax} levels`);
+      countValue(++values, valuesMax);
+      keyNext = token === openBrace;
+      isObject[depth] = keyNext ? 1 : 0;
+      if (keyNext) keys.open(depth);
+    } else if (token === closeBrace || token === closeBracket) {
+      if (depth > 0) depth--;
+      keyNext = false;
+    }
+  }
+  return depth === 0;
+}
+
+function countValue(values: number, max: number): void {
+  if (values > max) throw new SbomRefusal("too_large", `The document holds more than ${max} JSON values`);
+}
+
 /** FNV-1a with 32 bits. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
   return hash | 0;
 }
-
-const protoHash = hashOf(encoder.encode("__proto__"));
 
 function addToLarge(keys: Set<string>, text: string): void {
   if (keys.has(text)) throw twice(text);

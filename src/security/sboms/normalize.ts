@@ -1,4 +1,10 @@
-/** Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest. */
+/**
+ * Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest.
+ *
+ * A path is one shortest way of dependencies from the root. A component that no dependency reaches came with its container; among the
+ * components of a container, those that another one needs come later, because lists of an image or a folder contain direct and
+ * transitive ones alike. Cycles end, since each component is visited once; the time is linear in edges.
+ */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/text.ts";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
@@ -47,22 +53,6 @@ function requireAtMost(what: string, count: number, max: number): void {
   if (count > max) throw new SbomRefusal("too_large", `The document has ${count} ${what}; at most ${max} are read`);
 }
 
-interface ComponentContext {
-  component: ParsedComponent;
-  refs: ReadonlyMap<ParsedComponent, string>;
-  paths: ReadonlyMap<string, DependencyPath>;
-}
-
-function normalizeComponent({ component, refs, paths }: ComponentContext): SbomComponent {
-  const ref = refs.get(component) ?? "";
-  const path: DependencyPath = paths.get(ref) ?? { relation: "unknown", distance: null, via: null };
-  const { type, group, name, version, versionRange, hashes, scope, external } = component;
-  const parent = component.parent === null ? null : (refs.get(component.parent) ?? null);
-  const purl = readPurl(component.purl);
-  const licenses = unique(component.licenses);
-  return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...path };
-}
-
 /** A component without a ref gets one derived from its content, so that its position does not matter. */
 function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
   const used = new Set(components.flatMap(({ ref }) => ref ?? []));
@@ -82,6 +72,12 @@ function referencesOf(components: readonly ParsedComponent[]): Map<ParsedCompone
   return new Map(entries);
 }
 
+/** Sorts the edges and removes duplicates. */
+function sortedUnique(edges: readonly SbomEdge[]): SbomEdge[] {
+  const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
+  return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);
+}
+
 function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMap<ParsedComponent, string>): SbomEdge[] {
   return components.flatMap((component) => {
     const from = component.parent === null ? undefined : refs.get(component.parent);
@@ -90,55 +86,18 @@ function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMa
   });
 }
 
-/** Sorts the edges and removes duplicates. */
-function sortedUnique(edges: readonly SbomEdge[]): SbomEdge[] {
-  const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
-  return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);
-}
-
-function missingRefs(edges: readonly SbomEdge[], known: ReadonlySet<string>): string[] {
-  return unique(edges.flatMap(({ from, to }) => [from, to].filter((ref) => !known.has(ref))));
-}
-
-function otherSteps(paths: ReadonlyMap<string, DependencyPath>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
-  const steps = [...paths].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
-  return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
-}
-
-function documentDigest({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
-  const hash = createHash("sha256").update(JSON.stringify(rest));
-  for (const component of root === null ? components : [root, ...components]) {
-    const { written, parsed } = component.purl;
-    const purl = parsed === null ? written : printPackageUrl(parsed);
-    hash.update(`\n${JSON.stringify({ ...component, purl })}`);
-  }
-  for (const { from, to } of edges) hash.update(`\n${JSON.stringify([from, to])}`);
-  return hash.digest("hex");
-}
-
-function unique(texts: Iterable<string>): string[] {
-  return [...new Set(texts)].toSorted(byCodeUnits);
-}
-
-/**
- * Finds one shortest dependency path from the root to each component. A component that no dependency reaches came with its
- * container; among the components of a container, those that another one needs come later, because lists of an image or a
- * folder contain direct and transitive ones alike. Cycles end, since each component is visited once; the time is linear in
- * edges.
- */
-
-interface DependencyPath {
-  relation: SbomRelation;
-  distance: number | null;
-  via: string | null;
-}
-
 interface Graph {
   root: string | null;
   /** One step from a root that has no component of its own. */
   tops: readonly string[];
   edges: readonly SbomEdge[];
   holdings: readonly SbomEdge[];
+}
+
+interface DependencyPath {
+  relation: SbomRelation;
+  distance: number | null;
+  via: string | null;
 }
 
 /** @returns a path for each reachable ref */
@@ -169,11 +128,6 @@ function findDependencyPaths({ root, tops, edges, holdings }: Graph): Map<string
   }
 }
 
-function after(via: string, paths: ReadonlyMap<string, DependencyPath>): DependencyPath {
-  const distance = (paths.get(via)?.distance ?? 0) + 1;
-  return { relation: distance === 1 ? "direct" : "transitive", distance, via };
-}
-
 function targetsBySource(edges: readonly SbomEdge[]): Map<string, string[]> {
   const targets = new Map<string, string[]>();
   for (const { from, to } of edges) {
@@ -182,4 +136,49 @@ function targetsBySource(edges: readonly SbomEdge[]): Map<string, string[]> {
     else known.push(to);
   }
   return targets;
+}
+
+function after(via: string, paths: ReadonlyMap<string, DependencyPath>): DependencyPath {
+  const distance = (paths.get(via)?.distance ?? 0) + 1;
+  return { relation: distance === 1 ? "direct" : "transitive", distance, via };
+}
+
+interface ComponentContext {
+  component: ParsedComponent;
+  refs: ReadonlyMap<ParsedComponent, string>;
+  paths: ReadonlyMap<string, DependencyPath>;
+}
+
+function normalizeComponent({ component, refs, paths }: ComponentContext): SbomComponent {
+  const ref = refs.get(component) ?? "";
+  const path: DependencyPath = paths.get(ref) ?? { relation: "unknown", distance: null, via: null };
+  const { type, group, name, version, versionRange, hashes, scope, external } = component;
+  const parent = component.parent === null ? null : (refs.get(component.parent) ?? null);
+  const purl = readPurl(component.purl);
+  const licenses = unique(component.licenses);
+  return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...path };
+}
+
+function unique(texts: Iterable<string>): string[] {
+  return [...new Set(texts)].toSorted(byCodeUnits);
+}
+
+function missingRefs(edges: readonly SbomEdge[], known: ReadonlySet<string>): string[] {
+  return unique(edges.flatMap(({ from, to }) => [from, to].filter((ref) => !known.has(ref))));
+}
+
+function otherSteps(paths: ReadonlyMap<string, DependencyPath>, described: ReadonlySet<string>): SbomDocument["otherSteps"] {
+  const steps = [...paths].filter(([ref]) => !described.has(ref)).map(([ref, { via }]) => ({ ref, via }));
+  return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
+}
+
+function documentDigest({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
+  const hash = createHash("sha256").update(JSON.stringify(rest));
+  for (const component of root === null ? components : [root, ...components]) {
+    const { written, parsed } = component.purl;
+    const purl = parsed === null ? written : printPackageUrl(parsed);
+    hash.update(`\n${JSON.stringify({ ...component, purl })}`);
+  }
+  for (const { from, to } of edges) hash.update(`\n${JSON.stringify([from, to])}`);
+  return hash.digest("hex");
 }

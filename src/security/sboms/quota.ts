@@ -1,4 +1,7 @@
-/** Limits the documents that a workspace may store. */
+/**
+ * Limits how many documents a workspace stores, within an hour and in all, and how large their rows are. Room is checked before the
+ * work on a document begins, and again after its rows are written, so that two transactions never take the last place together.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../../accounts/limits.ts";
@@ -25,10 +28,7 @@ export async function requireRoomForSbom({ sha256, ...documents }: Documents & {
   }
 }
 
-/**
- * Checks again after its rows are written, so that two transactions never take the last place together. @throws as
- * `requireRoomForSbom`
- */
+/** @throws as `requireRoomForSbom` */
 export async function takeRoomForSbom(documents: Documents, tx: Transaction): Promise<void> {
   await lockQuota({ workspace: documents.workspace, counted: "sboms" }, tx);
   await requireRoom({ ...documents, more: 0 }, tx);

@@ -1,6 +1,9 @@
 /**
- * Reads bytes as a document, or refuses them. The result depends only on the bytes and consists of plain values, so a
- * subprocess can do it: 50 MiB block the thread for seconds.
+ * Reads bytes as a document, or refuses them: encoding, format, rules, parsed form, normalized form. The result depends only on the
+ * bytes and consists of plain values, so a subprocess can do it: 50 MiB block the thread for seconds.
+ *
+ * When the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal
+ * names it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with its mark (XML 1.0 4.3.3).
  */
 import { sbomBytesMax } from "../limits.ts";
 import { type SbomDocument, type ParsedSbom, cyclonedxMinor, spdx2Minor } from "./document.ts";
@@ -24,6 +27,35 @@ export function readSbom(bytes: Uint8Array): SbomDocument {
   return normalizeSbom(parseSbom(bytes), bytes);
 }
 
+interface Magic {
+  bytes: number[];
+  at?: number;
+  is: string;
+}
+
+const magics: Magic[] = [
+  { bytes: [0x1f, 0x8b], is: "a gzip archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x50, 0x4b, 0x03, 0x04], is: "a zip archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x50, 0x4b, 0x05, 0x06], is: "an empty zip archive" },
+  { bytes: [0x42, 0x5a, 0x68], is: "a bzip2 archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: "a zstd archive; unpack it and upload the SBOM in it" },
+  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], is: "an xz archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x75, 0x73, 0x74, 0x61, 0x72], at: 257, is: "a tar archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x25, 0x50, 0x44, 0x46], is: "a PDF file" },
+  { bytes: [0x7f, 0x45, 0x4c, 0x46], is: "a program (ELF)" },
+  { bytes: [0x89, 0x50, 0x4e, 0x47], is: "an image (PNG)" },
+];
+
+/** @returns the kind of the file in words; null if it is unknown */
+function recognizeBinary(bytes: Uint8Array): string | null {
+  const found = magics.find(({ bytes: magic, at = 0 }) => magic.every((byte, index) => bytes[at + index] === byte));
+  return found?.is ?? null;
+}
+
+function notAnSbom(is: string): SbomRefusal {
+  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that is read here but ${is}`);
+}
+
 function parseSbom(bytes: Uint8Array): ParsedSbom {
   const text = decodeSbom(bytes);
   const [first] = /\S/.exec(text) ?? [];
@@ -33,67 +65,9 @@ function parseSbom(bytes: Uint8Array): ParsedSbom {
   return parseTagValueSbom(text);
 }
 
-function parseXmlSbom(text: string): ParsedSbom {
-  if (/^\s*<(?:!doctype\s+html|html[\s>])/i.test(text)) throw notAnSbom(recognizeXml("html"));
-  const { specVersion, rootName, value } = readXmlBom(text, bom);
-  if (specVersion === null)
-    throw notAnSbom(rootName === "bom" ? "XML whose <bom> is not in a namespace of CycloneDX" : recognizeXml(rootName));
-  const version = cyclonedxMinor(specVersion);
-  const document: JsonObject = { ...value, bomFormat: "CycloneDX", specVersion };
-  if (!Object.hasOwn(document, "version")) document["version"] = 1;
-  check({ document, shape: bom, version, place: (path) => xmlLocation(path, bom) });
-  return extractCycloneDx(document, "xml");
-}
-
-function parseJsonSbom(value: JsonValue): ParsedSbom {
-  if (!isObject(value)) throw notAnSbom(recognizeJson(value));
-  if (value["bomFormat"] === "CycloneDX") {
-    check({ document: value, shape: bom, version: cyclonedxMinor(value["specVersion"]), place: jsonLocation });
-    return extractCycloneDx(value, "json");
-  }
-  if (Object.hasOwn(value, "spdxVersion")) {
-    check({ document: value, shape: spdx2, version: spdx2Minor(value["spdxVersion"]), place: jsonLocation });
-    return extractSpdx2(value, "json");
-  }
-  const graph = graphOf(value);
-  if (graph === null) throw notAnSbom(recognizeJson(value));
-  check({ document: graph, shape: spdx3, version: 0, place: jsonLocation });
-  return extractSpdx3(graph);
-}
-
-function parseTagValueSbom(text: string): ParsedSbom {
-  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of no kind that is known here");
-  const { value, lines } = readTagValue(text);
-  check({
-    document: value,
-    shape: spdx2,
-    version: spdx2Minor(value["spdxVersion"]),
-    place: (path) => lineLocation(path, { value, lines }),
-  });
-  return extractSpdx2(value, "tag-value");
-}
-
-interface Check {
-  document: JsonObject;
-  shape: ObjectShape;
-  version: number;
-  place: (path: Path) => string;
-}
-
-function check({ document, shape, version, place }: Check): void {
-  const faults = validate({ value: document, shape, version });
-  if (faults.length > 0) throw invalidSbom(faults.map(({ path, says }) => ({ path: place(path), says })));
-}
-
-function notAnSbom(is: string): SbomRefusal {
-  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that is read here but ${is}`);
-}
-
-/** Decodes bytes to text, as the formats allow: UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. */
-
 const xmlEncoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
 
-/** @throws SbomRefusal wrong_encoding */
+/** UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. @throws SbomRefusal wrong_encoding */
 function decodeSbom(bytes: Uint8Array): string {
   const utf16 = utf16Of(bytes);
   if (utf16 !== null) return decodedUtf16(bytes, utf16);
@@ -144,47 +118,16 @@ function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): str
   return text;
 }
 
-/** Recognizes other files that people upload as an SBOM, so that the refusal can name them and the remedy. */
-
-interface Magic {
-  bytes: number[];
-  at?: number;
-  is: string;
-}
-
-const magics: Magic[] = [
-  { bytes: [0x1f, 0x8b], is: "a gzip archive; unpack it and upload the SBOM in it" },
-  { bytes: [0x50, 0x4b, 0x03, 0x04], is: "a zip archive; unpack it and upload the SBOM in it" },
-  { bytes: [0x50, 0x4b, 0x05, 0x06], is: "an empty zip archive" },
-  { bytes: [0x42, 0x5a, 0x68], is: "a bzip2 archive; unpack it and upload the SBOM in it" },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: "a zstd archive; unpack it and upload the SBOM in it" },
-  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], is: "an xz archive; unpack it and upload the SBOM in it" },
-  { bytes: [0x75, 0x73, 0x74, 0x61, 0x72], at: 257, is: "a tar archive; unpack it and upload the SBOM in it" },
-  { bytes: [0x25, 0x50, 0x44, 0x46], is: "a PDF file" },
-  { bytes: [0x7f, 0x45, 0x4c, 0x46], is: "a program (ELF)" },
-  { bytes: [0x89, 0x50, 0x4e, 0x47], is: "an image (PNG)" },
-];
-
-/** @returns the name of the file's kind, for a sentence; null if it is unknown */
-function recognizeBinary(bytes: Uint8Array): string | null {
-  const found = magics.find(({ bytes: magic, at = 0 }) => magic.every((byte, index) => bytes[at + index] === byte));
-  return found?.is ?? null;
-}
-
-/** Texts that are neither JSON nor XML. */
-const textKinds: { pattern: RegExp; is: string }[] = [
-  {
-    pattern: /^[ \t]*"?(?:spdxVersion|SPDXID)"?[ \t]*:[ \t]*["']?SPDX/m,
-    is: "an SPDX document in YAML; export it as JSON or tag-value",
-  },
-  { pattern: /^[ \t]*"?bomFormat"?[ \t]*:/m, is: "a CycloneDX document in YAML; export it as JSON or XML" },
-  { pattern: /^# yarn lockfile/m, is: "a yarn.lock file; make an SBOM of it, or import the repository" },
-  { pattern: /^lockfileVersion:/m, is: "a pnpm-lock.yaml file; make an SBOM of it, or import the repository" },
-];
-
-function recognizeText(text: string): string | null {
-  const start = text.slice(0, 4_096);
-  return textKinds.find(({ pattern }) => pattern.test(start))?.is ?? null;
+function parseXmlSbom(text: string): ParsedSbom {
+  if (/^\s*<(?:!doctype\s+html|html[\s>])/i.test(text)) throw notAnSbom(recognizeXml("html"));
+  const { specVersion, rootName, value } = readXmlBom(text, bom);
+  if (specVersion === null)
+    throw notAnSbom(rootName === "bom" ? "XML whose <bom> is not in a namespace of CycloneDX" : recognizeXml(rootName));
+  const version = cyclonedxMinor(specVersion);
+  const document: JsonObject = { ...value, bomFormat: "CycloneDX", specVersion };
+  if (!Object.hasOwn(document, "version")) document["version"] = 1;
+  check({ document, shape: bom, version, place: (path) => xmlLocation(path, bom) });
+  return extractCycloneDx(document, "xml");
 }
 
 const xmlKinds: Record<string, string> = {
@@ -199,6 +142,34 @@ const xmlKinds: Record<string, string> = {
 function recognizeXml(rootName: string): string {
   const known = Object.hasOwn(xmlKinds, rootName) ? xmlKinds[rootName] : undefined;
   return known ?? `XML whose root element is <${rootName.slice(0, 100)}>`;
+}
+
+interface Check {
+  document: JsonObject;
+  shape: ObjectShape;
+  version: number;
+  place: (path: Path) => string;
+}
+
+function check({ document, shape, version, place }: Check): void {
+  const faults = validate({ value: document, shape, version });
+  if (faults.length > 0) throw invalidSbom(faults.map(({ path, says }) => ({ path: place(path), says })));
+}
+
+function parseJsonSbom(value: JsonValue): ParsedSbom {
+  if (!isObject(value)) throw notAnSbom(recognizeJson(value));
+  if (value["bomFormat"] === "CycloneDX") {
+    check({ document: value, shape: bom, version: cyclonedxMinor(value["specVersion"]), place: jsonLocation });
+    return extractCycloneDx(value, "json");
+  }
+  if (Object.hasOwn(value, "spdxVersion")) {
+    check({ document: value, shape: spdx2, version: spdx2Minor(value["spdxVersion"]), place: jsonLocation });
+    return extractSpdx2(value, "json");
+  }
+  const graph = graphOf(value);
+  if (graph === null) throw notAnSbom(recognizeJson(value));
+  check({ document: graph, shape: spdx3, version: 0, place: jsonLocation });
+  return extractSpdx3(graph);
 }
 
 /** JSON documents by fields that only they have. */
@@ -227,4 +198,32 @@ function recognizeJson(value: JsonValue): string {
   if (format !== undefined) return `JSON whose \`bomFormat\` is ${JSON.stringify(format).slice(0, 100)} and not "CycloneDX"`;
   const found = jsonKinds.find(({ fields }) => fields.every((field) => Object.hasOwn(value, field)));
   return found?.is ?? "JSON with neither `bomFormat`, `spdxVersion` nor an SPDX `@context`";
+}
+
+function parseTagValueSbom(text: string): ParsedSbom {
+  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of no kind that is known here");
+  const { value, lines } = readTagValue(text);
+  check({
+    document: value,
+    shape: spdx2,
+    version: spdx2Minor(value["spdxVersion"]),
+    place: (path) => lineLocation(path, { value, lines }),
+  });
+  return extractSpdx2(value, "tag-value");
+}
+
+/** Texts that are neither JSON nor XML. */
+const textKinds: { pattern: RegExp; is: string }[] = [
+  {
+    pattern: /^[ \t]*"?(?:spdxVersion|SPDXID)"?[ \t]*:[ \t]*["']?SPDX/m,
+    is: "an SPDX document in YAML; export it as JSON or tag-value",
+  },
+  { pattern: /^[ \t]*"?bomFormat"?[ \t]*:/m, is: "a CycloneDX document in YAML; export it as JSON or XML" },
+  { pattern: /^# yarn lockfile/m, is: "a yarn.lock file; make an SBOM of it, or import the repository" },
+  { pattern: /^lockfileVersion:/m, is: "a pnpm-lock.yaml file; make an SBOM of it, or import the repository" },
+];
+
+function recognizeText(text: string): string | null {
+  const start = text.slice(0, 4_096);
+  return textKinds.find(({ pattern }) => pattern.test(start))?.is ?? null;
 }

@@ -1,4 +1,9 @@
-/** Reads SBOMs without blocking the event loop: small ones directly, large ones in subprocesses, a few at a time. */
+/**
+ * Reads SBOMs without blocking the event loop: small ones directly, large ones in subprocesses, a few at a time.
+ *
+ * Workspaces take turns for the subprocesses. A document that waits is in a file that has no name any more and disappears with its
+ * process, so no gateway holds it in memory. A reader that takes too long is ended, and its document is refused as too large.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,6 +105,8 @@ export class SbomReader {
   }
 }
 
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /** The pieces to read directly, and the iterator of the rest; null if there is none. */
 async function begunOf(
   pieces: Pieces,
@@ -115,32 +122,13 @@ async function begunOf(
   return { beginning, rest: all };
 }
 
-async function* allOf(
-  beginning: readonly Uint8Array[],
-  rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield* beginning;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
-  const place = path.join(".");
-  const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
-  const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
-  return new SbomRefusal("too_large", sbom === null ? none : some);
-}
-
-/** Keeps a document in an unnamed file until a subprocess reads it, so that no gateway holds it in memory. */
-
-type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-
 interface SpoolFile extends AsyncDisposable {
   /** Open for reading, from the start. */
   fd: number;
 }
 
 /**
- * Writes the pieces as they arrive. When this resolves the file has no name any more, and it disappears with its process.
+ * Writes the pieces as they arrive. When this resolves, the file has no name any more.
  * @param folder of this process; created if missing
  * @throws errors of reading the pieces
  */
@@ -159,4 +147,19 @@ async function spool(pieces: Pieces, folder: string): Promise<SpoolFile> {
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+async function* allOf(
+  beginning: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* beginning;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
+  const place = path.join(".");
+  const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
+  const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
+  return new SbomRefusal("too_large", sbom === null ? none : some);
 }

@@ -1,4 +1,7 @@
-/** Why a document is refused, and what to change. */
+/**
+ * Why a document is refused, and what to change: the only error of reading an SBOM. Its message is a complete sentence that names the
+ * location; `invalid` also lists the first problems.
+ */
 import { sbomProblemsMax, sbomProblemsShownMax } from "../limits.ts";
 
 export type SbomRefusalCode =
@@ -23,7 +26,7 @@ export interface SbomProblem {
   says: string;
 }
 
-/** The only error of reading an SBOM. Its message is complete: it names the location and what to change. */
+/** Its message is complete: it names the location and what to change. */
 export class SbomRefusal extends Error {
   override name = "SbomRefusal";
   readonly code: SbomRefusalCode;

@@ -1,3 +1,10 @@
+/**
+ * Finds an SBOM's bytes within the body of a call, reads it, and passes the result from one process to another.
+ *
+ * The document is parsed from exactly these bytes with its own limits, and the small rest of the body with the limits of every call.
+ * Nothing is parsed twice. Between processes the result goes as lines of JSON, each so small that parsing it does not block the event
+ * loop. Both ends run this file in the same version.
+ */
 import {
   closeBrace,
   closeBracket,
@@ -42,20 +49,6 @@ export function parseSbomField({ bytes, path }: SbomBody): ParsedBody {
   return field === null ? { sbom: null, rest: bytes } : { sbom: read(field.document), rest: field.rest };
 }
 
-function read(document: Uint8Array): SbomResult {
-  try {
-    return { refused: null, rows: toSbomRows(readSbom(document)) };
-  } catch (error) {
-    if (error instanceof SbomRefusal) return { refused: error.message, rows: null };
-    throw error;
-  }
-}
-
-/**
- * Finds an SBOM's bytes within the body of a call. The document is then parsed from exactly these bytes with its own limits,
- * and the small rest of the body with the limits of every call. Nothing is parsed twice.
- */
-
 interface ExtractedField {
   /** The document's bytes as written; for a string, its content. */
   document: Uint8Array;
@@ -85,6 +78,45 @@ export function extractJsonField(body: Uint8Array, path: readonly string[]): Ext
   };
 }
 
+const encoder = new TextEncoder();
+
+/** A parsed body as lines. */
+export function* encodeBody(body: ParsedBody): Generator<string> {
+  for (const line of linesOf(body)) yield `${JSON.stringify(line)}\n`;
+}
+
+/** @throws Error if the last line is missing */
+export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoopYielder): Promise<ParsedBody> {
+  const body: ParsedBody = { sbom: null, rest: new Uint8Array() };
+  for await (const text of lines) {
+    const line = parsed(text);
+    if (line.kind === "end") return body;
+    addTo(body, line);
+    await yielder.yieldIfDue();
+  }
+  throw new Error("The process that reads SBOMs ended before its answer did");
+}
+
+/** The facts of the reader's task: SbomReader wrote them. */
+export function decodePath(facts: string): SbomPath {
+  return JSON.parse(facts) as SbomPath;
+}
+
+function read(document: Uint8Array): SbomResult {
+  try {
+    return { refused: null, rows: toSbomRows(readSbom(document)) };
+  } catch (error) {
+    if (error instanceof SbomRefusal) return { refused: error.message, rows: null };
+    throw error;
+  }
+}
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (at < bytes.length && (bytes[at] ?? 0) <= space) at++;
+  return at;
+}
+
 /** @param at position of the object's brace. @returns position of the field's value, or null */
 function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null {
   let found: number | null = null;
@@ -99,11 +131,6 @@ function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null 
     next = skipSpace(bytes, after + 1);
   }
   return found;
-}
-
-/** Keys may be written with escapes of six bytes per character. */
-function isKey(written: Uint8Array, key: string): boolean {
-  return written.length <= key.length * 6 + 2 && parsedText(written) === key;
 }
 
 /** @returns the position after the value, or after the bytes if the value does not end */
@@ -130,18 +157,9 @@ function endOfWord(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-function skipSpace(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (at < bytes.length && (bytes[at] ?? 0) <= space) at++;
-  return at;
-}
-
-const encoder = new TextEncoder();
-
-/** A text with half of a surrogate pair has no valid encoding: the check of the whole body refuses it. */
-function textOf(written: Uint8Array): Uint8Array | null {
-  const text = parsedText(written);
-  return text?.isWellFormed() === true ? encoder.encode(text) : null;
+/** Keys may be written with escapes of six bytes per character. */
+function isKey(written: Uint8Array, key: string): boolean {
+  return written.length <= key.length * 6 + 2 && parsedText(written) === key;
 }
 
 /** @returns null if it is not the JSON of a string */
@@ -154,10 +172,11 @@ function parsedText(written: Uint8Array): string | null {
   }
 }
 
-/**
- * A parsed body as lines of JSON and back, on its way from one process to another. Each line is so small that parsing it does not
- * block the event loop. Both ends run this file in the same version.
- */
+/** A text with half of a surrogate pair has no valid encoding: the check of the whole body refuses it. */
+function textOf(written: Uint8Array): Uint8Array | null {
+  const text = parsedText(written);
+  return text?.isWellFormed() === true ? encoder.encode(text) : null;
+}
 
 type Line =
   /** The rest in base64, and the SBOM with empty lists: the next lines fill them. */
@@ -167,10 +186,6 @@ type Line =
   | { kind: "edges"; rows: EdgeColumns }
   /** The last line. */
   | { kind: "end" };
-
-export function* encodeBody(body: ParsedBody): Generator<string> {
-  for (const line of linesOf(body)) yield `${JSON.stringify(line)}\n`;
-}
 
 function* linesOf({ sbom, rest }: ParsedBody): Generator<Line> {
   const rows = sbom?.rows ?? null;
@@ -186,16 +201,9 @@ function* linesOf({ sbom, rest }: ParsedBody): Generator<Line> {
   yield { kind: "end" };
 }
 
-/** @throws Error if the last line is missing */
-export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoopYielder): Promise<ParsedBody> {
-  const body: ParsedBody = { sbom: null, rest: new Uint8Array() };
-  for await (const text of lines) {
-    const line = parsed(text);
-    if (line.kind === "end") return body;
-    addTo(body, line);
-    await yielder.yieldIfDue();
-  }
-  throw new Error("The process that reads SBOMs ended before its answer did");
+/** The counterpart of `encodeBody`. */
+function parsed(text: string): Line {
+  return JSON.parse(text) as Line;
 }
 
 function addTo(body: ParsedBody, line: Exclude<Line, { kind: "end" }>): void {
@@ -206,14 +214,4 @@ function addTo(body: ParsedBody, line: Exclude<Line, { kind: "end" }>): void {
   } else if (line.kind === "packages") for (const name of line.packages) rows?.packages.push(name);
   else if (line.kind === "components") rows?.componentRows.push(line.rows);
   else rows?.edgeRows.push(line.rows);
-}
-
-/** The counterpart of `encodeBody`. */
-function parsed(text: string): Line {
-  return JSON.parse(text) as Line;
-}
-
-/** The facts of the reader's task: SbomReader wrote them. */
-export function decodePath(facts: string): SbomPath {
-  return JSON.parse(facts) as SbomPath;
 }

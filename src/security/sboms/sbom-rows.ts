@@ -1,6 +1,9 @@
 /**
- * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a
- * subprocess can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
+ * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a subprocess
+ * can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
+ *
+ * Components begin at position 1, with or without a root. Components are counted by ecosystem, those without a comparable version
+ * apart; the counts later say what a scan could not compare.
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
@@ -40,7 +43,7 @@ export interface ComponentColumns {
   names: string;
   versions: string;
   purls: string;
-  /** Of the package and its key; both null if it belongs to none of the seven ecosystems. */
+  /** The ecosystem of the package, and its key; both null if it belongs to none of the seven. */
   ecosystems: string;
   keys: string;
   relations: string;
@@ -53,17 +56,6 @@ export interface ComponentColumns {
 export interface EdgeColumns {
   from: string;
   to: string;
-}
-
-/** A longer value does not fit into an index beside other columns. */
-const indexedBytesMax = 2_048;
-
-interface Row {
-  position: number;
-  component: SbomComponent;
-  named: PackageName | null;
-  version: string | null;
-  via: number | null;
 }
 
 /** @throws SbomRefusal invalid if a text cannot be stored; too_large if a package has too many versions */
@@ -90,6 +82,21 @@ export function toSbomRows(document: SbomDocument): SbomRows {
   };
 }
 
+/** The number of characters in a document's rows: what it takes to store, independent of the document's size. */
+export function rowCharacters({ componentRows, edgeRows }: SbomRows): number {
+  let characters = 0;
+  for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;
+  return characters;
+}
+
+interface Row {
+  position: number;
+  component: SbomComponent;
+  named: PackageName | null;
+  version: string | null;
+  via: number | null;
+}
+
 function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument): Row[] {
   requireStorable([documentId, name], "document");
   const listed = [...(root === null ? [] : [{ component: root, position: 0 }]), ...components.map(placed)];
@@ -108,14 +115,28 @@ function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument
   });
 }
 
+/** JSON escapes can write characters that PostgreSQL cannot store. */
+function requireStorable(texts: readonly (string | null)[], path: string): void {
+  const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
+  if (bad === undefined) return;
+  throw invalidSbom([{ path, says: "has a text with U+0000 or half of a surrogate pair, which no text may hold; remove it" }]);
+}
+
 /** Components begin at 1, with or without a root. */
 function placed(component: SbomComponent, index: number): { component: SbomComponent; position: number } {
   return { component, position: index + 1 };
 }
 
+/** A longer value does not fit into an index with other columns. */
+const indexedBytesMax = 2_048;
+
 function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
   const named = purl.parsed === null ? null : packageNameOf(purl.parsed, nameWithGroup({ group, name }));
   return named === null || Buffer.byteLength(named.name) > indexedBytesMax ? null : named;
+}
+
+function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): string {
+  return group === null ? name : `${group}/${name}`;
 }
 
 function versionOf({ ref, version, purl }: SbomComponent): string | null {
@@ -125,6 +146,10 @@ function versionOf({ ref, version, purl }: SbomComponent): string | null {
     throw invalidSbom([{ path: placeOf(ref), says }]);
   }
   return shown;
+}
+
+function placeOf(ref: string): string {
+  return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
 }
 
 /** A package's advisories are compared with each of its versions; no real application has more. */
@@ -141,11 +166,6 @@ function requireFewVersions(rows: readonly Row[]): void {
       `The document has more than ${sbomVersionsMax} versions of the package "${named.name}"; split it into several projects`,
     );
   }
-}
-
-function packagesOf(rows: readonly Row[]): PackageName[] {
-  const named = rows.flatMap(({ named }) => named ?? []);
-  return [...new Map(named.map((one) => [packageIdentity(one), one])).values()];
 }
 
 function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
@@ -181,6 +201,11 @@ function isReadable({
   return readVersion({ scheme: ecosystem, text }).known;
 }
 
+function packagesOf(rows: readonly Row[]): PackageName[] {
+  const named = rows.flatMap(({ named }) => named ?? []);
+  return [...new Map(named.map((one) => [packageIdentity(one), one])).values()];
+}
+
 function batchesOf<T>(rows: readonly T[]): T[][] {
   const batches = Math.ceil(rows.length / sbomRowsPerStatement);
   return Array.from({ length: batches }, (_, index) =>
@@ -211,26 +236,4 @@ function columnsOf(rows: Row[]): ComponentColumns {
 
 function shownName({ component: { group, name }, named }: Row): string {
   return named?.name ?? nameWithGroup({ group, name });
-}
-
-function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): string {
-  return group === null ? name : `${group}/${name}`;
-}
-
-/** JSON escapes can write characters that PostgreSQL cannot store. */
-function requireStorable(texts: readonly (string | null)[], path: string): void {
-  const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
-  if (bad === undefined) return;
-  throw invalidSbom([{ path, says: "has a text with U+0000 or half of a surrogate pair, which no text may hold; remove it" }]);
-}
-
-function placeOf(ref: string): string {
-  return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
-}
-
-/** The number of characters in a document's rows: what it takes to store, independent of the document's size. */
-export function rowCharacters({ componentRows, edgeRows }: SbomRows): number {
-  let characters = 0;
-  for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;
-  return characters;
 }

@@ -1,6 +1,9 @@
 /**
- * A small language for document rules. It replaces TypeBox because one description has to validate JSON, build the same value
- * from XML elements, know the version that introduced a field, and name the location of a fault in either encoding.
+ * A small language for the rules of documents, the validation by such rules, and the place of a fault in JSON and in XML.
+ *
+ * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know the version that
+ * introduced a field, and name the location of a fault in either encoding. The first faults are enough: validation ends after
+ * `sbomProblemsMax`.
  */
 import { sbomProblemsMax, sbomTextCharactersMax } from "../limits.ts";
 import { type JsonObject, type JsonValue, fieldOf, isObject } from "./json.ts";
@@ -83,7 +86,6 @@ export interface RuleBreak {
 }
 
 export const always: readonly [number, number] = [0, Number.POSITIVE_INFINITY];
-
 export const text = (rules: Omit<TextShape, "kind"> = {}): TextShape => ({ kind: "text", ...rules });
 export const flag: FlagShape = { kind: "flag" };
 export const opaque: OpaqueShape = { kind: "opaque" };
@@ -101,8 +103,6 @@ export const oneOf = (...values: string[]): TextShape => text({ oneOf: new Map(v
 export function field(shape: Shape, more: Omit<Field, "shape"> = {}): Field {
   return { shape, ...more };
 }
-
-/** Validates a value against its shape. */
 
 export type Path = readonly (string | number)[];
 
@@ -125,6 +125,29 @@ export function validate({ value, shape, version }: { value: JsonValue; shape: S
   return validation.faults;
 }
 
+/** Such as `components[12].purl`; the document itself is `document`. */
+export function jsonLocation(path: Path): string {
+  const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return place === "" ? "document" : place.replace(/^\./, "");
+}
+
+/** Such as `/bom/components/component[13]/@bom-ref`: positions count from one, as in XPath. */
+export function xmlLocation(path: Path, root: Shape): string {
+  let place = "/bom";
+  let shape: Shape | undefined = root;
+  for (const step of path) {
+    const next: Step = typeof step === "number" ? itemLocation(step, shape) : fieldLocation(step, shape);
+    place += next.place;
+    shape = next.shape;
+  }
+  return place;
+}
+
+interface Step {
+  place: string;
+  shape: Shape | undefined;
+}
+
 function validateValue(validation: Validation, value: JsonValue, shape: Shape): void {
   if (validation.faults.length >= sbomProblemsMax || shape.kind === "opaque") return;
   if (shape.kind === "either") return validateValue(validation, value, Array.isArray(value) ? shape.list : shape.object);
@@ -145,6 +168,19 @@ function validateList(validation: Validation, value: JsonValue, shape: ListShape
     validateValue(validation, item, of);
     validation.path.pop();
   }
+}
+
+function fault(validation: Validation, says: string, key?: string): void {
+  if (validation.faults.length >= sbomProblemsMax) return;
+  validation.faults.push({ path: key === undefined ? [...validation.path] : [...validation.path, key], says });
+}
+
+function kindOf(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return "text";
+  if (typeof value === "number") return "a number";
+  return typeof value === "boolean" ? "true or false" : "an object";
 }
 
 function validateObject(validation: Validation, value: JsonValue, shape: ObjectShape): void {
@@ -180,6 +216,10 @@ function validateField({ validation, value, shape, key }: FieldToValidate): void
   validation.path.pop();
 }
 
+function isRequired(field: Field, version: number): boolean {
+  return field.required !== undefined && version >= field.required[0] && version <= field.required[1];
+}
+
 function validateIdentity(validation: Validation, value: JsonObject, shape: ObjectShape): void {
   const key = shape.identity?.(value) ?? null;
   if (key === null) return;
@@ -187,6 +227,10 @@ function validateIdentity(validation: Validation, value: JsonObject, shape: Obje
   if (typeof identity !== "string" || identity === "") return;
   if (validation.identities.has(identity)) fault(validation, `is not unique: ${quoted(identity)} occurs more than once`, key);
   else validation.identities.add(identity);
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }
 
 function faultOfText(value: JsonValue, shape: TextShape, version: number): string | null {
@@ -207,52 +251,6 @@ function faultOfScalar(value: JsonValue, shape: { kind: "integer"; min?: number 
   if (shape.kind === "flag") return typeof value === "boolean" ? null : `must be true or false, not ${kindOf(value)}`;
   if (typeof value !== "number" || !Number.isInteger(value)) return `must be a whole number, not ${kindOf(value)}`;
   return value < (shape.min ?? Number.NEGATIVE_INFINITY) ? `must be at least ${shape.min}` : null;
-}
-
-function isRequired(field: Field, version: number): boolean {
-  return field.required !== undefined && version >= field.required[0] && version <= field.required[1];
-}
-
-function fault(validation: Validation, says: string, key?: string): void {
-  if (validation.faults.length >= sbomProblemsMax) return;
-  validation.faults.push({ path: key === undefined ? [...validation.path] : [...validation.path, key], says });
-}
-
-function kindOf(value: JsonValue): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "string") return "text";
-  if (typeof value === "number") return "a number";
-  return typeof value === "boolean" ? "true or false" : "an object";
-}
-
-function quoted(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
-}
-
-/** The location of a fault, as a person finds it in the document. */
-
-/** Such as `components[12].purl`; the document itself is `document`. */
-export function jsonLocation(path: Path): string {
-  const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-  return place === "" ? "document" : place.replace(/^\./, "");
-}
-
-/** Such as `/bom/components/component[13]/@bom-ref`: positions count from one, as in XPath. */
-export function xmlLocation(path: Path, root: Shape): string {
-  let place = "/bom";
-  let shape: Shape | undefined = root;
-  for (const step of path) {
-    const next: Step = typeof step === "number" ? itemLocation(step, shape) : fieldLocation(step, shape);
-    place += next.place;
-    shape = next.shape;
-  }
-  return place;
-}
-
-interface Step {
-  place: string;
-  shape: Shape | undefined;
 }
 
 function itemLocation(index: number, shape: Shape | undefined): Step {

@@ -1,3 +1,7 @@
+/**
+ * The SQL of SBOMs: the document, its components and dependencies, the shortest paths to components, and what quotas count. Rows are
+ * written in large batches as arrays of columns. Texts of paths are cut here, because a document has names of up to 65,536 characters.
+ */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -16,7 +20,7 @@ interface NewSbom {
   at: Date;
 }
 
-/** The project's document with these bytes. @param sha256 in hexadecimal */
+/** The id of the project's document with these bytes. @param sha256 in hexadecimal */
 export async function selectSbomId(
   { project, sha256 }: { project: string; sha256: string },
   sql: Queries,
@@ -26,7 +30,7 @@ export async function selectSbomId(
   return row?.id;
 }
 
-/** Without its components and dependencies. */
+/** Inserts the document without its components and dependencies. */
 export async function insertSbom({ rows, ...sbom }: NewSbom, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, document_id, name, filename,
@@ -75,11 +79,6 @@ interface DependencyPath {
   whole: boolean;
 }
 
-/** A document has names of up to 65,536 characters, and hundreds of paths may go through one of them: the end of such a name is cut. */
-function cut(name: PendingQuery<Row[]>, sql: Queries): PendingQuery<Row[]> {
-  return sql`CASE WHEN length(${name}) > ${pathNameCharactersMax} THEN left(${name}, ${pathNameCharactersMax}) || '…' ELSE ${name} END`;
-}
-
 /** @returns by the position of the path's last component */
 export async function selectPaths(
   { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
@@ -123,4 +122,9 @@ export async function selectStoredAt(
 export async function hasSbom({ workspace, sha256 }: { workspace: WorkspaceId; sha256: string }, sql: Queries): Promise<boolean> {
   const rows = await sql`SELECT 1 FROM sboms WHERE workspace_id = ${workspace} AND sha256 = decode(${sha256}, 'hex') LIMIT 1`;
   return rows.length > 0;
+}
+
+/** A document has names of up to 65,536 characters, and hundreds of paths may go through one of them: the end of such a name is cut. */
+function cut(name: PendingQuery<Row[]>, sql: Queries): PendingQuery<Row[]> {
+  return sql`CASE WHEN length(${name}) > ${pathNameCharactersMax} THEN left(${name}, ${pathNameCharactersMax}) || '…' ELSE ${name} END`;
 }

@@ -1,19 +1,20 @@
-/** What advisories were there to compare with, without which a completed scan is no verdict. */
+/**
+ * The SQL of what scans can compare with. A completed scan is a verdict only where advisories of an ecosystem of its components are
+ * known.
+ *
+ * An ecosystem is known by a record that is not withdrawn; where its first records come by a synchronization, only from the end of that
+ * synchronization on. The status is not stored. When advisories come, the projects with a package that one is about are scanned again,
+ * and the others are scanned already, so the end of a first synchronization changes it at once.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
-/**
- * Whether there is something to compare with: records are there, and not only a part of what a first synchronization sends.
- * Of the columns of `advisory_ecosystems`.
- */
+/** Whether there is something to compare with, as a condition on columns of `advisory_ecosystems`. */
 export function isKnown(sql: Queries) {
   return sql`(imported_at IS NOT NULL AND sync_began_at IS NULL)`;
 }
 
-/**
- * Whether any component of the project's SBOM can be compared with advisories. It is not stored: when advisories come, the projects with a
- * package that one is about are scanned again, and the others are scanned already, so the end of a first synchronization changes it at once.
- */
+/** Whether any component of the project's SBOM can be compared with advisories. */
 export function isComparable(sql: Queries) {
   return sql`EXISTS (
     SELECT FROM sbom_ecosystems JOIN advisory_ecosystems USING (ecosystem)

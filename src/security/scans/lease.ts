@@ -1,6 +1,10 @@
 /**
  * The right to scan a project for a time. Every transaction of the scan extends it. When a killed or stuck scan lets it expire, another
  * scanner takes the project, and the first scan can write nothing more.
+ *
+ * The next project is that of the workspace with the least scanner time recently. A workspace is charged for a whole slice at once, so
+ * that several scanners divide their time fairly, and refunded what it did not use. A new scan waits for imports that are running, so
+ * that it reads everything that was imported before it. While a transaction of a scan runs, no person triages findings of that project.
  */
 import { type Database, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -59,11 +63,7 @@ export class Lease {
     this.#sinceMs = sources.clock.monotonic();
   }
 
-  /**
-   * Takes a project of the workspace that was given the least scanner time. The workspace is charged for a slice at once, so that several
-   * scanners divide their time fairly too.
-   * @returns null when no project is waiting that no other scanner has
-   */
+  /** Takes a project of the workspace with the least scanner time. @returns null when no project is waiting that no other scanner has */
   static async take(sources: Sources): Promise<Lease | null> {
     const { sql, clock } = sources;
     const now = new Date(clock.now());
@@ -126,11 +126,11 @@ export class Lease {
     return result;
   }
 
-  /** @param tell runs in the same transaction */
-  async complete(progress: ScanProgress, tell: (tx: Transaction) => Promise<void>): Promise<void> {
+  /** @param also runs in the same transaction */
+  async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
       await updateToCompleted({ ...this.#key, progress, at: now }, tx);
-      await tell(tx);
+      await also(tx);
     });
   }
 

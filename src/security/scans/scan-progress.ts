@@ -1,6 +1,9 @@
-/** The progress of a scan as the database stores it: the next scanner of the project resumes after it. */
+/**
+ * The progress of a scan as the database stores it: the next scanner of the project resumes after the last finished step. Database ids
+ * are strings, because JSON has no bigint.
+ */
 
-/** The last finished step. Database ids are strings. */
+/** The last finished step. */
 export type ScanCursor = MatchCursor | ResolveCursor;
 
 /** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */
@@ -32,8 +35,8 @@ export interface ScanProgress {
   resolved: number;
   unknown: number;
   unknownLeftOut: number;
-  /** Findings that are new and neither ignored nor false positives; absent in progress that an earlier version stored. */
-  fresh?: FreshFindings;
+  /** Findings that are new and neither ignored nor false positives. */
+  fresh: FreshFindings;
 }
 
 export interface FreshFindings {
@@ -46,5 +49,6 @@ export interface FreshFindings {
 
 export function newScanProgress({ sbom, asked }: { sbom: string | null; asked: bigint }): ScanProgress {
   const none = { findings: 0, findingsLeftOut: 0, resolved: 0, unknown: 0, unknownLeftOut: 0 };
-  return { sbom, asked: String(asked), cursor: null, ...none };
+  const fresh = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 };
+  return { sbom, asked: String(asked), cursor: null, ...none, fresh };
 }

@@ -1,43 +1,18 @@
+/**
+ * The SQL of the queue of scans: request, take, extend, complete, postpone, fail, and the fair shares of workspaces.
+ *
+ * A scan is requested in the transaction that changes an SBOM or an advisory; after the commit, the caller sends the notification
+ * `scan-waits`. It may be lost, so scanners also poll. What is requested during a scan is scanned again. The scanner time of a
+ * workspace decays, so that about the last half minute counts. Within a workspace, each doubling of its time moves a scan one level
+ * behind the others, so a small document does not wait for a large one.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { scanSliceMs, scanShareFadesMs, scanWorkspacesTried } from "../limits.ts";
 import type { ScanProgress } from "./scan-progress.ts";
 
-/** For a new SBOM: the scanner time of the former scan does not count against it. */
-async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
-  await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
-}
-
-async function updateDependentsToPending(
-  { packages, at }: { packages: readonly bigint[]; at: Date },
-  tx: Transaction,
-): Promise<number> {
-  const rows = await tx`
-    UPDATE projects SET ${pendingSince(at, tx)}
-    WHERE id IN (
-      SELECT projects.id FROM projects
-      WHERE EXISTS (
-        SELECT FROM sbom_components
-        WHERE sbom_components.sbom_id = projects.sbom_id AND sbom_components.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]))
-      ORDER BY projects.id FOR NO KEY UPDATE)
-    RETURNING id`;
-  return rows.length;
-}
-
-/** A project that is waiting or being scanned keeps its due time: its place in the queue, or the end of its scan's lease. */
-function pendingSince(at: Date, sql: Queries) {
-  return sql`
-    scan_status = 'pending', scan_asked = scan_asked + 1, scan_attempts = 0, scan_failure = NULL,
-    scan_due_at = CASE WHEN scan_status IN ('pending', 'scanning') THEN scan_due_at ELSE ${at} END`;
-}
-
 const advisoryChangeLock = "weir scans";
-
-/** A shared lock of every transaction that changes advisories; it lasts until the transaction ends. */
-async function lockAdvisoryChange(tx: Transaction): Promise<void> {
-  await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${advisoryChangeLock}))`;
-}
 
 /** Waits until the transactions that hold the lock now have ended. */
 export async function awaitAdvisoryChanges(tx: Transaction): Promise<void> {
@@ -82,11 +57,9 @@ export interface ScanStateRow {
   progress: ScanProgress | null;
 }
 
-/** Older versions of this service did not store the begin of a scan: then the newest `last_seen` of the findings replaces it. */
 export async function selectScanState({ project, until }: LeaseKey, sql: Queries): Promise<ScanStateRow | undefined> {
   const [row] = await sql<ScanStateRow[]>`
-    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress,
-      coalesce(scan_began_at, (SELECT max(last_seen) FROM findings WHERE project_id = projects.id)) AS "beganAt"
+    SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress, scan_began_at AS "beganAt"
     FROM projects
     WHERE id = ${project} AND scan_due_at = ${until}`;
   return row;
@@ -165,18 +138,13 @@ export async function updateToFailed(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/**
- * Requests scans in the transaction that changes an SBOM or an advisory. After the commit, the caller sends the notification
- * `scan-waits`. It may be lost, so scanners also poll.
- */
-
-/** After a project got another SBOM. The project shows as `pending` from the commit on. */
+/** Requests a scan after a project got another SBOM. The project shows as `pending` from the commit on. */
 export async function requestScan({ project, at }: { project: string; at: Date }, tx: Transaction): Promise<void> {
   await updateToPending({ project, at }, tx);
 }
 
 /**
- * After the advisories of these packages changed: requests a scan of every project whose current SBOM has one of them. A scan that begins
+ * Requests a scan of every project whose current SBOM has one of these packages, after their advisories changed. A scan that begins
  * from now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change too.
  * @returns how many projects
  */
@@ -188,8 +156,6 @@ export async function requestScansOf(
   await lockAdvisoryChange(tx);
   return updateDependentsToPending({ packages, at }, tx);
 }
-
-/** The scanner time that each workspace was given. It decays, so that about the last half minute counts. */
 
 /** Workspaces with a project that is due, the one with the least scanner time first, then the one that has waited longest. */
 export async function selectLeastServed(now: Date, sql: Queries): Promise<WorkspaceId[]> {
@@ -248,4 +214,37 @@ export async function selectQueuePositions(
     )
     SELECT id AS project, before::integer AS before FROM line WHERE id = ANY (${arrayText(projects, (id) => id)}::text[])`;
   return new Map(rows.map(({ project, before }) => [project, before]));
+}
+
+/** A new SBOM begins anew: the scanner time of the former scan does not count against it. */
+async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
+  await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
+}
+
+/** A project that is waiting or being scanned keeps its due time: its place in the queue, or the end of its scan's lease. */
+function pendingSince(at: Date, sql: Queries) {
+  return sql`
+    scan_status = 'pending', scan_asked = scan_asked + 1, scan_attempts = 0, scan_failure = NULL,
+    scan_due_at = CASE WHEN scan_status IN ('pending', 'scanning') THEN scan_due_at ELSE ${at} END`;
+}
+
+/** A shared lock of every transaction that changes advisories; it lasts until the transaction ends. */
+async function lockAdvisoryChange(tx: Transaction): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${advisoryChangeLock}))`;
+}
+
+async function updateDependentsToPending(
+  { packages, at }: { packages: readonly bigint[]; at: Date },
+  tx: Transaction,
+): Promise<number> {
+  const rows = await tx`
+    UPDATE projects SET ${pendingSince(at, tx)}
+    WHERE id IN (
+      SELECT projects.id FROM projects
+      WHERE EXISTS (
+        SELECT FROM sbom_components
+        WHERE sbom_components.sbom_id = projects.sbom_id AND sbom_components.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]))
+      ORDER BY projects.id FOR NO KEY UPDATE)
+    RETURNING id`;
+  return rows.length;
 }

@@ -1,4 +1,7 @@
-/** The files of tickets, in the data folder of one process. */
+/**
+ * The files of tickets, in the data folder of one process. A file is written piece by piece to a partial name first, so that a file
+ * with the final name is complete; no file is in memory as a whole. A file that no ticket uses is removed after an hour.
+ */
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,7 +33,7 @@ export class AttachmentFolder {
   }
 
   /**
-   * Stores a file for a later ticket. A file that no ticket uses is removed after an hour.
+   * Stores a file for a later ticket.
    * @param pieces the content; nothing is read of a file that exceeds a quota
    * @returns the id by which the ticket names it, and how many bytes it has
    * @throws LimitReachedError, DomainError when too many files are stored; errors of `pieces`

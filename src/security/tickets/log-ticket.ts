@@ -1,4 +1,10 @@
-/** Logs a ticket with its attachment and the mail that acknowledges it: all of them in one transaction, or none. */
+/**
+ * Logs a ticket with its attachment and the mail that acknowledges it: one transaction, so all of them or none.
+ *
+ * Agents retry, so the same ticket of the same person within ten minutes is logged once and answered alike. The reference is random, so
+ * that it does not show the number of tickets. Only that generated reference stands in a header of the mail; the caller's text is
+ * quoted in its body.
+ */
 import { randomInt } from "node:crypto";
 import { DomainError } from "../../accounts/errors.ts";
 import { insertMail, type NewMail } from "../../accounts/mails/store.ts";
@@ -26,16 +32,7 @@ interface Draft {
   text: string;
 }
 
-interface Logged {
-  ticket: Pick<TicketRecord, "id" | "reference" | "type" | "status">;
-  attachment: AttachmentRow | null;
-  repeated: boolean;
-}
-
-/**
- * Agents retry: the same ticket of the same person within ten minutes is logged once.
- * @throws DomainError for an unknown attachment; LimitReachedError when the workspace has logged too many tickets
- */
+/** @throws DomainError for an unknown attachment; LimitReachedError when the workspace has logged too many tickets */
 export async function logTicket(draft: Draft, call: OperationCall<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
   const mailed = draft.type !== "support";
@@ -52,6 +49,12 @@ export async function logTicket(draft: Draft, call: OperationCall<{ attachment_p
     },
     message: sentences(logged, call, mailed),
   };
+}
+
+interface Logged {
+  ticket: Pick<TicketRecord, "id" | "reference" | "type" | "status">;
+  attachment: AttachmentRow | null;
+  repeated: boolean;
 }
 
 async function logIn(tx: Transaction, draft: Draft, call: OperationCall<{ attachment_path?: string }>): Promise<Logged> {
@@ -88,27 +91,18 @@ function attachmentNotFound(): DomainError {
   return new DomainError("not_found", "The attachment no longer exists: send the file again");
 }
 
-function sentences(
-  { ticket, attachment, repeated }: Logged,
-  call: OperationCall<{ attachment_path?: string }>,
-  mailed: boolean,
-): string {
-  const { input, caller, parts } = call;
-  const ignored = input.attachment_path !== undefined && attachment === null;
-  return [
-    repeated ? `This was logged a moment ago as ${ticket.reference}` : `Logged as ${ticket.reference}`,
-    mailed && parts.sendsMail && `An acknowledgement goes to ${caller.actor.email}`,
-    mailed && !parts.sendsMail && `An acknowledgement to ${caller.actor.email} waits until this service can send mail`,
-    ignored && "attachment_path was ignored: files are read only where the MCP server runs on your machine, over stdio",
-  ]
-    .filter((sentence) => sentence !== false)
-    .join(". ");
+const digits = 8;
+
+/** Crockford's base 32 has no characters that are confused when read aloud (https://www.crockford.com/base32.html). */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+const words: Record<TicketType, string> = { feedback: "FB", bug: "BUG", support: "SUP" };
+
+/** Such as `BUG-7K2M9QXD`. It is random, so that it does not show the number of tickets. */
+function newReference(type: TicketType): string {
+  const text = Array.from({ length: digits }, () => alphabet[randomInt(alphabet.length)]).join("");
+  return `${words[type]}-${text}`;
 }
-
-/** The mail that confirms a ticket. Of the ticket, only the generated reference is in a header. */
-
-const names: Partial<Record<TicketType, string>> = { feedback: "feedback", bug: "bug report" };
-const excerptCharactersMax = 200;
 
 interface LoggedText {
   id: string;
@@ -119,6 +113,9 @@ interface LoggedText {
   /** The text of that person. */
   text: string;
 }
+
+const names: Partial<Record<TicketType, string>> = { feedback: "feedback", bug: "bug report" };
+const excerptCharactersMax = 200;
 
 /** @returns null when no mail is sent for this type */
 function acknowledgementOf({ id, reference, type, owner, text }: LoggedText): NewMail | null {
@@ -135,14 +132,19 @@ ${excerpt.replaceAll(/^/gm, "> ")}
   return { ticket: id, recipient: owner, subject: `[${reference}] We received your ${name}`, body };
 }
 
-const words: Record<TicketType, string> = { feedback: "FB", bug: "BUG", support: "SUP" };
-
-/** Crockford's base 32 has no characters that are confused when read aloud (https://www.crockford.com/base32.html). */
-const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const digits = 8;
-
-/** Such as `BUG-7K2M9QXD`. It is random, so that it does not show the number of tickets. */
-function newReference(type: TicketType): string {
-  const text = Array.from({ length: digits }, () => alphabet[randomInt(alphabet.length)]).join("");
-  return `${words[type]}-${text}`;
+function sentences(
+  { ticket, attachment, repeated }: Logged,
+  call: OperationCall<{ attachment_path?: string }>,
+  mailed: boolean,
+): string {
+  const { input, caller, parts } = call;
+  const ignored = input.attachment_path !== undefined && attachment === null;
+  return [
+    repeated ? `This was logged a moment ago as ${ticket.reference}` : `Logged as ${ticket.reference}`,
+    mailed && parts.sendsMail && `An acknowledgement goes to ${caller.actor.email}`,
+    mailed && !parts.sendsMail && `An acknowledgement to ${caller.actor.email} waits until this service can send mail`,
+    ignored && "attachment_path was ignored: files are read only where the MCP server runs on your machine, over stdio",
+  ]
+    .filter((sentence) => sentence !== false)
+    .join(". ");
 }

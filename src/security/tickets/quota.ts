@@ -1,4 +1,7 @@
-/** Limits the tickets, mails and files of a workspace. */
+/**
+ * Limits the tickets and mails of a workspace within an hour, and the files that wait for their tickets. Tickets are counted under a
+ * lock, after the new row is written, so that two calls never take the last place together.
+ */
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../../accounts/limits.ts";

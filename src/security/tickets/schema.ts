@@ -1,3 +1,4 @@
+/** The words and fields of tickets in the tools API: types, statuses, what a ticket may be about, and the confirmation. */
 import { Type, type Static } from "@sinclair/typebox";
 import {
   attachmentPathCharactersMax,

@@ -1,3 +1,7 @@
+/**
+ * The SQL of tickets and their files. A lock on the fingerprint keeps a repeated ticket from being logged twice. Lists are newest
+ * first; ids break ties, so that pages neither repeat nor lose rows.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { TicketStatus, TicketType } from "./schema.ts";
@@ -69,18 +73,6 @@ export async function selectTickets(
 export async function countTickets(filter: TicketFilter, sql: Queries): Promise<number> {
   const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM tickets ${matching(filter, sql)}`;
   return row?.count ?? 0;
-}
-
-function columns(sql: Queries) {
-  return sql`
-    SELECT id, reference, type, subject, status, created_at AS "createdAt", updated_at AS "updatedAt" FROM tickets`;
-}
-
-function matching({ workspace, owner, type, status }: TicketFilter, sql: Queries) {
-  return sql`
-    WHERE workspace_id = ${workspace} AND owner_email = ${owner}
-      ${type === null ? sql`` : sql`AND type = ${type}`}
-      ${status === null ? sql`` : sql`AND status = ${status}`}`;
 }
 
 export interface AttachmentRow {
@@ -167,7 +159,7 @@ export async function deleteUnused(before: Date, sql: Queries): Promise<string[]
 
 export interface WorkspaceTicketFilter {
   workspace: WorkspaceId;
-  /** null: of everyone. */
+  /** null: everyone's. */
   owner: string | null;
   type: TicketType | null;
   status: TicketStatus | null;
@@ -204,4 +196,16 @@ export async function ticketExists(
   const rows = await sql`
     SELECT FROM tickets WHERE id = ${id} AND workspace_id = ${workspace} ${owner === null ? sql`` : sql`AND owner_email = ${owner}`}`;
   return rows.length > 0;
+}
+
+function columns(sql: Queries) {
+  return sql`
+    SELECT id, reference, type, subject, status, created_at AS "createdAt", updated_at AS "updatedAt" FROM tickets`;
+}
+
+function matching({ workspace, owner, type, status }: TicketFilter, sql: Queries) {
+  return sql`
+    WHERE workspace_id = ${workspace} AND owner_email = ${owner}
+      ${type === null ? sql`` : sql`AND type = ${type}`}
+      ${status === null ? sql`` : sql`AND status = ${status}`}`;
 }

@@ -1,3 +1,7 @@
+/**
+ * The operations that log tickets, and the lists: a key's owner sees their own tickets in the key's workspace; in the Console members
+ * see their own and everyone else those of all members.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -112,19 +116,13 @@ export const listMyTickets = operation({
   },
 });
 
-function viewTicket({ createdAt, updatedAt, ...ticket }: TicketRecord): TicketRow {
-  return { ...ticket, created_at: isoTime(createdAt.getTime()), updated_at: isoTime(updatedAt.getTime()) };
-}
-
-/** The tickets of a workspace, newest first: for members their own, for everyone else those of all members. */
-
 export const WorkspaceTicket = Type.Object({
   ...TicketRow.properties,
   owner: Type.String({ description: "E-mail address of the person who logged it" }),
 });
 export type WorkspaceTicket = Static<typeof WorkspaceTicket>;
 
-/** @throws DomainError not_found for an unknown `before` */
+/** The tickets of a workspace, newest first. @throws DomainError not_found for an unknown `before` */
 export async function listTickets(
   { actor, before, ...rest }: { actor: Actor; before: string | null; limit: number } & Omit<WorkspaceTicketFilter, "owner">,
   sql: Queries,
@@ -146,4 +144,8 @@ const subjectCharactersMax = 80;
 /** The beginning of a text as one line, cut at the end of a word. */
 function subjectOf(text: string): string {
   return shortened(text, subjectCharactersMax);
+}
+
+function viewTicket({ createdAt, updatedAt, ...ticket }: TicketRecord): TicketRow {
+  return { ...ticket, created_at: isoTime(createdAt.getTime()), updated_at: isoTime(updatedAt.getTime()) };
 }

@@ -1,7 +1,15 @@
+/**
+ * The seven ecosystems by their names in OSV records, their package URL types, and how each compares names of packages.
+ *
+ * PyPI ignores case and treats runs of `-`, `_`, `.` as one `-` (https://peps.python.org/pep-0503/#normalized-names). NuGet ignores
+ * case (https://learn.microsoft.com/nuget/reference/nuspec#id). Maven, Go, RubyGems, crates.io and npm distinguish names by case; npm
+ * keeps old names that have capitals. The canonical package URL of a Go module has lost the case. So a component is the module that its
+ * URL spells, or, if the URL is all lower case, the one that its displayed name spells. Records of that spelling count; only if there
+ * are none, records of spellings that differ by case count.
+ */
 import type { PackageUrl } from "./package-url.ts";
 
-/** The seven supported ecosystems, by the names in OSV records. */
-
+/** Weir compares versions of these ecosystems; of others it keeps and shows what records say. */
 export const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
 
 export type Ecosystem = (typeof ecosystems)[number];
@@ -39,8 +47,6 @@ export function ecosystemOfOsvName(name: string): Ecosystem | null {
   return byName.get(beforeColon) ?? null;
 }
 
-/** The key that all spellings of a package name share: packages of an ecosystem are found and compared by it. */
-
 export interface PackageName {
   ecosystem: Ecosystem;
   /** As in OSV records: `@scope/name`, `group:artifact`, a module path. */
@@ -48,10 +54,8 @@ export interface PackageName {
 }
 
 /**
- * PyPI: runs of `-`, `_`, `.` are one `-`, case does not count (https://peps.python.org/pep-0503/#normalized-names).
- * NuGet: case does not count (https://learn.microsoft.com/nuget/reference/nuspec#id).
- * Maven, Go, RubyGems, crates.io and npm tell names apart by case; npm keeps old names that have capitals. Of Go modules a package
- * URL in its canonical form has lost the case: what records say of them is looked up by `package_records` of the database.
+ * The key that all spellings of a package name share. Packages of an ecosystem are found and compared by it. What records say about Go
+ * modules is looked up by `package_records` of the database.
  */
 export function packageKey({ ecosystem, name }: PackageName): string {
   if (ecosystem === "PyPI") return name.replaceAll(/[-_.]+/g, "-").toLowerCase();

@@ -1,4 +1,10 @@
-/** Finds the version to upgrade to: the nearest unaffected one. */
+/**
+ * Finds the version to upgrade to: the smallest one above the installed version that no entry affects.
+ *
+ * Versions of the installed release line come before all later ones, and releases before prereleases, unless a prerelease is installed.
+ * Candidates are the versions that records name as fixes, or the published versions if they are known. Without a candidate the answer
+ * says why. A version that cannot be compared with an entry is never recommended.
+ */
 import { type Affected, evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
@@ -32,10 +38,7 @@ export interface UpgradeSearch {
   published?: readonly string[];
 }
 
-/**
- * The smallest version above the installed one that no entry affects. Releases precede prereleases, unless a prerelease is
- * installed. The result is on the installed version's own line if possible.
- */
+/** The result is on the installed version's own line if possible. */
 export function nearestUnaffected({ installed, entries, published = [] }: UpgradeSearch): Upgrade {
   if (!installed.known) return { found: false, reason: "version_unknown" };
   if (evaluateAll({ version: installed, entries }).state === "unaffected") return { found: false, reason: "not_affected" };
@@ -47,20 +50,6 @@ export function nearestUnaffected({ installed, entries, published = [] }: Upgrad
     }
   }
   return { found: false, reason: candidates.some((versions) => versions.length > 0) ? "no_version_clears_all" : "no_fix_known" };
-}
-
-/**
- * The entry that refused one version usually refuses the next one too, so it is checked first: otherwise packages with many
- * records take long.
- */
-function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
-  let strictest: Affected | undefined;
-  return versions.find((version) => {
-    const refuses = (affected: Affected) => evaluate({ version, affected }).state !== "unaffected";
-    if (strictest !== undefined && refuses(strictest)) return false;
-    strictest = entries.find(refuses);
-    return strictest === undefined;
-  });
 }
 
 function fixesOf({ ranges }: Affected): string[] {
@@ -75,6 +64,20 @@ function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: read
   const ascending = above.toSorted(compareVersions);
   if (installed.prerelease) return ascending;
   return [...ascending.filter(({ prerelease }) => !prerelease), ...ascending.filter(({ prerelease }) => prerelease)];
+}
+
+/**
+ * The entry that refused one version usually refuses the next one too, so it is checked first: otherwise packages with many
+ * records take long.
+ */
+function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
+  let strictest: Affected | undefined;
+  return versions.find((version) => {
+    const refuses = (affected: Affected) => evaluate({ version, affected }).state !== "unaffected";
+    if (strictest !== undefined && refuses(strictest)) return false;
+    strictest = entries.find(refuses);
+    return strictest === undefined;
+  });
 }
 
 function stepOf({ installed, chosen }: { installed: KnownVersion; chosen: KnownVersion }): UpgradeStep {

@@ -1,7 +1,9 @@
 /**
- * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically.
- * Written by hand, because the packages for this also accept invalid URLs and do not say what is wrong with one.
- * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
+ * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically. An error names the invalid
+ * part and the reason.
+ *
+ * Written by hand, because the packages for this also accept invalid URLs and do not say what is wrong with one. Source:
+ * https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
 import { trimmedEnd } from "../../kernel/text.ts";
 import { purlCharactersMax } from "../limits.ts";
@@ -16,18 +18,6 @@ export interface PackageUrl {
   qualifiers: ReadonlyMap<string, string>;
   subpath: string | null;
 }
-
-/**
- * What the definitions of the types say: https://github.com/package-url/purl-spec/tree/main/types
- * Go's says that a namespace is required, but the standard library has none.
- */
-const namespaceRules: Record<string, "required" | "prohibited"> = {
-  maven: "required",
-  pypi: "prohibited",
-  cargo: "prohibited",
-  gem: "prohibited",
-  nuget: "prohibited",
-};
 
 /** Parses from right to left, as the specification requires. @throws PackageUrlError that names the invalid part */
 export function parsePackageUrl(text: string): PackageUrl {
@@ -68,42 +58,6 @@ export function printPackageUrl({ type, namespace, name, version, qualifiers, su
   ].join("");
 }
 
-/** @returns the parts before and after the character at the position; all and nothing for -1 */
-function cut(text: string, at: number): [string, string] {
-  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-/** The last `@` begins the version, unless it begins an earlier segment, as an npm scope does. */
-function versionAt(path: string): number {
-  const at = path.lastIndexOf("@");
-  const beginsScope = (at === 0 || path[at - 1] === "/") && path.includes("/", at);
-  return beginsScope ? -1 : at;
-}
-
-function namesOf(text: string): Pick<PackageUrl, "namespace" | "name"> {
-  const names = trimmedEnd(text, "/");
-  const nameAt = names.lastIndexOf("/") + 1;
-  const name = percentDecoded("name", names.slice(nameAt));
-  return { namespace: segmentsOf("namespace", names.slice(0, nameAt)).join("/") || null, name };
-}
-
-function isNoDot(segment: string): boolean {
-  return segment !== "." && segment !== "..";
-}
-
-/** Applies the type's own rules. PyPI's canonical names are lower case with dashes. */
-function applyTypeRules(url: PackageUrl): PackageUrl {
-  if (url.name === "") throw new PackageUrlError("name", "is missing");
-  const rule = namespaceRules[url.type];
-  if (rule === "required" && url.namespace === null) throw new PackageUrlError("namespace", `is missing, "${url.type}" has one`);
-  if (rule === "prohibited" && url.namespace !== null) {
-    throw new PackageUrlError("namespace", `is ${quoted(url.namespace)}, but "${url.type}" has none`);
-  }
-  return url.type === "pypi" ? { ...url, name: url.name.toLowerCase().replaceAll("_", "-") } : url;
-}
-
-/** Decodes and encodes the parts of a package URL. */
-
 export type PackageUrlPart = "text" | "scheme" | "type" | "namespace" | "name" | "version" | "qualifiers" | "subpath";
 
 /** Its message names the invalid part and the reason. */
@@ -117,6 +71,53 @@ export class PackageUrlError extends Error {
   }
 }
 
+/** @returns the parts before and after the character at the position; all and nothing for -1 */
+function cut(text: string, at: number): [string, string] {
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** For messages: truncates a long text. */
+function quoted(text: string): string {
+  return text.length <= 60 ? `"${text}"` : `"${text.slice(0, 60)}…"`;
+}
+
+/** The last `@` begins the version, unless it begins an earlier segment, as an npm scope does. */
+function versionAt(path: string): number {
+  const at = path.lastIndexOf("@");
+  const beginsScope = (at === 0 || path[at - 1] === "/") && path.includes("/", at);
+  return beginsScope ? -1 : at;
+}
+
+/**
+ * What the definitions of the types say: https://github.com/package-url/purl-spec/tree/main/types Go's says that a namespace is
+ * required, but the standard library has none.
+ */
+const namespaceRules: Record<string, "required" | "prohibited"> = {
+  maven: "required",
+  pypi: "prohibited",
+  cargo: "prohibited",
+  gem: "prohibited",
+  nuget: "prohibited",
+};
+
+/** Applies the type's own rules. PyPI's canonical names are lower case with dashes. */
+function applyTypeRules(url: PackageUrl): PackageUrl {
+  if (url.name === "") throw new PackageUrlError("name", "is missing");
+  const rule = namespaceRules[url.type];
+  if (rule === "required" && url.namespace === null) throw new PackageUrlError("namespace", `is missing, "${url.type}" has one`);
+  if (rule === "prohibited" && url.namespace !== null) {
+    throw new PackageUrlError("namespace", `is ${quoted(url.namespace)}, but "${url.type}" has none`);
+  }
+  return url.type === "pypi" ? { ...url, name: url.name.toLowerCase().replaceAll("_", "-") } : url;
+}
+
+function namesOf(text: string): Pick<PackageUrl, "namespace" | "name"> {
+  const names = trimmedEnd(text, "/");
+  const nameAt = names.lastIndexOf("/") + 1;
+  const name = percentDecoded("name", names.slice(nameAt));
+  return { namespace: segmentsOf("namespace", names.slice(0, nameAt)).join("/") || null, name };
+}
+
 /** @throws PackageUrlError for an invalid escape, or bytes that are not UTF-8 */
 function percentDecoded(part: PackageUrlPart, text: string): string {
   try {
@@ -124,13 +125,6 @@ function percentDecoded(part: PackageUrlPart, text: string): string {
   } catch {
     throw new PackageUrlError(part, `has a broken percent-encoding: ${quoted(text)}`);
   }
-}
-
-/** Encodes all characters except letters, digits, `.-_~` and the colon, in every part. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
-    .replaceAll("%3A", ":")
-    .replaceAll(/[!*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /**
@@ -159,7 +153,13 @@ function qualifiersOf(text: string): Map<string, string> {
   return new Map([...qualifiers].filter(([, value]) => value !== ""));
 }
 
-/** For messages: truncates a long text. */
-function quoted(text: string): string {
-  return text.length <= 60 ? `"${text}"` : `"${text.slice(0, 60)}…"`;
+function isNoDot(segment: string): boolean {
+  return segment !== "." && segment !== "..";
+}
+
+/** Encodes all characters except letters, digits, `.-_~` and the colon, in every part. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replaceAll("%3A", ":")
+    .replaceAll(/[!*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

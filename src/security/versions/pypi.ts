@@ -1,6 +1,8 @@
 /**
- * PyPI: PEP 440 completely, with epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b). Any
- * other version is a legacy version and precedes all of PEP 440, as its own tool ordered them.
+ * PyPI: PEP 440 completely, with epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b).
+ *
+ * Any other version is a legacy version and precedes all of PEP 440, as PyPI's own tool ordered them: in the order of `LegacyVersion`
+ * of packaging 20, which setuptools had documented, https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
@@ -34,6 +36,12 @@ const preSpellings: Partial<Record<string, number>> = {
   beta: preRanks.beta,
 };
 
+/** Before the epoch that begins a version of PEP 440. */
+const legacyRank = 0;
+const ranks = { word: 1, number: 2 };
+const spellings: Partial<Record<string, string>> = { pre: "c", preview: "c", rc: "c", "-": "final-", dev: "@" };
+const final = "final";
+
 type Groups = Partial<Record<string, string>>;
 
 function readPypi(text: string): ParsedVersion | null {
@@ -54,46 +62,6 @@ function readPypi(text: string): ParsedVersion | null {
     prerelease: groups["pre"] !== undefined || groups["development"] !== undefined,
   };
 }
-
-/** Trailing zeros are ignored: `1.0` is `1`. */
-function releaseAtoms(numbers: string[]): Atom[] {
-  const counting = numbers.slice(0, numbers.findLastIndex((digits) => digits !== "0") + 1);
-  return [...counting.map((digits) => numberAtom(releaseRanks.number, digits)), wordAtom(releaseRanks.end)];
-}
-
-function preAtom({ pre, preCount, post, bare, development }: Groups): Atom {
-  if (pre !== undefined) return numberAtom(preSpellings[pre] ?? preRanks.candidate, preCount ?? "0");
-  const final = post !== undefined || bare !== undefined || development === undefined;
-  return wordAtom(final ? preRanks.final : preRanks.development);
-}
-
-function postAtom({ post, bare, postCount }: Groups): Atom {
-  if (post === undefined && bare === undefined) return wordAtom(postRanks.none);
-  return numberAtom(postRanks.number, bare ?? postCount ?? "0");
-}
-
-function developmentAtom({ development, developmentCount }: Groups): Atom {
-  if (development === undefined) return wordAtom(developmentRanks.none);
-  return numberAtom(developmentRanks.number, developmentCount ?? "0");
-}
-
-function localAtoms(local: string | undefined): Atom[] {
-  return (local?.split(/[-_.]/) ?? []).map((segment) =>
-    /^\d+$/.test(segment) ? numberAtom(localRanks.number, segment) : wordAtom(localRanks.word, segment),
-  );
-}
-
-/**
- * Versions of PyPI from before PEP 440, in the order of `LegacyVersion` of packaging 20, which setuptools had documented:
- * https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
- */
-
-/** Before the epoch that begins a version of PEP 440. */
-const legacyRank = 0;
-const ranks = { word: 1, number: 2 };
-
-const spellings: Partial<Record<string, string>> = { pre: "c", preview: "c", rc: "c", "-": "final-", dev: "@" };
-const final = "final";
 
 /**
  * A text without a digit, or with characters of a range, a path or a placeholder, is not a version.
@@ -122,4 +90,32 @@ function push(atoms: Atom[], part: string): void {
 
 function isZero(atom: Atom | undefined): boolean {
   return atom?.numeric === true && atom.text === "0";
+}
+
+/** Trailing zeros are ignored: `1.0` is `1`. */
+function releaseAtoms(numbers: string[]): Atom[] {
+  const counting = numbers.slice(0, numbers.findLastIndex((digits) => digits !== "0") + 1);
+  return [...counting.map((digits) => numberAtom(releaseRanks.number, digits)), wordAtom(releaseRanks.end)];
+}
+
+function preAtom({ pre, preCount, post, bare, development }: Groups): Atom {
+  if (pre !== undefined) return numberAtom(preSpellings[pre] ?? preRanks.candidate, preCount ?? "0");
+  const final = post !== undefined || bare !== undefined || development === undefined;
+  return wordAtom(final ? preRanks.final : preRanks.development);
+}
+
+function postAtom({ post, bare, postCount }: Groups): Atom {
+  if (post === undefined && bare === undefined) return wordAtom(postRanks.none);
+  return numberAtom(postRanks.number, bare ?? postCount ?? "0");
+}
+
+function developmentAtom({ development, developmentCount }: Groups): Atom {
+  if (development === undefined) return wordAtom(developmentRanks.none);
+  return numberAtom(developmentRanks.number, developmentCount ?? "0");
+}
+
+function localAtoms(local: string | undefined): Atom[] {
+  return (local?.split(/[-_.]/) ?? []).map((segment) =>
+    /^\d+$/.test(segment) ? numberAtom(localRanks.number, segment) : wordAtom(localRanks.word, segment),
+  );
 }

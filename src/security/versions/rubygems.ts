@@ -6,9 +6,7 @@ import { numberAtom, wordAtom, type Atom, type ParsedVersion, type VersionOrder 
 
 const ranks = { word: 0, number: 1 };
 const zero = numberAtom(ranks.number, "0");
-
 export const rubygemsOrder: VersionOrder = { read: readGem, padding: zero };
-
 const pattern = /^\d[\dA-Za-z]*(?:\.[\dA-Za-z]+)*(?:-[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
 function readGem(text: string): ParsedVersion | null {

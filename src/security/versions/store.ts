@@ -1,21 +1,13 @@
+/**
+ * The SQL of packages. A package keeps the spelling that came first; equal keys are one package. New packages are written in a fixed
+ * order, so that two writers never deadlock.
+ */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { byCodeUnits } from "../../kernel/text.ts";
 import { type Ecosystem, packageIdentity, packageKey, type PackageName } from "./ecosystem.ts";
 
-interface PackageRow {
-  /** `${ecosystem} ${packageKey}`. */
-  identity: string;
-  ecosystem: Ecosystem;
-  key: string;
-  name: string;
-}
-
-/**
- * Returns the ids of these packages, after creating missing ones. A package keeps the spelling that came first. New ones are
- * written in a fixed order, so that two writers never deadlock: call it once per transaction.
- * @returns by `packageIdentity`
- */
+/** Returns the ids of these packages, after creating missing ones. Call it once per transaction. @returns by `packageIdentity` */
 export async function packageIds(names: readonly PackageName[], sql: Queries): Promise<Map<string, bigint>> {
   const rows = new Map(names.map((name) => [packageIdentity(name), rowOf(name)]));
   const ids = await selectIds([...rows.values()], sql);
@@ -40,6 +32,18 @@ export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): 
   return [...new Set([...ids, ...rows.map(({ id }) => id)])];
 }
 
+interface PackageRow {
+  /** `${ecosystem} ${packageKey}`. */
+  identity: string;
+  ecosystem: Ecosystem;
+  key: string;
+  name: string;
+}
+
+function rowOf(name: PackageName): PackageRow {
+  return { identity: packageIdentity(name), ecosystem: name.ecosystem, key: packageKey(name), name: name.name };
+}
+
 async function selectIds(rows: readonly PackageRow[], sql: Queries): Promise<Map<string, bigint>> {
   const found = await sql<{ ecosystem: Ecosystem; key: string; id: bigint }[]>`
     SELECT ecosystem, key, id FROM packages
@@ -57,8 +61,4 @@ async function insertPackages(rows: readonly PackageRow[], sql: Queries): Promis
       ${arrayText(rows, ({ name }) => name)}::text[]) WITH ORDINALITY AS row (ecosystem, key, name, place)
     ORDER BY place
     ON CONFLICT (ecosystem, key) DO NOTHING`;
-}
-
-function rowOf(name: PackageName): PackageRow {
-  return { identity: packageIdentity(name), ecosystem: name.ecosystem, key: packageKey(name), name: name.name };
 }

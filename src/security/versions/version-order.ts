@@ -1,3 +1,9 @@
+/**
+ * The basis of all version orders. A version is parsed into a row of atoms, and rows compare like words in a dictionary, the shorter
+ * one padded. An ecosystem says only how it reads a version, how it ranks its kinds of atoms, and what pads a row. An invalid version
+ * has no place in any order: it counts as unknown and is never guessed.
+ */
+
 /** A version as its ecosystem parses it. */
 export interface ParsedVersion {
   atoms: Atom[];
@@ -14,11 +20,6 @@ export interface VersionOrder {
   /** The padding of a shorter row of atoms. */
   padding: Atom;
 }
-
-/**
- * The basis of all version orders: a version is parsed into a row of atoms, and rows compare like words in a dictionary. Each
- * ecosystem ranks its kinds of atoms, and defines the padding of the shorter row.
- */
 
 export type Order = -1 | 0 | 1;
 

@@ -1,4 +1,7 @@
-/** Chooses the version of a component to compare with advisories: the displayed one may contain more. */
+/**
+ * Chooses the version of a component to compare with advisories. The package URL's version comes first, because packages are matched by
+ * the URL; otherwise the displayed one counts. The platform of a gem is removed, because advisories do not name platforms.
+ */
 import type { Ecosystem } from "./ecosystem.ts";
 import { parsePackageUrl, type PackageUrl } from "./package-url.ts";
 
@@ -10,10 +13,7 @@ export interface ComponentVersion {
   purl: string | null;
 }
 
-/**
- * The package URL's version if it has one, because packages are matched by it; otherwise the displayed one. A gem's platform is
- * removed: `1.16.0-x86_64-linux` is 1.16.0, because advisories do not name platforms.
- */
+/** `1.16.0-x86_64-linux` of a gem is 1.16.0. */
 export function versionToMatch({ ecosystem, version, purl }: ComponentVersion): string {
   const url = purl === null ? null : readUrl(purl);
   const named = url?.version ?? version;

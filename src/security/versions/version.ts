@@ -1,4 +1,7 @@
-/** Versions of any ecosystem: parsed once, compared often. */
+/**
+ * Versions of any ecosystem: parsed once, compared often. Two versions of one scheme are equal exactly if their keys are, in any
+ * spelling. A version that cannot be read is shown with the reason, and no conclusion is drawn from it.
+ */
 import { compareAtoms, type Atom, type Order, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 import type { Ecosystem } from "./ecosystem.ts";
 import { goOrder, npmOrder, nugetOrder, semverOrder } from "./semver.ts";

@@ -1,4 +1,7 @@
-/** The packages that an issue affects, from all advisories about it. */
+/**
+ * The packages that an issue affects, united from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records
+ * may be cut off at the limits of a response; the totals still count everything.
+ */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
@@ -75,20 +78,6 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   known.listed = Math.max(known.listed, listed, known.versions.size);
 }
 
-function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): AffectedView {
-  const first = (texts: ReadonlySet<string>) => [...texts].slice(0, vulnerabilityRangesMax);
-  return {
-    ecosystem,
-    package: name,
-    ranges: first(ranges),
-    fixed: first(fixed),
-    versions: first(versions),
-    versions_total: listed,
-  };
-}
-
-/** The ranges of an advisory in readable form: `>= 1.2.0, < 1.2.9`. */
-
 /** @param ecosystem null: an unknown one, so the events keep the advisory's order */
 function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
   const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
@@ -105,6 +94,21 @@ interface Step {
   text: string;
 }
 
+/** One text from each `introduced` event to the next end of the range. */
+function textsOf(steps: readonly Step[], limit: string | null): string[] {
+  const texts: string[] = [];
+  let since: string | null = null;
+  for (const { kind, text } of steps) {
+    if (kind === "introduced") since ??= text;
+    else if (since !== null) {
+      texts.push(`>= ${since}, ${kind === "fixed" ? "<" : "<="} ${text}`);
+      since = null;
+    }
+  }
+  if (since !== null) texts.push(limit === null ? `>= ${since}` : `>= ${since}, < ${limit}`);
+  return texts;
+}
+
 function stepsOf({ events }: OsvRange): Step[] {
   const steps = events.map(({ introduced, fixed, last_affected: last }): Step | null => {
     if (introduced !== undefined) return { kind: "introduced", text: introduced };
@@ -119,17 +123,14 @@ function limitOf({ events }: OsvRange): string | null {
   return limit === undefined || limit.includes("*") ? null : limit;
 }
 
-/** One text from each `introduced` event to the next end of the range. */
-function textsOf(steps: readonly Step[], limit: string | null): string[] {
-  const texts: string[] = [];
-  let since: string | null = null;
-  for (const { kind, text } of steps) {
-    if (kind === "introduced") since ??= text;
-    else if (since !== null) {
-      texts.push(`>= ${since}, ${kind === "fixed" ? "<" : "<="} ${text}`);
-      since = null;
-    }
-  }
-  if (since !== null) texts.push(limit === null ? `>= ${since}` : `>= ${since}, < ${limit}`);
-  return texts;
+function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): AffectedView {
+  const first = (texts: ReadonlySet<string>) => [...texts].slice(0, vulnerabilityRangesMax);
+  return {
+    ecosystem,
+    package: name,
+    ranges: first(ranges),
+    fixed: first(fixed),
+    versions: first(versions),
+    versions_total: listed,
+  };
 }

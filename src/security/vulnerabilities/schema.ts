@@ -1,3 +1,4 @@
+/** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how much it does not show. */
 import { Type, type Static } from "@sinclair/typebox";
 import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
 

@@ -1,3 +1,9 @@
+/**
+ * One vulnerability with its sources, what it affects, and where it occurs: the operation `get_vulnerability` and the Console's page.
+ *
+ * An id may stand for several issues (`GO-2022-0586` names four CVE ids): the most severe one is shown, and the others are named.
+ * Advisories about only this issue come before those about several. What exceeds a limit is cut, and the answer says so.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -43,15 +49,6 @@ export const getVulnerability = operation({
   },
 });
 
-/** For an id of several issues, the response shows the most severe one and names the others. */
-function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
-  if (others.length === 0) return `${name} and its sources`;
-  const named = others.slice(0, vulnerabilityAliasesMax).join(", ");
-  return `${id} stands for ${others.length + 1} vulnerabilities: this is ${name}, the most severe of them; ask for the others by their names: ${named}`;
-}
-
-/** One vulnerability with its sources, what it affects, and where it occurs. */
-
 interface ShownVulnerability {
   /** As it was asked for, in capitals. */
   id: string;
@@ -61,6 +58,7 @@ interface ShownVulnerability {
 }
 
 /**
+ * One vulnerability in a scope.
  * @param named any id of the vulnerability, in any case
  * @throws DomainError invalid_field for what is no id; not_found
  */
@@ -81,6 +79,13 @@ export async function showVulnerability(
   };
   const ecosystem = record.ecosystem ?? onlyEcosystem(record.affected.map((one) => one.ecosystem));
   return { id, names, record: { ...record, ecosystem } };
+}
+
+/** For an id of several issues, the response shows the most severe one and names the others. */
+function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
+  if (others.length === 0) return `${name} and its sources`;
+  const named = others.slice(0, vulnerabilityAliasesMax).join(", ");
+  return `${id} stands for ${others.length + 1} vulnerabilities: this is ${name}, the most severe of them; ask for the others by their names: ${named}`;
 }
 
 async function viewIssue(issue: IssueRow, sql: Queries) {
@@ -116,43 +121,6 @@ async function boundedRecords({ ids, shared }: IssueRow, sql: Queries): Promise<
   const shown = rows.map(({ record, entries, versions }) => ({ advisory: readAdvisory(record), entries, versions }));
   return { shown, total: rows[0]?.records ?? 0 };
 }
-
-async function viewOccurrences(where: InScope, sql: Queries) {
-  const { total, components, projects } = await countOccurrences(where, sql);
-  const rows = total === 0 ? [] : await selectOccurrences({ ...where, limit: vulnerabilityOccurrencesMax }, sql);
-  const first = rows.find(({ live }) => live);
-  return {
-    affected_component: first === undefined ? null : componentOf(first),
-    affected_project: first?.projectName ?? null,
-    fix_version: first?.fixVersion ?? null,
-    ecosystem: first === undefined ? null : ecosystemNameOf(first.ecosystem),
-    affected_components_count: components,
-    affected_projects_count: projects,
-    occurrences: rows.map((row) => ({
-      finding_id: row.finding,
-      status: row.status,
-      false_positive: row.falsePositive,
-      component: row.component,
-      component_version: row.version,
-      project_id: row.project,
-      project: row.projectName,
-      fix_version: row.fixVersion,
-    })),
-    occurrences_total: total,
-  };
-}
-
-function componentOf({ component, version }: OccurrenceRow): string {
-  return version === "" ? component : `${component}@${version}`;
-}
-
-/** @returns null when packages of several ecosystems are affected */
-function onlyEcosystem(ecosystems: readonly string[]): string | null {
-  const [only, ...more] = new Set(ecosystems);
-  return more.length === 0 ? (only ?? null) : null;
-}
-
-/** Summarizes all advisories about an issue, within the limits of a response. */
 
 type Summary = Pick<VulnerabilityRecord, "description" | "references" | "cwes" | "published" | "modified" | "withdrawn">;
 
@@ -210,4 +178,39 @@ function cwesOf({ databaseSpecific }: Advisory): string[] {
 function inOrder(times: readonly string[]): string[] {
   const known = times.filter((time) => !time.startsWith("0001-"));
   return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));
+}
+
+async function viewOccurrences(where: InScope, sql: Queries) {
+  const { total, components, projects } = await countOccurrences(where, sql);
+  const rows = total === 0 ? [] : await selectOccurrences({ ...where, limit: vulnerabilityOccurrencesMax }, sql);
+  const first = rows.find(({ live }) => live);
+  return {
+    affected_component: first === undefined ? null : componentOf(first),
+    affected_project: first?.projectName ?? null,
+    fix_version: first?.fixVersion ?? null,
+    ecosystem: first === undefined ? null : ecosystemNameOf(first.ecosystem),
+    affected_components_count: components,
+    affected_projects_count: projects,
+    occurrences: rows.map((row) => ({
+      finding_id: row.finding,
+      status: row.status,
+      false_positive: row.falsePositive,
+      component: row.component,
+      component_version: row.version,
+      project_id: row.project,
+      project: row.projectName,
+      fix_version: row.fixVersion,
+    })),
+    occurrences_total: total,
+  };
+}
+
+function componentOf({ component, version }: OccurrenceRow): string {
+  return version === "" ? component : `${component}@${version}`;
+}
+
+/** @returns null when packages of several ecosystems are affected */
+function onlyEcosystem(ecosystems: readonly string[]): string | null {
+  const [only, ...more] = new Set(ecosystems);
+  return more.length === 0 ? (only ?? null) : null;
 }

@@ -1,3 +1,7 @@
+/**
+ * The SQL of one vulnerability: its issues by name, its records cut to the bounds of a response, and where it occurs. The database cuts
+ * the records, since one may list a hundred thousand versions.
+ */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Severity, FindingStatus } from "../findings/schema.ts";
@@ -47,7 +51,7 @@ export interface RecordRow {
   records: number;
 }
 
-/** In the order of `names`. The database cuts the records, since one may list a hundred thousand versions. */
+/** Records in the order of `names`. */
 export async function selectBoundedRecords(names: readonly string[], bounds: RecordBounds, sql: Queries): Promise<RecordRow[]> {
   return sql<RecordRow[]>`
     SELECT (record - 'affected') || jsonb_build_object('affected', entry.list) AS record,
@@ -66,10 +70,6 @@ export async function selectBoundedRecords(names: readonly string[], bounds: Rec
       FROM jsonb_array_elements(affected.list) WITH ORDINALITY AS entry (one, position)
       WHERE position <= ${bounds.entries}) AS entry
     ORDER BY named.place LIMIT ${bounds.records}`;
-}
-
-function firstOf(field: string, most: number, sql: Queries) {
-  return sql`jsonb_path_query_array(one, ${`$.${field}[0 to ${most - 1}]`}::text::jsonpath)`;
 }
 
 export interface InScope {
@@ -120,6 +120,10 @@ export async function selectOccurrences(
       ORDER BY live DESC, id LIMIT ${limit}) AS shown
     JOIN projects ON projects.id = shown.project JOIN packages ON packages.id = shown.package_id
     ORDER BY live DESC, finding`;
+}
+
+function firstOf(field: string, most: number, sql: Queries) {
+  return sql`jsonb_path_query_array(one, ${`$.${field}[0 to ${most - 1}]`}::text::jsonpath)`;
 }
 
 function within({ vulnerability, workspace, scope }: InScope, sql: Queries) {

@@ -1,4 +1,7 @@
-/** The command that sends an operation's example. Address and keys are variables of the shell, so that it works as pasted. */
+/**
+ * The command that sends an operation's example. Address and keys are variables of the shell, so that it works as pasted. Example
+ * values come from the schema; fields that no schema can know have words that a reader can follow, by their names.
+ */
 import type { Operation, Parameter } from "../../openapi/operation.ts";
 import { shapeOf, type Shape, withoutNull } from "./shape.ts";
 
@@ -7,12 +10,9 @@ export interface ExampleRequest {
   path: string;
   operation: Operation;
   parameters: Parameter[];
-  /** Of a JSON body; null: the operation takes none. */
+  /** The shape of a JSON body; null: the operation takes none. */
   body: Shape | null;
 }
-
-/** The variable with the key of each security scheme. */
-const keyVariables: Record<string, string> = { apiKey: "WEIR_KEY", ApiKeyAuth: "WEIR_TOOLS_KEY", operatorToken: "WEIR_TOKEN" };
 
 export function curlOf(request: ExampleRequest): string {
   const { method, operation } = request;
@@ -29,28 +29,19 @@ export function exampleBody({ operation: { operationId }, body }: ExampleRequest
   return typeof value === "object" ? { ...value, ...furtherFields(operationId) } : value;
 }
 
-function keyHeader({ security }: Operation): string[] {
-  const [scheme] = Object.keys(security.at(0) ?? {});
-  const variable = keyVariables[scheme ?? ""];
-  return variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`];
-}
+/** A message of another protocol, which no schema describes. */
+const mcpMessage = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
-/** What the operation needs besides its key and the type of its body. */
-function headersOf({ operation: { operationId, responses }, parameters }: ExampleRequest): string[] {
-  const needed = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
-  const answers = responses["200"];
-  const types = answers !== undefined && "content" in answers ? Object.keys(answers.content ?? {}) : [];
-  const accepts = operationId === "mcp" || operationId === "frontDoor" ? [`-H "Accept: ${types.join(", ")}"`] : [];
-  return [...needed.map(({ name }) => `-H "${name}: FILE"`), ...accepts];
-}
-
-function bodyArguments(request: ExampleRequest): string[] {
-  const [type] = Object.keys(request.operation.requestBody?.content ?? {});
-  if (type === undefined) return [];
-  const header = `-H "Content-Type: ${type}"`;
-  if (type !== "application/json") return [header, "--data-binary @FILE"];
-  return [header, `-d '${JSON.stringify(exampleBody(request)).replaceAll("'", String.raw`'\''`)}'`];
-}
+/** The values in paths, by the noun before `{id}` or by the parameter's name. */
+const pathValues: Record<string, string> = {
+  models: "sandbox/echo",
+  workspaces: "default",
+  members: "owner@localhost",
+  accounts: "owner@localhost",
+  slug: "okta",
+  file: "latest.ndjson",
+  part: "inference",
+};
 
 function examplePath({ path }: ExampleRequest): string {
   const pieces = path.split("/");
@@ -67,27 +58,7 @@ function exampleQuery(parameters: readonly Parameter[]): string {
   return `?${String(new URLSearchParams(values))}`;
 }
 
-/** A small value that a schema allows, for the examples of the reference. */
-
-/** Of an object only the required fields. @param name the field's, which may have a value of its own */
-function exampleValue(shape: Shape, name = ""): unknown {
-  const { words, types, branches, items, fields, numbers } = withoutNull(shape);
-  if (words.length > 0) return words[0];
-  if (Object.hasOwn(exampleFields, name)) return exampleFields[name];
-  const [first] = branches;
-  if (first !== undefined) return exampleValue(first, name);
-  if (types.includes("array")) return items === null || !(numbers.minItems ?? 0) ? [] : [exampleValue(items)];
-  if (types.includes("object")) {
-    const required = fields.filter((field) => field.required);
-    return Object.fromEntries(required.map((field) => [field.name, exampleValue(field.shape, field.name)]));
-  }
-  if (types.includes("integer") || types.includes("number")) return numbers.minimum ?? 1;
-  return types.includes("boolean") ? true : name.toUpperCase();
-}
-
-/** Values of the examples that no schema can know: words that a reader can follow. */
-
-/** By the names of fields. */
+/** Values of fields by their names. */
 const exampleFields: Record<string, unknown> = {
   model: "sandbox/echo",
   messages: [{ role: "user", content: "Hello, weir" }],
@@ -117,6 +88,51 @@ const exampleFields: Record<string, unknown> = {
   sbom: { bomFormat: "CycloneDX", specVersion: "1.6", components: [] },
 };
 
+/**
+ * A small value that a schema allows; an object has only its required fields. @param name the field's, which may have a value of its
+ * own
+ */
+function exampleValue(shape: Shape, name = ""): unknown {
+  const { words, types, branches, items, fields, numbers } = withoutNull(shape);
+  if (words.length > 0) return words[0];
+  if (Object.hasOwn(exampleFields, name)) return exampleFields[name];
+  const [first] = branches;
+  if (first !== undefined) return exampleValue(first, name);
+  if (types.includes("array")) return items === null || !(numbers.minItems ?? 0) ? [] : [exampleValue(items)];
+  if (types.includes("object")) {
+    const required = fields.filter((field) => field.required);
+    return Object.fromEntries(required.map((field) => [field.name, exampleValue(field.shape, field.name)]));
+  }
+  if (types.includes("integer") || types.includes("number")) return numbers.minimum ?? 1;
+  return types.includes("boolean") ? true : name.toUpperCase();
+}
+
+/** The variable with the key of each security scheme. */
+const keyVariables: Record<string, string> = { apiKey: "WEIR_KEY", ApiKeyAuth: "WEIR_TOOLS_KEY", operatorToken: "WEIR_TOKEN" };
+
+function keyHeader({ security }: Operation): string[] {
+  const [scheme] = Object.keys(security.at(0) ?? {});
+  const variable = keyVariables[scheme ?? ""];
+  return variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`];
+}
+
+/** What the operation needs besides its key and the type of its body. */
+function headersOf({ operation: { operationId, responses }, parameters }: ExampleRequest): string[] {
+  const needed = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
+  const answers = responses["200"];
+  const types = answers !== undefined && "content" in answers ? Object.keys(answers.content ?? {}) : [];
+  const accepts = operationId === "mcp" || operationId === "frontDoor" ? [`-H "Accept: ${types.join(", ")}"`] : [];
+  return [...needed.map(({ name }) => `-H "${name}: FILE"`), ...accepts];
+}
+
+function bodyArguments(request: ExampleRequest): string[] {
+  const [type] = Object.keys(request.operation.requestBody?.content ?? {});
+  if (type === undefined) return [];
+  const header = `-H "Content-Type: ${type}"`;
+  if (type !== "application/json") return [header, "--data-binary @FILE"];
+  return [header, `-d '${JSON.stringify(exampleBody(request)).replaceAll("'", String.raw`'\''`)}'`];
+}
+
 /** Fields that an operation needs although none of them is required by itself, by the end of its id. */
 const further: [operation: string, fields: Record<string, unknown>][] = [
   ["createEmbedding", { model: "sandbox/embed" }],
@@ -132,17 +148,3 @@ const further: [operation: string, fields: Record<string, unknown>][] = [
 function furtherFields(operation: string): Record<string, unknown> {
   return further.find(([end]) => operation.endsWith(end))?.[1] ?? {};
 }
-
-/** The values in paths, by the noun before `{id}` or by the parameter's name. */
-const pathValues: Record<string, string> = {
-  models: "sandbox/echo",
-  workspaces: "default",
-  members: "owner@localhost",
-  accounts: "owner@localhost",
-  slug: "okta",
-  file: "latest.ndjson",
-  part: "inference",
-};
-
-/** A message of another protocol, which no schema describes. */
-const mcpMessage = { jsonrpc: "2.0", id: 1, method: "tools/list" };

@@ -1,4 +1,7 @@
-/** The OpenAPI document cut into the parts of the reference, with its references resolved. */
+/**
+ * The OpenAPI document cut into the parts of the reference, with its references resolved. Answers that many operations give are
+ * described once for a part.
+ */
 import type { JsonSchema } from "../../http/json-schema.ts";
 import type { OpenApiDocument } from "../../openapi/document.ts";
 import type { Header, Parameter, Reference, ResponseDescription } from "../../openapi/operation.ts";
@@ -6,7 +9,7 @@ import type { ExampleRequest } from "./curl.ts";
 import { shapeOf, type Shape } from "./shape.ts";
 
 export interface DescribedOperation extends ExampleRequest {
-  /** In capitals; HEAD stands beside its GET. */
+  /** In capitals; HEAD follows its GET. */
   methods: string[];
   /** The title, and what the summary says besides. */
   title: string;
@@ -57,6 +60,14 @@ export function partsOf(document: OpenApiDocument): Part[] {
   });
 }
 
+/** Labels that several operations would share give way to their paths. */
+function labelled(operations: DescribedOperation[]): DescribedOperation[] {
+  const uses = Map.groupBy(operations, ({ label }) => label);
+  return operations.map((one) =>
+    uses.get(one.label)?.length === 1 ? one : { ...one, label: one.path.split("/").slice(3).join("/") || one.path },
+  );
+}
+
 function operationsOf(document: OpenApiDocument, tag: string): DescribedOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) => {
     const entries = Object.entries(methods).filter(
@@ -91,17 +102,8 @@ function described(
   };
 }
 
-/** Labels that several operations would share give way to their paths. */
-function labelled(operations: DescribedOperation[]): DescribedOperation[] {
-  const uses = Map.groupBy(operations, ({ label }) => label);
-  return operations.map((one) =>
-    uses.get(one.label)?.length === 1 ? one : { ...one, label: one.path.split("/").slice(3).join("/") || one.path },
-  );
-}
-
-function schemaOf({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const { $ref } = schema;
-  return typeof $ref === "string" ? (components.schemas[lastPiece($ref)] ?? {}) : schema;
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The caller knows which kind of component the reference names. */
@@ -113,6 +115,15 @@ function resolved<Component>({ components }: OpenApiDocument, given: Component |
 
 function isReference(given: unknown): given is Reference {
   return typeof given === "object" && given !== null && "$ref" in given;
+}
+
+function schemaOf({ components }: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  const { $ref } = schema;
+  return typeof $ref === "string" ? (components.schemas[lastPiece($ref)] ?? {}) : schema;
+}
+
+function lastPiece(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
 function schemasOf({ components }: OpenApiDocument, operations: DescribedOperation[]): Part["schemas"] {
@@ -131,21 +142,13 @@ function schemasOf({ components }: OpenApiDocument, operations: DescribedOperati
   return [...found].map((name) => [name, shapeOf(components.schemas[name] ?? {})]);
 }
 
-function headersOf({ components }: OpenApiDocument, operations: DescribedOperation[]): Part["headers"] {
-  const names = new Set(operations.flatMap(({ answers }) => answers.flatMap(({ headers }) => Object.keys(headers ?? {}))));
-  // The document's headers are those of src/openapi/operation.ts.
-  return Object.entries((components["headers"] ?? {}) as Record<string, Header>).filter(([name]) => names.has(name));
-}
-
 function referencesIn(value: unknown): string[] {
   const found = JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   return [...new Set([...found].map(([, name = ""]) => name))];
 }
 
-function lastPiece(reference: string): string {
-  return reference.slice(reference.lastIndexOf("/") + 1);
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function headersOf({ components }: OpenApiDocument, operations: DescribedOperation[]): Part["headers"] {
+  const names = new Set(operations.flatMap(({ answers }) => answers.flatMap(({ headers }) => Object.keys(headers ?? {}))));
+  // The document's headers are those of src/openapi/operation.ts.
+  return Object.entries((components["headers"] ?? {}) as Record<string, Header>).filter(([name]) => names.has(name));
 }

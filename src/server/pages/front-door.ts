@@ -1,4 +1,10 @@
-/** The front door: what this service is, whether it works, and where to begin. */
+/**
+ * The front door: what this service is, whether it works, and where to begin. People get the page at `/`; everyone else gets what every
+ * unknown path gives. A request is a person's if its `Accept` names HTML, and nothing that programs read before it (RFC 9110, 12.5.1).
+ * Wildcards do not count, since programs send them.
+ *
+ * It says which parts work and never why one does not: causes are for the operator.
+ */
 import { copyButton } from "../../console/look/parts.ts";
 import { inferencePrefix, notFound } from "../../gateway/api/routes.ts";
 import type { UnavailableReason, Model } from "../../gateway/models/model.ts";
@@ -15,139 +21,10 @@ import { connectorsPath, copyScript, referencePath, signInPath, siteHeader, site
 
 const frontDoorStyle = siteStyle(new URL("front-door.css", import.meta.url));
 
-interface FrontDoor {
-  /** null: shown without it, as a path. */
-  origin: string | null;
-  version: string;
-  /** The beginning of keys. */
-  slug: string;
-  consoleOn: boolean;
-  readiness: Readiness;
-  /** null while no catalog can be read. */
-  models: CallableModels | null;
-  /** null while there is no catalog. */
-  connectors: number | null;
-}
-
-function frontDoorText(door: FrontDoor): string {
-  const { version, consoleOn, readiness } = door;
-  const main = markup`<div class="hero">
-      <h1>Weir is ${readiness.ready ? "ready" : "not ready"}</h1>
-      <p class="lead">One API in front of many model providers, the tools of a security platform, and a catalog of connectors.</p>
-      ${stateOf(readiness)}
-      ${consoleOn ? markup`<p><a class="primary" href="${signInPath}">Sign in to the Console</a></p>` : null}
-    </div>
-    <div class="cards">${inferenceCard(door)} ${toolsCard(door)} ${connectorsCard(door)}</div>`;
-  return pageDocument({
-    title: "Weir",
-    style: frontDoorStyle,
-    scripts: [copyScript],
-    header: siteHeader({ words: "", consoleOn }),
-    main,
-    footer: markup`<footer class="foot">
-      <div>
-        <p>Weir ${version}</p>
-        <p><a href="${referencePath}">API reference</a> · <a href="/openapi.json">OpenAPI document</a></p>
-        <p>The guides are in the folder <code>docs</code> of the source</p>
-      </div>
-    </footer>`,
-  });
-}
-
-function stateOf(readiness: Readiness): Html {
-  const problem = problemSentence(readiness);
-  const states = partStates(readiness).map(
-    ({ name, works }) => markup`<li class="${works ? "works" : "fails"}">${name} ${works ? "works" : "does not work"}</li>`,
-  );
-  return markup`${problem === null ? null : markup`<p class="problem">${problem}.</p>`}
-    <ul class="states" aria-label="Parts of the service">
-      ${states}
-    </ul>`;
-}
-
-function inferenceCard({ origin, models }: FrontDoor): Html {
-  return markup`<section class="card" aria-labelledby="inference">
-    <h2 id="inference">Inference</h2>
-    <p>Any client of the chat-completions format works with this base URL and an API key.</p>
-    ${copied({ id: "base-url", label: "Base URL", text: `${origin ?? ""}${inferencePrefix}` })} ${modelSentences(models)}
-    <p class="links">
-      <a href="${referencePath}#quick-start">Quick start</a> <a href="${referencePath}/inference">Reference of the inference API</a>
-    </p>
-  </section>`;
-}
-
-function toolsCard({ origin, slug }: FrontDoor): Html {
-  const url = `${origin ?? ""}${mcpPath}`;
-  const headers = { Authorization: `Bearer ${keyPrefix(slug, "tools")}…` };
-  const snippet = JSON.stringify({ mcpServers: { weir: { type: "http", url, headers } } }, null, 2);
-  return markup`<section class="card" aria-labelledby="tools">
-    <h2 id="tools">Tools and MCP</h2>
-    <p>From SBOMs and advisories to findings with fix versions, for people and agents, with a tools key.</p>
-    ${copied({ id: "mcp-url", label: "MCP server", text: url })}
-    ${labelled({ id: "mcp-settings", label: "Settings of an MCP client" })}
-    <pre tabindex="0" role="region" aria-labelledby="mcp-settings-label"><code id="mcp-settings">${snippet}</code></pre>
-    <p class="links"><a href="${referencePath}/tools">Reference of the tools API</a></p>
-  </section>`;
-}
-
-function connectorsCard({ connectors }: FrontDoor): Html {
-  const all = connectors === null ? "the catalog" : `all ${connectors} connectors`;
-  return markup`<section class="card" aria-labelledby="connectors">
-    <h2 id="connectors">Connectors</h2>
-    <p>How to connect each vendor: what to prepare there, the form, and the command.</p>
-    <form role="search" action="${connectorsPath}" method="get">
-      <label for="q">Name or vendor</label>
-      <input id="q" name="q" type="search" maxlength="200" autocomplete="off" spellcheck="false" />
-      <button type="submit">Search</button>
-    </form>
-    <p class="links">
-      <a href="${connectorsPath}">See ${all}</a> <a href="${referencePath}/connectors">Reference of the catalog's API</a>
-    </p>
-  </section>`;
-}
-
-/** A click selects the whole text where no script runs. */
-function copied({ id, label, text }: { id: string; label: string; text: string }): Html {
-  return markup`${labelled({ id, label })}
-    <p class="copied"><code id="${id}">${text}</code></p>`;
-}
-
-/** A label with a button that copies the element with the id. */
-function labelled({ id, label }: { id: string; label: string }): Html {
-  return markup`<div class="label">
-    <span id="${id}-label">${label}</span>
-    ${copyButton({ copies: id, label: "Copy", what: label })}
-  </div>`;
-}
-
-/** The state of the service and of its models in words. */
-
-/** By the names in /ready, which tells everybody that a part is unavailable and only the operator why. */
-const parts: Record<string, { name: string; problem: string }> = {
-  database: { name: "Database", problem: "the database does not answer" },
-  bus: { name: "Message bus", problem: "the message bus is not connected" },
-  admission: { name: "Admission", problem: "admission does not answer, so no request can be decided" },
-  catalog: { name: "Model catalog", problem: "the model catalog cannot be read" },
-  spool: { name: "Spool", problem: "the spool takes no more charges, so no request can begin" },
-};
-
+/** The state of the service without causes. */
 interface Readiness {
   ready: boolean;
   dependencies: Record<string, string>;
-}
-
-/** What keeps the service from being ready, such as `The database does not answer`; null: nothing. */
-function problemSentence({ ready, dependencies }: Readiness): string | null {
-  if (ready) return null;
-  const failing = Object.keys(dependencies).filter((name) => dependencies[name] !== "ok");
-  if (failing.length === 0) return "The service is stopping";
-  const text = failing.map((name) => parts[name]?.problem ?? `${name} is unavailable`).join("; ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Each part with its state. */
-function partStates({ dependencies }: Readiness): { name: string; works: boolean }[] {
-  return Object.entries(dependencies).map(([name, state]) => ({ name: parts[name]?.name ?? name, works: state === "ok" }));
 }
 
 /** What a reason means for one model and for several. */
@@ -180,7 +57,6 @@ export function modelSentences(models: CallableModels | null): Html {
 }
 
 /** How many models a new workspace can call, and what is missing for the others. */
-
 interface CallableModels {
   callable: number;
   total: number;
@@ -192,7 +68,7 @@ interface CallableModels {
 
 type Listed = Pick<Models, "readable" | "catalog" | "list" | "availability">;
 
-/** What a workspace has before anybody changes a setting of it. */
+/** What a workspace has before a setting of it was changed. */
 const newWorkspace = { zeroDataRetention: false, earlyAccess: [] };
 
 /** @returns null while no catalog can be read */
@@ -209,15 +85,6 @@ export function callableModels(models: Listed): CallableModels | null {
     keyVariable: missingVariable(unconfigured, models),
   };
 }
-
-/** Of the first provider in the catalog's order, which are the best known. */
-function missingVariable(unconfigured: readonly Model[], models: Listed): string | null {
-  const missing = new Set(unconfigured.flatMap(({ routes }) => routes.map(({ provider }) => provider.keyEnv)));
-  const providers = [...(models.catalog()?.providers.values() ?? [])];
-  return providers.find(({ keyEnv }) => keyEnv !== null && missing.has(keyEnv))?.keyEnv ?? null;
-}
-
-/** The front door at / for people, and the icon. Everybody else gets at / what every unknown path gives. */
 
 export interface FrontDoorParts {
   version: string;
@@ -274,9 +141,7 @@ export function frontDoorRoutes({ models, readiness, connectors, publicOrigin, c
   return router.app;
 }
 
-/** Whether a request is a person's: its `Accept` names HTML, and nothing that programs read before it (RFC 9110, 12.5.1). */
-
-/** Wildcards do not count: programs send them, or no header at all. */
+/** Whether a request is a person's. */
 export function prefersHtml(accept: string | null): boolean {
   const ranges = (accept ?? "").toLowerCase().split(",").map(weighted);
   const weightOf = (type: string): number => ranges.find((range) => range.type === type)?.weight ?? 0;
@@ -286,6 +151,141 @@ export function prefersHtml(accept: string | null): boolean {
   return (
     html > 0 && ranges.findIndex(({ type }) => type === "text/html") < ranges.findIndex(({ type }) => type === "application/json")
   );
+}
+
+/** The variable of the first provider in the catalog's order, which begins with the best known. */
+function missingVariable(unconfigured: readonly Model[], models: Listed): string | null {
+  const missing = new Set(unconfigured.flatMap(({ routes }) => routes.map(({ provider }) => provider.keyEnv)));
+  const providers = [...(models.catalog()?.providers.values() ?? [])];
+  return providers.find(({ keyEnv }) => keyEnv !== null && missing.has(keyEnv))?.keyEnv ?? null;
+}
+
+interface FrontDoor {
+  /** null: shown without it, as a path. */
+  origin: string | null;
+  version: string;
+  /** The beginning of keys. */
+  slug: string;
+  consoleOn: boolean;
+  readiness: Readiness;
+  /** null while no catalog can be read. */
+  models: CallableModels | null;
+  /** null while there is no catalog. */
+  connectors: number | null;
+}
+
+function frontDoorText(door: FrontDoor): string {
+  const { version, consoleOn, readiness } = door;
+  const main = markup`<div class="hero">
+      <h1>Weir is ${readiness.ready ? "ready" : "not ready"}</h1>
+      <p class="lead">One API in front of many model providers, the tools of a security platform, and a catalog of connectors.</p>
+      ${stateOf(readiness)}
+      ${consoleOn ? markup`<p><a class="primary" href="${signInPath}">Sign in to the Console</a></p>` : null}
+    </div>
+    <div class="cards">${inferenceCard(door)} ${toolsCard(door)} ${connectorsCard(door)}</div>`;
+  return pageDocument({
+    title: "Weir",
+    style: frontDoorStyle,
+    scripts: [copyScript],
+    header: siteHeader({ words: "", consoleOn }),
+    main,
+    footer: markup`<footer class="foot">
+      <div>
+        <p>Weir ${version}</p>
+        <p><a href="${referencePath}">API reference</a> · <a href="/openapi.json">OpenAPI document</a></p>
+        <p>The guides are in the folder <code>docs</code> of the source</p>
+      </div>
+    </footer>`,
+  });
+}
+
+function stateOf(readiness: Readiness): Html {
+  const problem = problemSentence(readiness);
+  const states = partStates(readiness).map(
+    ({ name, works }) => markup`<li class="${works ? "works" : "fails"}">${name} ${works ? "works" : "does not work"}</li>`,
+  );
+  return markup`${problem === null ? null : markup`<p class="problem">${problem}.</p>`}
+    <ul class="states" aria-label="Parts of the service">
+      ${states}
+    </ul>`;
+}
+
+/** By the names in /ready, which shows everyone that a part is unavailable and only the operator why. */
+const parts: Record<string, { name: string; problem: string }> = {
+  database: { name: "Database", problem: "the database does not answer" },
+  bus: { name: "Message bus", problem: "the message bus is not connected" },
+  admission: { name: "Admission", problem: "admission does not answer, so no request can be decided" },
+  catalog: { name: "Model catalog", problem: "the model catalog cannot be read" },
+  spool: { name: "Spool", problem: "the spool takes no more charges, so no request can begin" },
+};
+
+/** What keeps the service from being ready, such as `The database does not answer`; null: nothing. */
+function problemSentence({ ready, dependencies }: Readiness): string | null {
+  if (ready) return null;
+  const failing = Object.keys(dependencies).filter((name) => dependencies[name] !== "ok");
+  if (failing.length === 0) return "The service is stopping";
+  const text = failing.map((name) => parts[name]?.problem ?? `${name} is unavailable`).join("; ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Each part with its state. */
+function partStates({ dependencies }: Readiness): { name: string; works: boolean }[] {
+  return Object.entries(dependencies).map(([name, state]) => ({ name: parts[name]?.name ?? name, works: state === "ok" }));
+}
+
+function inferenceCard({ origin, models }: FrontDoor): Html {
+  return markup`<section class="card" aria-labelledby="inference">
+    <h2 id="inference">Inference</h2>
+    <p>Any client of the chat-completions format works with this base URL and an API key.</p>
+    ${copied({ id: "base-url", label: "Base URL", text: `${origin ?? ""}${inferencePrefix}` })} ${modelSentences(models)}
+    <p class="links">
+      <a href="${referencePath}#quick-start">Quick start</a> <a href="${referencePath}/inference">Reference of the inference API</a>
+    </p>
+  </section>`;
+}
+
+/** A click selects the whole text where no script runs. */
+function copied({ id, label, text }: { id: string; label: string; text: string }): Html {
+  return markup`${labelled({ id, label })}
+    <p class="copied"><code id="${id}">${text}</code></p>`;
+}
+
+/** A label with a button that copies the element with the id. */
+function labelled({ id, label }: { id: string; label: string }): Html {
+  return markup`<div class="label">
+    <span id="${id}-label">${label}</span>
+    ${copyButton({ copies: id, label: "Copy", what: label })}
+  </div>`;
+}
+
+function toolsCard({ origin, slug }: FrontDoor): Html {
+  const url = `${origin ?? ""}${mcpPath}`;
+  const headers = { Authorization: `Bearer ${keyPrefix(slug, "tools")}…` };
+  const snippet = JSON.stringify({ mcpServers: { weir: { type: "http", url, headers } } }, null, 2);
+  return markup`<section class="card" aria-labelledby="tools">
+    <h2 id="tools">Tools and MCP</h2>
+    <p>From SBOMs and advisories to findings with fix versions, for people and agents, with a tools key.</p>
+    ${copied({ id: "mcp-url", label: "MCP server", text: url })}
+    ${labelled({ id: "mcp-settings", label: "Settings of an MCP client" })}
+    <pre tabindex="0" role="region" aria-labelledby="mcp-settings-label"><code id="mcp-settings">${snippet}</code></pre>
+    <p class="links"><a href="${referencePath}/tools">Reference of the tools API</a></p>
+  </section>`;
+}
+
+function connectorsCard({ connectors }: FrontDoor): Html {
+  const all = connectors === null ? "the catalog" : `all ${connectors} connectors`;
+  return markup`<section class="card" aria-labelledby="connectors">
+    <h2 id="connectors">Connectors</h2>
+    <p>How to connect each vendor: what to prepare there, the form, and the command.</p>
+    <form role="search" action="${connectorsPath}" method="get">
+      <label for="q">Name or vendor</label>
+      <input id="q" name="q" type="search" maxlength="200" autocomplete="off" spellcheck="false" />
+      <button type="submit">Search</button>
+    </form>
+    <p class="links">
+      <a href="${connectorsPath}">See ${all}</a> <a href="${referencePath}/connectors">Reference of the catalog's API</a>
+    </p>
+  </section>`;
 }
 
 function weighted(range: string): { type: string; weight: number } {

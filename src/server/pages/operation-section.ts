@@ -1,4 +1,7 @@
-/** One operation of the reference: method, path, fields, answers and an example. */
+/**
+ * One operation of the reference: method, path, fields, answers and an example. Fields are a nested list: name, type, whether a field
+ * is required, what it means, and its bounds. Inner forms are folded, so that a page can be read from above.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import type { MediaType, Parameter } from "../../openapi/operation.ts";
 import { curlOf } from "./curl.ts";
@@ -20,10 +23,30 @@ export function operationSection(described: DescribedOperation): Html {
   </section>`;
 }
 
+/** In a request, fields are required or optional; in an answer, only fields that may be absent are marked. */
+type Side = "request" | "answer";
+
+export function fieldList(fields: readonly ShapeField[], side: Side): Html {
+  return markup`<ul class="fields">
+    ${fields.map((field) => fieldItem(field, side))}
+  </ul>`;
+}
+
+/** The objects that a value can be or contain, without those that have a name. */
+export function objectForms(shape: Shape): Shape[] {
+  const { branches, items, values, fields } = withoutNull(shape);
+  if (fields.length > 0) return [withoutNull(shape)];
+  return [...branches, ...(items === null ? [] : [items]), ...(values === null ? [] : [values])].flatMap(objectForms);
+}
+
 function methodLine({ methods, path }: DescribedOperation): Html {
   return markup`<p class="path">
     ${methods.map((method) => markup`<span class="method">${method}</span> `)}<code>${path}</code>
   </p>`;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 const keys: Record<string, string> = { apiKey: "an API key", ApiKeyAuth: "a tools key", operatorToken: "the operator token" };
@@ -119,21 +142,6 @@ function contentOf([type, { schema }]: [string, MediaType]): Html {
     ${fields}`;
 }
 
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-/** The fields of an object as a nested list: name, type, whether it is required, what it means, and its bounds. */
-
-/** Of a request, fields are required or optional; of an answer, only fields that may be absent are marked. */
-type Side = "request" | "answer";
-
-export function fieldList(fields: readonly ShapeField[], side: Side): Html {
-  return markup`<ul class="fields">
-    ${fields.map((field) => fieldItem(field, side))}
-  </ul>`;
-}
-
 function fieldItem({ name, required, shape }: ShapeField, side: Side): Html {
   const bounds = boundWords(shape);
   return markup`<li>
@@ -160,14 +168,7 @@ function innerForms(name: string, shape: Shape, side: Side): Html[] {
   });
 }
 
-/** The objects that a value can be or contain, without those that have a name. */
-export function objectForms(shape: Shape): Shape[] {
-  const { branches, items, values, fields } = withoutNull(shape);
-  if (fields.length > 0) return [withoutNull(shape)];
-  return [...branches, ...(items === null ? [] : [items]), ...(values === null ? [] : [values])].flatMap(objectForms);
-}
-
-/** What tells one form from the others: the first field whose values are enumerated. */
+/** What distinguishes one form from the others: the first field whose values are enumerated. */
 function formLabel({ fields }: Shape): Html | null {
   const field = fields.find(({ required, shape }) => required && shape.words.length > 0);
   if (field === undefined) return null;

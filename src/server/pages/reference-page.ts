@@ -1,4 +1,7 @@
-/** The pages of the API reference: an overview, and a page for each part. */
+/**
+ * The pages of the API reference: an overview, and a page for each part, with their navigation. Errors that many operations of a part
+ * give stand once at its end.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import { pageDocument } from "../../http/page.ts";
 import type { DescribedAnswer, Part } from "./described.ts";
@@ -13,7 +16,7 @@ export interface ReferencePage {
   /** The part that it shows; null: the overview. */
   part: Part | null;
   main: Html;
-  /** Its sections, for the navigation. */
+  /** Its sections, as the navigation lists them. */
   sections: [id: string, label: string][];
 }
 
@@ -21,7 +24,7 @@ export function partPath({ name }: Pick<Part, "name">): string {
   return `${referencePath}/${name}`;
 }
 
-/** @param parts all of them, for the navigation */
+/** @param parts all of them, which the navigation lists */
 export function referenceText(page: ReferencePage, parts: readonly Part[], consoleOn: boolean): string {
   return pageDocument({
     title: `${page.title} · Weir`,
@@ -35,6 +38,19 @@ export function referenceText(page: ReferencePage, parts: readonly Part[], conso
       </div>
     </footer>`,
   });
+}
+
+export function partPage(part: Part): ReferencePage {
+  const { title, description, operations } = part;
+  const sections = sectionsOf(part);
+  const main = markup`<h1>${title}</h1>
+    <p class="lead">${prose(description)}.</p>
+    <details class="narrow">
+      <summary>On this page</summary>
+      ${sectionLinks(sections)}
+    </details>
+    ${operations.map(operationSection)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
+  return { title: `${title} · API reference`, part, main, sections };
 }
 
 function partNavigation({ part, sections }: ReferencePage, parts: readonly Part[]): Html {
@@ -54,6 +70,8 @@ function sectionLinks(sections: ReferencePage["sections"]): Html {
   </ul>`;
 }
 
+const endTitles: Record<string, string> = { errors: "Errors", schemas: "Schemas", headers: "Headers" };
+
 function sectionsOf({ operations, schemas, headers }: Part): ReferencePage["sections"] {
   const ends = { errors: sharedErrors(operations).size, schemas: schemas.length, headers: headers.length };
   return [
@@ -62,22 +80,7 @@ function sectionsOf({ operations, schemas, headers }: Part): ReferencePage["sect
   ];
 }
 
-const endTitles: Record<string, string> = { errors: "Errors", schemas: "Schemas", headers: "Headers" };
-
-export function partPage(part: Part): ReferencePage {
-  const { title, description, operations } = part;
-  const sections = sectionsOf(part);
-  const main = markup`<h1>${title}</h1>
-    <p class="lead">${prose(description)}.</p>
-    <details class="narrow">
-      <summary>On this page</summary>
-      ${sectionLinks(sections)}
-    </details>
-    ${operations.map(operationSection)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
-  return { title: `${title} · API reference`, part, main, sections };
-}
-
-/** By status. */
+/** The shared errors by status. */
 function sharedErrors(operations: Part["operations"]): Map<string, DescribedAnswer> {
   const answers = operations.flatMap((one) => one.answers.filter(({ shared }) => shared));
   return new Map(answers.map((answer) => [answer.status, answer]));

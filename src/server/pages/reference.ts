@@ -1,4 +1,7 @@
-/** /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. */
+/**
+ * /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. The overview has the
+ * service's address in its commands; those of the last addresses are kept, and whoever names ever new ones gets it without one.
+ */
 import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
 import { notFound } from "../../gateway/api/routes.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -58,7 +61,7 @@ function pagesOf({ description, consoleOn, clock }: Omit<ReferenceParts, "public
   };
 }
 
-/** The overview has the service's address. Those of the last addresses are kept, and whoever names ever others gets it without one. */
+/** Keeps the overviews of the last addresses. */
 function lastOverviews(make: (origin: string | null) => Promise<Document>, clock: Clock): typeof make {
   const kept = new Map<string | null, Promise<Document>>();
   let nextAtMs = 0;
@@ -81,9 +84,7 @@ function readDescription(description: string): { document: OpenApiDocument; part
   return { document, parts: partsOf(document) };
 }
 
-/** The start of the API reference: first calls, keys, and every operation in one list. */
-
-/** @param origin the service's address; null: it is not known */
+/** First calls, keys, and every operation in one list. @param origin the service's address; null: it is not known */
 function overviewPage({ info, components }: OpenApiDocument, parts: readonly Part[], origin: string | null): ReferencePage {
   const [lead = "", ...paragraphs] = info.description.split("\n\n");
   const main = markup`<h1>API reference</h1>

@@ -1,4 +1,8 @@
-/** A JSON Schema of the OpenAPI document as the reference reads it. */
+/**
+ * A JSON Schema of the OpenAPI document as the reference reads it: fields, and their types and bounds in words, such as `array of
+ * string or null` and `1 to 256 characters`. It reads only what the document has, and shows no regular expression that refuses only
+ * invisible characters.
+ */
 import { markup, type Html } from "../../http/html.ts";
 import type { JsonSchema } from "../../http/json-schema.ts";
 import { joined } from "./site.ts";
@@ -9,11 +13,11 @@ export interface Shape {
   /** The names of JSON's types. Empty: any value. */
   types: string[];
   description: string;
-  /** Of `anyOf`. */
+  /** The branches of `anyOf`. */
   branches: Shape[];
-  /** Of a list. */
+  /** The shape of a list's items. */
   items: Shape | null;
-  /** Of an object whose keys are free. */
+  /** The shape of the values of an object whose keys are free. */
   values: Shape | null;
   fields: ShapeField[];
   /** All allowed values; empty: not enumerated. */
@@ -62,13 +66,6 @@ export function shapeOf(schema: JsonSchema): Shape {
   };
 }
 
-function fieldsOf({ properties, required }: JsonSchema): ShapeField[] {
-  if (!isSchema(properties)) return [];
-  const needed = listOf(required);
-  const fields = Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]));
-  return fields.map(([name, schema]) => ({ name, required: needed.includes(name), shape: shapeOf(schema) }));
-}
-
 /** The shape itself, or what remains of a union with null; the description stays. */
 export function withoutNull(shape: Shape): Shape {
   const others = shape.branches.filter(({ types }) => types.join() !== "null");
@@ -78,18 +75,7 @@ export function withoutNull(shape: Shape): Shape {
   return { ...only, description: shape.description || only.description, default: shape.default ?? only.default };
 }
 
-function listOf(value: unknown): unknown[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The type and the bounds of a field in words. */
-
-/** Such as `array of string or null`; a named schema is a link. */
+/** The type of a field in words, such as `array of string or null`; a named schema is a link. */
 export function typeWords(shape: Shape): Html {
   const { reference, branches, items, values, types } = shape;
   if (reference !== null) return markup`<a href="#${schemaId(reference)}">${reference}</a>`;
@@ -120,6 +106,26 @@ export function boundWords(shape: Shape): Html[] {
   return distinct([...own, ...ofBranches, ...ofItems, ...byDefault]);
 }
 
+function listOf(value: unknown): unknown[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf({ properties, required }: JsonSchema): ShapeField[] {
+  if (!isSchema(properties)) return [];
+  const needed = listOf(required);
+  const fields = Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]));
+  return fields.map(([name, schema]) => ({ name, required: needed.includes(name), shape: shapeOf(schema) }));
+}
+
+function distinct(parts: readonly Html[]): Html[] {
+  return [...new Map(parts.map((part) => [String(part), part])).values()];
+}
+
 function wordList(words: unknown[]): Html[] {
   if (words.length === 0) return [];
   const codes = words.map((word) => markup`<code>${typeof word === "string" ? word : JSON.stringify(word)}</code>`);
@@ -145,8 +151,4 @@ function expressionWords(expression: string | null): Html[] {
   if (expression === null) return [];
   const words = textExpressions.get(expression);
   return [words === undefined ? markup`matches <code>${expression}</code>` : markup`${words}`];
-}
-
-function distinct(parts: readonly Html[]): Html[] {
-  return [...new Map(parts.map((part) => [String(part), part])).values()];
 }

@@ -1,4 +1,7 @@
-/** What the front door and the reference share: the bar with links to the public pages, their style, and the script that copies. */
+/**
+ * What the front door and the reference share: the bar with links to the public pages, their style, the script that copies, the
+ * service's address, and prose of the OpenAPI document as HTML. Whoever sends a Host that is no host gets no address back.
+ */
 import { copyButton } from "../../console/look/parts.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { asset, pageStyle, type Asset, pageHeader } from "../../http/page.ts";
@@ -7,7 +10,7 @@ export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
 export const signInPath = "/console/sign-in";
 
-/** For `copyButton`. */
+/** The script of copy buttons. */
 export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
 /** @param consoleOn whether the Console is served, so that a person can sign in */
@@ -28,9 +31,7 @@ export function siteStyle(file: URL): Asset {
   return asset("style", [pageStyle, new URL("site.css", import.meta.url), file]);
 }
 
-/** The address under which people reach this service, for commands to copy. */
-
-/** What a Host may consist of. Whoever sends anything else gets no address back. */
+/** What a Host may consist of. */
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
@@ -46,23 +47,22 @@ export function serviceOrigin({ headers, url }: Request, publicOrigin: string | 
   return `${secure ? "https" : "http"}://${host}`;
 }
 
-/** Sentences of the OpenAPI document as HTML. */
-
-/** Text between backticks becomes code. */
+/** Sentences of the OpenAPI document as HTML: text between backticks becomes code. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
   return markup`${pieces.map((piece, index) => (index % 2 === 1 ? markup`<code>${piece}</code>` : markup`${piece}`))}`;
 }
 
-/** The parts with a text between each two, and another before the last. */
+/** The parts with a separator between them, and another one before the last. */
 export function joined(parts: readonly Html[], between = ", ", last = between): Html {
   const separator = (index: number): string => (index === 0 ? "" : index === parts.length - 1 ? last : between);
   return markup`${parts.map((part, index) => markup`${separator(index)}${part}`)}`;
 }
 
-/** Code to copy: a button in its corner, shown where a script can copy. */
-
-/** @param id unique on the page @param what names it to screen readers, after "Copy" */
+/**
+ * Code to copy: a button in its corner, shown where a script can copy. @param id unique on the page @param what names it to screen
+ * readers, after "Copy"
+ */
 export function codeBlock({ id, what, code }: { id: string; what: string; code: string }): Html {
   return markup`<div class="code-block"><pre><code id="${id}">${code}</code></pre>${copyButton({ copies: id, label: "Copy", what })}</div>`;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { AckPolicy, DeliverPolicy, jetstreamManager } from "@nats-io/jetstream";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Server } from "../../../scripts/services/server.ts";
 import { eventReplayMax } from "../../../src/backing/limits.ts";
@@ -146,22 +146,6 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     await until(() => link.up);
     await consume(await publish(3, "new"));
   }, 30_000);
-
-  test("takes a stream over that a version without partitions made, in place, and loses nothing of it", async () => {
-    const manager = await jetstreamManager(link.connection);
-    const former = { ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All } as const;
-    await manager.streams.delete("settlements");
-    await manager.streams.add({ name: "settlements", subjects: ["weir.event.settlements"] });
-    await manager.consumers.add("settlements", { ...former, durable_name: "worker" });
-    const before = await publish(4, "before");
-    await stream.ensure();
-    await stream.publish("beside", payload, 1);
-    await consume([...before, "beside"]);
-    await until(async () => (await stream.listPartitions()).every(({ info }) => info.num_pending + info.num_ack_pending === 0));
-    expect((await first.info()).config.filter_subject).toBe("weir.event.settlements");
-    await stream.trim(0);
-    expect(await stored()).toBe(2);
-  });
 
   async function stored(): Promise<number> {
     const manager = await jetstreamManager(link.connection);

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectionsPerWorkspaceMax } from "../../../src/connectors/limits.ts";
-import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { Control } from "../../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -93,44 +92,11 @@ describe.each(oneDatabase)("connections on $name", ({ open }) => {
     expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
   });
 
-  test("of an earlier version, bound only to their connector, open until `secrets rotate` binds them to their connection", async () => {
-    const { id } = await connect();
-    const { id: other } = await connect();
-    control.probeFetch = async () => ({ status: 200, body: "[]" });
-    await sealAsBefore([String(id), String(other)]);
-    const before = await database.sql`SELECT connection_id, field, sealed FROM connection_fields`;
-    expect(await control.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
-    expect(await control.expect("POST", "/secrets/rotate")).toMatchObject({ rewrapped: 1 });
-    expect(await control.expect("POST", "/secrets/rotate")).toMatchObject({ rewrapped: 0 });
-    expect(await control.expect("POST", `/connections/${id}/test`)).toMatchObject({ ok: true });
-    await move(String(other), String(id));
-    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
-    for (const { connection_id, field, sealed } of before) {
-      await database.sql`UPDATE connection_fields SET sealed = ${sealed} WHERE connection_id = ${connection_id} AND field = ${field}`;
-    }
-    expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("503 unavailable null");
-  });
-
   /** As an attacker with write access to the database could. */
   async function move(from: string, to: string): Promise<void> {
     await database.sql`
       UPDATE connection_fields SET sealed = moved.sealed FROM connection_fields AS moved
       WHERE connection_fields.connection_id = ${to} AND moved.connection_id = ${from} AND moved.field = connection_fields.field`;
-  }
-
-  /** The connections, and their workspace's data key, as an earlier version stored them. */
-  async function sealAsBefore(ids: string[]): Promise<void> {
-    const { workspace_id: workspace } = (await control.list("/connections?workspace=acme"))[0] ?? {};
-    const named = String(workspace);
-    const key = await dataKeyOf(named, { sql: database.sql, keyring: control.keyring });
-    const wrapped = control.keyring.first.seal(key.reveal(), JSON.stringify(["data key", named]));
-    await database.sql`UPDATE data_keys SET wrapped = ${Buffer.from(wrapped)} WHERE workspace_id = ${named}`;
-    for (const id of ids) {
-      for (const [field, value] of Object.entries(okta)) {
-        const sealed = Buffer.from(key.seal(Buffer.from(value), JSON.stringify([named, "okta", field])));
-        await database.sql`UPDATE connection_fields SET sealed = ${sealed} WHERE connection_id = ${id} AND field = ${field}`;
-      }
-    }
   }
 
   test("can be used after `secrets rotate`, and without the old key", async () => {

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { columnFields } from "../../../src/gateway/generation-fields.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { selectKey } from "../../../src/accounts/keys/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-/** The columns of requests with routing or an own provider key; these have neither. */
-const withoutRoutingOrOwnKey = {
-  attempts: null,
-  own_key_id: null,
-  list_cost_nano: null,
-};
+/** What the settlement of a test does not have. */
+const withoutFields = Object.fromEntries(columnFields.map(({ name }) => [name, null]));
 
 describe.each(databases)("the rows of a charge on $name", ({ open }) => {
   let database: TestDatabase;
@@ -79,6 +76,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
     const rows = await money.sql`SELECT * FROM generations WHERE generation_id = ${charged.generation}`;
     expect([...rows]).toEqual([
       {
+        ...withoutFields,
         generation_id: charged.generation,
         entry: 2n,
         reserved_nano: 1_000_000n,
@@ -108,7 +106,6 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
         reasoning_tokens: 4,
         tier_above_tokens: 60,
         endpoint: "completions",
-        ...withoutRoutingOrOwnKey,
       },
     ]);
   });

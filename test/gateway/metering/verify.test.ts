@@ -122,8 +122,8 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       problem: "a charge adds money",
       invariant: "running_balance",
       names: ["entry 1", "charge of 1000000000"],
-      harm: ["UPDATE ledger_entries SET kind = 'charge' WHERE sequence = 1"],
-      repair: ["UPDATE ledger_entries SET kind = 'credit' WHERE sequence = 1"],
+      harm: ["UPDATE ledger_entries SET kind = 'charge', charges = 1, reference = NULL WHERE sequence = 1"],
+      repair: ["UPDATE ledger_entries SET kind = 'credit', charges = NULL, reference = 'workspace created' WHERE sequence = 1"],
     },
     {
       problem: "an account's balance is not that of the last entry",
@@ -195,7 +195,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       invariant: "entries_add_up",
       names: ["$workspace, entry 4: 1 charges of 200000 entered, 0 charges of 0 stored"],
       harm: [
-        `INSERT INTO ledger_entries SELECT workspace_id, 4, 'charge', -200000, balance_after_nano - 200000, NULL
+        `INSERT INTO ledger_entries SELECT workspace_id, 4, 'charge', -200000, balance_after_nano - 200000, NULL, now(), 1
          FROM ledger_entries WHERE sequence = 3`,
         "UPDATE credit_accounts SET sequence = 4, balance_nano = balance_nano - 200000 WHERE sequence = 3",
       ],
@@ -211,7 +211,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       harm: [
         "CREATE TABLE kept AS SELECT * FROM generations WHERE generation_id = '$generation'",
         "DELETE FROM generations WHERE generation_id = '$generation'",
-        "INSERT INTO retained_entries VALUES ('$workspace', 2, 0)",
+        "INSERT INTO retained_entries VALUES ('$workspace', 2)",
       ],
       repair: ["INSERT INTO generations SELECT * FROM kept", "DROP TABLE kept", "DELETE FROM retained_entries"],
     },
@@ -313,48 +313,39 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
   const verify = () => verifyLedger({ sql: database.sql });
 
   describe("a balance below zero", () => {
-    let name: string;
     let overdrawn: string;
-    let late: Settlement;
 
-    /** Rows as older versions wrote them, before charges were limited to reservation and balance. */
+    /** A refund between the credit and a charge of all of it. */
     beforeAll(async () => {
-      name = "overdrawn";
-      overdrawn = await control.workspace(name, "0.0002");
-      const spender = (await control.key(name)).id;
-      late = settlement({ workspace: overdrawn, key: spender });
-      await book(database.sql, late);
+      overdrawn = await control.workspace("overdrawn", "0.0002");
+      const charged = settlement({ workspace: overdrawn, key: (await control.key("overdrawn")).id });
+      await book(database.sql, charged);
       const { sql } = database;
-      await sql`UPDATE ledger_entries SET amount_nano = 150000, balance_after_nano = 150000 WHERE workspace_id = ${overdrawn} AND sequence = 1`;
-      await sql`UPDATE ledger_entries SET balance_after_nano = -50000 WHERE workspace_id = ${overdrawn} AND sequence = 2`;
-      await sql`UPDATE credit_accounts SET balance_nano = -50000 WHERE workspace_id = ${overdrawn}`;
-      await sql`UPDATE generations SET late = true WHERE generation_id = ${late.generation}`;
+      await sql`UPDATE ledger_entries SET sequence = 3, balance_after_nano = -50000 WHERE workspace_id = ${overdrawn} AND sequence = 2`;
+      await sql`UPDATE generations SET entry = 3 WHERE generation_id = ${charged.generation}`;
+      await sql`
+        INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
+        VALUES (${overdrawn}, 2, 'refund', -50000, 150000, 're_1')`;
+      await sql`UPDATE credit_accounts SET sequence = 3, balance_nano = -50000 WHERE workspace_id = ${overdrawn}`;
     });
 
-    const wasBefore = (excess: number | null, isLate: boolean) =>
-      database.sql`UPDATE generations SET excess_nano = ${excess}, late = ${isLate} WHERE generation_id = ${late.generation}`;
-
     test("the check reports a charge that left a debt", async () => {
-      const { broken } = await verify();
-      expect(broken).toEqual({
+      expect((await verify()).broken).toEqual({
         invariant: "charge_leaves_no_debt",
-        detail: `workspace ${overdrawn}, entry 2: a charge left a balance of -50000`,
+        detail: `workspace ${overdrawn}, entry 3: a charge left a balance of -50000`,
       });
     });
 
-    test("a late charge of an older version explains it", async () => {
-      await wasBefore(null, true);
-      expect(await verify()).toMatchObject({ ok: true });
-    });
-
-    test("the check reports a balance lower than late charges explain", async () => {
-      await wasBefore(null, false);
+    test("the check reports a balance lower than refunds and disputes explain", async () => {
+      const { sql } = database;
+      await sql`UPDATE ledger_entries SET amount_nano = 190000, balance_after_nano = 190000 WHERE workspace_id = ${overdrawn} AND sequence = 1`;
+      await sql`UPDATE ledger_entries SET amount_nano = -40000 WHERE workspace_id = ${overdrawn} AND sequence = 2`;
       const { broken } = await verify();
       expect(broken).toEqual({
         invariant: "overdraft_explained",
-        detail: `workspace ${overdrawn}, entry 2: a balance of -50000 where late charges, charges above their reservation, refunds and disputes explain 0`,
+        detail: `workspace ${overdrawn}, entry 3: a balance of -50000 where refunds and disputes explain -40000`,
       });
-      await control.expect("POST", "/credit", { body: { workspace: name, usd: "1", ref: "too late" } });
+      await control.expect("POST", "/credit", { body: { workspace: "overdrawn", usd: "1", ref: "too late" } });
       expect((await verify()).broken).toEqual(broken);
     });
   });

@@ -145,7 +145,7 @@ describe("the output of a request without a bound of its own", () => {
     expect(output(400_000, 100_000, { contextLength: 100_000, maxOutputTokens: 16 })).toBe(16);
   });
 
-  test("a gateway of before tells no estimate: then four bytes are a token", () => {
+  test("without an estimate four bytes are a token", () => {
     expect(output(160_000)).toBe(output(160_000, 40_000));
     expect(output(200_000)).toBe(output(200_000, 50_000));
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { DataKey, wrap } from "../../../src/accounts/secrets/data-key.ts";
+import { wrap } from "../../../src/accounts/secrets/data-key.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import { OpenedKeys, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
+import { SealKey } from "../../../src/kernel/seal-key.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { ownKey } from "../../support/gateway/own-keys.ts";
@@ -11,7 +12,7 @@ import { alarmsRaised } from "../../support/gateway/stored-money.ts";
 const base64 = (byte: number) => new Secret(Buffer.alloc(32, byte).toString("base64"));
 
 function sealed(text: string, keyring: Keyring) {
-  const dataKey = new DataKey(Buffer.alloc(32, 9), { bindsConnections: true });
+  const dataKey = new SealKey(Buffer.alloc(32, 9));
   const owner = ownKey();
   return ownKey({
     sealed: Buffer.from(sealOwnKey(new Secret(text), owner, dataKey)).toString("base64"),

@@ -231,7 +231,7 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     expect(await stored()).toHaveLength(3);
     expect(closer.logged.join("")).toContain("statement.contradicted");
 
-    await database.sql`INSERT INTO retained_entries (workspace_id, sequence, outside_nano) VALUES (${workspace}, 11, 0)`;
+    await database.sql`INSERT INTO retained_entries (workspace_id, sequence) VALUES (${workspace}, 11)`;
     expect(await closer.closeAt("2026-12-01T00:25:00Z")).toBe(0);
     const november = (await documents()).at(-1);
     expect(november?.charges_usd).toBe("0.000600000");

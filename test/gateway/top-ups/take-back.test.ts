@@ -112,12 +112,15 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
     expect(await world.broken()).toBe("entries_add_up");
     const { sql } = database;
     await sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
-    const kept = await sql<{ workspace: string; sequence: bigint }[]>`
-      UPDATE ledger_entries SET kind = 'charge' WHERE kind = 'refund' AND balance_after_nano < 0
-      RETURNING workspace_id AS workspace, sequence`;
+    const kept = await sql<{ workspace: string; sequence: bigint; reference: string }[]>`
+      SELECT workspace_id AS workspace, sequence, reference FROM ledger_entries WHERE kind = 'refund' AND balance_after_nano < 0`;
+    await sql`
+      UPDATE ledger_entries SET kind = 'charge', charges = 1, reference = NULL WHERE kind = 'refund' AND balance_after_nano < 0`;
     expect(await world.broken()).toBe("overdraft_explained");
-    for (const { workspace, sequence } of kept)
-      await sql`UPDATE ledger_entries SET kind = 'refund' WHERE workspace_id = ${workspace} AND sequence = ${sequence}`;
+    for (const { workspace, sequence, reference } of kept)
+      await sql`
+        UPDATE ledger_entries SET kind = 'refund', charges = NULL, reference = ${reference}
+        WHERE workspace_id = ${workspace} AND sequence = ${sequence}`;
     await sql`UPDATE ledger_entries SET kind = 'credit' WHERE kind = 'dispute'`;
     expect(await world.broken()).toBe("running_balance");
   });

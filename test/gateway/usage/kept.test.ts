@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import type { Database } from "../../../src/backing/backing.ts";
-import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { retainLog } from "../../../src/gateway/generations/retain.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { readUsage } from "../../../src/gateway/usage/usage.ts";
@@ -81,61 +80,5 @@ test.each(oneDatabase)(
       invariant: "usage_kinds_agree",
       detail: `workspace number 1, quarter ${quarter}: 1 requests of 200000, 1 of 199999 by keys, 1 of 200000 by models, 1 of 200000 in all`,
     });
-  },
-);
-
-test.each(oneDatabase)(
-  "usage has what was there before it: generations, and days of months that were deleted, on $name",
-  async ({ openBefore }) => {
-    await using database = await openBefore("0023-usage.sql");
-    const { sql } = database;
-    await sql`INSERT INTO workspaces (id, name) VALUES ('ws-1', 'w')`;
-    await sql`
-    INSERT INTO generation_days VALUES ('ws-1', 'key-1', 'sandbox/echo', '2026-05-31', 3, 2, 1, 300, 0, 150, ${2n * cost}, 0)`;
-    const at = new Date(august);
-    await sql`SELECT make_generations_month('2026-08')`;
-    const id = `gen-${"3odaaaaaaaaaaaaaaaaaaaaaaa".slice(0, 26)}`;
-    await sql`
-    INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, admitted_at, prompt_tokens, cached_tokens, completion_tokens,
-      duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id, workspace_id, key_id, model, provider)
-    SELECT first_generation_id(${at}) || substr(${id}, 14), 1, ${cost}, ${cost}, ${at}, 100, 0, 50, 34, 200, false, false, false, 200000000, 'settled', 'req', 'ws-1', 'key-1',
-      'sandbox/echo', 'sandbox'`;
-    await migrate(sql);
-    const customer = { workspace: "ws-1" } as Customer;
-    const all = [
-      ["2026-05-31", "unknown", 3, usdOf(2n)],
-      ["2026-08-05", "sandbox", 1, usdOf(1n)],
-    ];
-    expect(await days(customer, sql)).toEqual(all);
-    await rollUpUsage({ sql, clock });
-    expect(await days(customer, sql)).toEqual(all);
-  },
-);
-
-test.each(oneDatabase)(
-  "sums of eight days and of whole workspaces are made of those before them, and no older process adds to the others alone, on $name",
-  async ({ openBefore }) => {
-    const tested = "0035-long-usage-spans.sql";
-    await using database = await openBefore(tested);
-    const { sql } = database;
-    // Settlement of this version needs the later ones.
-    await migrate(
-      sql,
-      (await readMigrations()).filter(({ name }) => name !== tested),
-    );
-    const customer = await new StoredMoney(sql).customer();
-    await customer.metering.settle([august, august + 9 * 86_400_000].map((admittedAt) => customer.ended({ admittedAt })));
-    await rollUpUsage({ sql, clock });
-    await sql`DELETE FROM usage_sums WHERE span = 768 OR kind = 3`;
-    await sql`DELETE FROM usage_series WHERE key_id = '*' AND model = '*'`;
-    await migrate(sql);
-    expect((await verifyLedger({ sql })).broken).toBeNull();
-    const fields = { from: "2026-01-01" };
-    const { total } = await readUsage({ workspace: customer.workspace, keys: null, model: null, fields }, { sql, clock });
-    expect([total.requests, total.cost_usd]).toEqual([2, usdOf(2n)]);
-    expect(String(await failureOf(Promise.resolve(sql`UPDATE usage_state SET summed_before = 0`)))).toContain("newer version");
-    await customer.metering.settle([customer.ended({ admittedAt: august + 1 })]);
-    await rollUpUsage({ sql, clock });
-    expect((await verifyLedger({ sql })).broken).toBeNull();
   },
 );

@@ -1,4 +1,4 @@
-/** The transitions of findings: each state with each result of a scan, as in docs/internals/tools.md. */
+/** The transitions of findings: each state with each result of a scan, as src/security/findings/transitions.ts describes them. */
 import { describe, expect, test } from "bun:test";
 import { goneOutcome, transitionsOf, type Decision, type FindingState } from "../../../src/security/findings/transitions.ts";
 

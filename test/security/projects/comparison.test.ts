@@ -1,6 +1,5 @@
 /** No green without knowledge: a scan that had no advisories to compare with is no verdict. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readMigrations } from "../../../src/backing/migrate.ts";
 import { advisoryStaleMs } from "../../../src/security/limits.ts";
 import { objectOf } from "../../support/control.ts";
 import { oneDatabase } from "../../support/servers/databases.ts";
@@ -157,18 +156,6 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
     expect(objectOf(later.body)["message"]).toContain(
       "The advisories for npm are older than 7 days: newer vulnerabilities are not found",
     );
-  });
-
-  test("documents of before the counts are counted by the migration, versions that cannot be read among the others", async () => {
-    const { sql } = stage.database;
-    const counted = async () =>
-      (await sql`SELECT * FROM sbom_ecosystems ORDER BY sbom_id, ecosystem`).map((row) => objectOf(row));
-    const before = await counted();
-    const migration = (await readMigrations()).find(({ name }) => name.startsWith("0041"))?.text ?? "";
-    await sql`DELETE FROM sbom_ecosystems`;
-    await sql.unsafe(/^INSERT INTO sbom_ecosystems[^;]*;/m.exec(migration)?.[0] ?? "");
-    const mixed = (row: Record<string, unknown>) => row["ecosystem"] === "npm" && row["components"] === 2;
-    expect(await counted()).toEqual(before.map((row) => (mixed(row) ? { ...row, unreadable: 0 } : row)));
   });
 
   test("a record that dates itself into the future does not make advisories look new", async () => {

@@ -1,7 +1,6 @@
 /** No green without knowledge: a part of an ecosystem's first synchronization is no knowledge, and neither is a withdrawn record. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { agesFrom, agesText } from "../../../scripts/weir/print-findings.ts";
-import { readMigrations } from "../../../src/backing/migrate.ts";
 import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";
 import { ConsoleWorld } from "../../support/console.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
@@ -97,22 +96,6 @@ describe.each(oneDatabase)("the first synchronization of an ecosystem, on $name"
     expect((await ages())[0]).toMatchObject({ known: false, imported_at: null });
     await security.publish(lodash("CVE-2026-0002"));
     await security.scan();
-    expect(await shown()).toMatchObject({ scan_status: "completed" });
-  });
-
-  test("an ecosystem that withdrawn records made known before is not known after the migration, and others are", async () => {
-    const { sql } = database;
-    await security.publish({ ...lodash("CVE-2026-0001"), withdrawn: true });
-    await sql`INSERT INTO advisory_ecosystems (ecosystem, imported_at) VALUES ('npm', now())`;
-    await security.scan();
-    expect(await shown()).toMatchObject({ scan_status: "completed" });
-    const migration = (await readMigrations()).find(({ name }) => name.startsWith("0043"))?.text ?? "";
-    const update = /^UPDATE[^;]*;/m.exec(migration)?.[0] ?? "";
-    await sql.unsafe(update);
-    expect(await shown()).toMatchObject({ scan_status: "not_comparable" });
-    await security.publish(lodash("CVE-2026-0002"));
-    await security.scan();
-    await sql.unsafe(update);
     expect(await shown()).toMatchObject({ scan_status: "completed" });
   });
 });

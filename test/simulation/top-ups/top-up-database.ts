@@ -8,7 +8,7 @@ import type { Host } from "../world/host.ts";
 import type { LedgerServer } from "../world/ledger-server.ts";
 import { execute, Statement, tablesOf, type Row, type Rows } from "./statement.ts";
 
-const migration = readFileSync(join(import.meta.dir, "../../../src/backing/migrations/0031-top-ups.sql"), "utf8");
+const migration = readFileSync(join(import.meta.dir, "../../../src/backing/migrations/0004-top-ups.sql"), "utf8");
 
 /** What top-ups use of the ledger and of workspaces. */
 const around = [
@@ -17,6 +17,8 @@ const around = [
   `CREATE TABLE ledger_entries (workspace_id text, sequence bigint, kind text, amount_nano bigint, balance_after_nano bigint,
     reference text, PRIMARY KEY (workspace_id, sequence))`,
   "CREATE UNIQUE INDEX ledger_credit_reference ON ledger_entries (workspace_id, reference) WHERE kind = 'credit'",
+  `CREATE UNIQUE INDEX ledger_taken_back_reference ON ledger_entries (workspace_id, kind, reference)
+    WHERE kind IN ('refund', 'refund_reversed', 'dispute', 'dispute_reinstated')`,
 ];
 const tables = [...around, ...tablesOf(migration)];
 

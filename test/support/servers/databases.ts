@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { atEnd } from "../processes/at-end.ts";
 import { emptyDatabase, schemaDigest } from "./empty-database.ts";
-import { copyEmbeddedDatabase, createMigratedDatabase, migrationsBefore } from "./prepared-databases.ts";
+import { copyEmbeddedDatabase, createMigratedDatabase } from "./prepared-databases.ts";
 import { temporaryFolder, testServices } from "./services.ts";
 
 export interface TestDatabase extends AsyncDisposable {
@@ -41,13 +41,6 @@ export async function openEmbeddedDatabase(): Promise<TestDatabase> {
     await migrate(sql);
   }
   return { sql, async [Symbol.asyncDispose]() {} };
-}
-
-async function openEmbeddedBefore(migration: string): Promise<TestDatabase> {
-  const database = await openEmbeddedDatabase();
-  await database.sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
-  await migrate(database.sql, await migrationsBefore(migration));
-  return database;
 }
 
 interface ServerDatabase {
@@ -86,24 +79,10 @@ function openAt(url: string): TestDatabase {
   return openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
 }
 
-async function openServerBefore(server: string, migration: string): Promise<TestDatabase> {
-  const created = await createMigratedDatabase(server, migration);
-  const database = openAt(created.url);
-  return {
-    sql: database.sql,
-    async [Symbol.asyncDispose]() {
-      await database[Symbol.asyncDispose]();
-      await created[Symbol.asyncDispose]();
-    },
-  };
-}
-
 interface DatabaseKind {
   name: string;
   /** Empty, with the whole schema. */
   open: () => Promise<TestDatabase>;
-  /** Empty, with the schema as it was before this migration. */
-  openBefore: (migration: string) => Promise<TestDatabase>;
   /**
    * false: the embedded database beside a PostgreSQL server. It runs the same SQL at several times the CPU time, so files with many
    * cases give it those that show the store on it, and leave the others to PostgreSQL.
@@ -116,7 +95,6 @@ const server = services?.urls.DATABASE_URL ?? null;
 const embeddedKind: DatabaseKind = {
   name: "the embedded database",
   open: openEmbeddedDatabase,
-  openBefore: openEmbeddedBefore,
   runsAll: server === null,
 };
 
@@ -129,7 +107,6 @@ export const databases: DatabaseKind[] =
         {
           name: "PostgreSQL",
           open: () => openServerDatabase(server),
-          openBefore: (migration) => openServerBefore(server, migration),
           runsAll: true,
         },
       ];

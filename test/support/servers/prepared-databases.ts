@@ -65,15 +65,11 @@ export interface ServerDatabase extends AsyncDisposable {
   url: string;
 }
 
-/**
- * A new database with the schema on the server of `url`. Disposing it closes its connections.
- * @param before the migration at which the schema ends; by default it is whole
- */
-export async function createMigratedDatabase(url: string, before?: string): Promise<ServerDatabase> {
+/** A new database with the schema on the server of `url`. Disposing it closes its connections. */
+export async function createMigratedDatabase(url: string): Promise<ServerDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const key = `${url} ${before}`;
-  const template = templates.get(key) ?? prepareTemplate(url, await migrationsBefore(before));
-  templates.set(key, template);
+  const template = templates.get(url) ?? prepareTemplate(url, await readMigrations());
+  templates.set(url, template);
   await onServer(url, `CREATE DATABASE ${name} TEMPLATE ${await template}`);
   return {
     url: urlOf(url, name),
@@ -81,12 +77,6 @@ export async function createMigratedDatabase(url: string, before?: string): Prom
       await onServer(url, `DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
-}
-
-/** @param name of a migration, which is left out like all after it; undefined: none is */
-export async function migrationsBefore(name: string | undefined): Promise<Migration[]> {
-  const migrations = await readMigrations();
-  return name === undefined ? migrations : migrations.filter((migration) => migration.name < name);
 }
 
 /** Kept on the server for other processes. The first process that completes it gives it its name. */

@@ -1,7 +1,7 @@
 -- Precedes every function, after clock.lua. Shared code is created when the library is loaded, not in every call; Redis makes its
 -- own libraries available only while a function runs.
 local call, floor, max, min, pack, read
--- Of the call: Redis runs one at a time.
+-- The time of the call: Redis runs one at a time.
 local clock
 
 -- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.

@@ -1,4 +1,7 @@
-/** Writes the catalog's columns in the specification's words. */
+/**
+ * Writes the five columns of a connector in the specification's words: how to connect, what to fill in, what to grant. What is unknown
+ * is a dash, never a guess.
+ */
 import type { ConnectorCatalog, Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
 export interface Columns {
@@ -39,10 +42,6 @@ export function credentialSetsOf({ form, credential_sets = [] }: Connector): rea
   return form === "generic" ? [genericSet] : credential_sets.map(({ fields }) => ({ fields }));
 }
 
-function fieldLabels({ fields }: CredentialSet): string {
-  return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
-}
-
 /** The vendor's own words for what to grant; null if only notes are known. */
 export function grantName({ text, scopes }: Grant): string | null {
   return text ?? (scopes.join(", ") || null);
@@ -52,6 +51,10 @@ export function grantName({ text, scopes }: Grant): string | null {
 export function noteTexts({ notes, plan }: Grant, grantNotes: ConnectorCatalog["grantNotes"]): string[] {
   const texts = new Map(grantNotes.map(({ code, text }) => [code, text]));
   return notes.map((code) => (texts.get(code) ?? code).replace("{plan}", plan ?? ""));
+}
+
+function fieldLabels({ fields }: CredentialSet): string {
+  return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
 }
 
 function grantText(grant: Grant | null, grantNotes: ConnectorCatalog["grantNotes"]): string {

@@ -1,4 +1,7 @@
-/** Rewrites catalog files in their canonical text. It changes no fact. */
+/**
+ * Rewrites catalog files in their canonical text, the only one that a connector's facts may have. So diffs show only facts, and exports
+ * are stable to the byte. It changes no fact; a file that cannot be read stays as it is and is named.
+ */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { type CatalogFile, type ConnectorFiles, type Problem, readerOf } from "./read-file.ts";
 import { Connector, GrantNotes, SearchWords, claims, Evidence, Field, Grant, methods, type FileCredentialSet } from "./schema.ts";
@@ -27,18 +30,6 @@ export function formatConnectors({ connectors, grantNotes, searchWords }: Connec
   };
 }
 
-function formatOne<Value>(
-  file: CatalogFile,
-  { read, write }: { read: (file: CatalogFile) => { value: Value | null; problems: Problem[] }; write: (value: Value) => string },
-): Formatted {
-  const { value, problems } = read(file);
-  if (value === null) return { changed: [], problems };
-  const text = write(value);
-  return { changed: text === file.text ? [] : [{ name: file.name, text }], problems };
-}
-
-/** The only text that a connector's facts may have, so that diffs show only facts and exports are stable to the byte. */
-
 /** @param noteOrder codes of grant-notes.json */
 export function canonicalText(connector: Connector, noteOrder: readonly string[]): string {
   return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
@@ -54,13 +45,14 @@ export function canonicalSearchWords(words: SearchWords): string {
   return `{\n${lists.join(",\n")}\n}\n`;
 }
 
-/** JSON with a blank after commas and colons. */
-function lineOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return `{ ${Object.entries(value)
-    .map(([name, one]) => `${JSON.stringify(name)}: ${lineOf(one)}`)
-    .join(", ")} }`;
+function formatOne<Value>(
+  file: CatalogFile,
+  { read, write }: { read: (file: CatalogFile) => { value: Value | null; problems: Problem[] }; write: (value: Value) => string },
+): Formatted {
+  const { value, problems } = read(file);
+  if (value === null) return { changed: [], problems };
+  const text = write(value);
+  return { changed: text === file.text ? [] : [{ name: file.name, text }], problems };
 }
 
 function canonicalConnector(connector: Connector, noteOrder: readonly string[]): object {
@@ -77,6 +69,16 @@ function canonicalConnector(connector: Connector, noteOrder: readonly string[]):
   });
 }
 
+/** Copies the properties in the schema's order; absent ones stay absent. */
+function inOrder(schema: { properties: object }, value: object): object {
+  const order = Object.keys(schema.properties);
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
+}
+
+function byList(order: readonly string[]): (one: string, other: string) => number {
+  return (one, other) => order.indexOf(one) - order.indexOf(other);
+}
+
 function canonicalSet({ fields, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
   const ordered = { fields: fields.map((field) => inOrder(Field, field)) };
   return grant === undefined ? ordered : { ...ordered, grant: grant && canonicalGrant(grant, noteOrder) };
@@ -87,12 +89,11 @@ function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
   return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
 }
 
-/** Copies the properties in the schema's order; absent ones stay absent. */
-function inOrder(schema: { properties: object }, value: object): object {
-  const order = Object.keys(schema.properties);
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
-}
-
-function byList(order: readonly string[]): (one: string, other: string) => number {
-  return (one, other) => order.indexOf(one) - order.indexOf(other);
+/** JSON with a blank after commas and colons. */
+function lineOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}: ${lineOf(one)}`)
+    .join(", ")} }`;
 }

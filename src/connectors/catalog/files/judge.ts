@@ -1,4 +1,9 @@
-/** Checks catalog files and builds a catalog from them, with all problems that must be fixed. */
+/**
+ * Checks the files of the catalog together and builds a catalog from them, or names all problems that must be fixed.
+ *
+ * Beyond the rules for one connector, it finds connectors that are the same or that readers could confuse. A mistake in the words of
+ * the search never refuses the catalog: `weir catalog check` reports it, and a service searches without the words that it cannot use.
+ */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { canonicalSearchWords } from "./format.ts";
 import { type CatalogFile, type ConnectorFiles, formatProblem, type Problem, readerOf } from "./read-file.ts";
@@ -8,7 +13,6 @@ import { type ConnectorCatalog, Categories, Connector, GrantNotes, OAuthApps, Se
 const readCategories = readerOf(Categories);
 const readGrantNotes = readerOf(GrantNotes);
 const readOAuthApps = readerOf(OAuthApps);
-const readConnector = readerOf(Connector);
 
 export interface Judgement {
   /** All that could be read, with or without problems. */
@@ -46,6 +50,34 @@ export function catalogOf(files: ConnectorFiles): ConnectorCatalog {
   throw new Error(`The connector catalog is refused: ${formatProblem(first)} (problems in all: ${problems.length})`);
 }
 
+const readWords = readerOf(SearchWords);
+export const noSearchWords: SearchWords = { connectors: [], categories: [], methods: [], popular: [] };
+
+/** @param file null if the folder has none */
+export function judgeSearchWords(
+  file: CatalogFile | null,
+  { connectors, categories }: ConnectorCatalog,
+): { words: SearchWords; problems: Problem[] } {
+  if (file === null) return { words: noSearchWords, problems: [] };
+  const { value: words, problems } = readWords(file);
+  if (!words) return { words: noSearchWords, problems };
+  const ids = new Set(connectors.map(({ id }) => id));
+  const found = [
+    ...differs(file.text, canonicalSearchWords(words)).map((message) => ["", message]),
+    ...words.connectors.flatMap(({ connector }, row) => unknownConnector(`connectors[${row}].connector`, connector, ids)),
+    ...words.popular.flatMap((id, row) => unknownConnector(`popular[${row}]`, id, ids)),
+    ...words.categories.flatMap(({ category }, row) =>
+      categories.includes(category)
+        ? []
+        : [[`categories[${row}].category`, `"${category}" is not in categories.json: write one of its names`]],
+    ),
+    ...repeatedWords(words),
+  ];
+  return { words, problems: found.map(([field = "", message = ""]) => ({ file: file.name, field, message })) };
+}
+
+const readConnector = readerOf(Connector);
+
 function judgeOne(file: CatalogFile, surroundings: Surroundings): { connector: Connector | null; problems: Problem[] } {
   const { value: connector, problems } = readConnector(file);
   if (!connector) return { connector, problems };
@@ -56,25 +88,6 @@ function judgeOne(file: CatalogFile, surroundings: Surroundings): { connector: C
   const wanted = `connectors/${connector.slug}.json`;
   if (file.name !== wanted) findings.push(["slug", `is "${connector.slug}": rename the file to ${wanted}, or change the slug`]);
   return { connector, problems: findings.map(([field, message]) => ({ file: file.name, field, message })) };
-}
-
-function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surroundings): Problem[] {
-  const known = new Set(connectors.map(({ id }) => id));
-  const records = connectors.filter(({ methods }) => methods.includes("record_only"));
-  return [
-    ...duplicatesIn(connectors).map(({ connector, finding: [field, message] }) => problemIn(connector, { field, message })),
-    ...records.slice(1).map((connector) => {
-      const message = `"record_only" is already in ${records[0]?.slug}, the only exception: write "api_token"`;
-      return problemIn(connector, { field: "methods", message });
-    }),
-    ...[...oauthApps]
-      .filter((id) => !known.has(id))
-      .map((id) => ({ file: "oauth-apps.json", field: "connector", message: `"${id}" is no connector's id: correct it` })),
-  ];
-}
-
-function problemIn({ slug }: Connector, { field, message }: Omit<Problem, "file">): Problem {
-  return { file: `connectors/${slug}.json`, field, message };
 }
 
 function repeated(
@@ -101,76 +114,20 @@ function repeated(
   ];
 }
 
-/**
- * Checks the words of the search. A mistake there never refuses the catalog: `weir catalog check` reports it, and a service
- * searches without the words that it cannot use.
- */
-
-const readWords = readerOf(SearchWords);
-
-export const noSearchWords: SearchWords = { connectors: [], categories: [], methods: [], popular: [] };
-
-/** @param file null if the folder has none */
-export function judgeSearchWords(
-  file: CatalogFile | null,
-  { connectors, categories }: ConnectorCatalog,
-): { words: SearchWords; problems: Problem[] } {
-  if (file === null) return { words: noSearchWords, problems: [] };
-  const { value: words, problems } = readWords(file);
-  if (!words) return { words: noSearchWords, problems };
-  const ids = new Set(connectors.map(({ id }) => id));
-  const found = [
-    ...differs(file.text, canonicalSearchWords(words)).map((message) => ["", message]),
-    ...words.connectors.flatMap(({ connector }, row) => unknownConnector(`connectors[${row}].connector`, connector, ids)),
-    ...words.popular.flatMap((id, row) => unknownConnector(`popular[${row}]`, id, ids)),
-    ...words.categories.flatMap(({ category }, row) =>
-      categories.includes(category)
-        ? []
-        : [[`categories[${row}].category`, `"${category}" is not in categories.json: write one of its names`]],
-    ),
-    ...repeatedWords(words),
-  ];
-  return { words, problems: found.map(([field = "", message = ""]) => ({ file: file.name, field, message })) };
-}
-
-function unknownConnector(field: string, id: string, ids: ReadonlySet<string>): string[][] {
-  return ids.has(id) ? [] : [[field, `"${id}" is no connector's id: correct it`]];
-}
-
-function repeatedWords({ connectors, popular }: SearchWords): string[][] {
-  const seen = new Set<string>();
+function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surroundings): Problem[] {
+  const known = new Set(connectors.map(({ id }) => id));
+  const records = connectors.filter(({ methods }) => methods.includes("record_only"));
   return [
-    ...connectors.flatMap(({ connector, words }, row) =>
-      words.flatMap((word, index) => {
-        const key = `${connector} ${word.toLowerCase()}`;
-        const twice = seen.has(key);
-        seen.add(key);
-        return twice ? [[`connectors[${row}].words[${index}]`, `"${word}" occurs twice for ${connector}: remove one`]] : [];
-      }),
-    ),
-    ...popular.flatMap((id, row) => (popular.indexOf(id) < row ? [[`popular[${row}]`, `"${id}" occurs twice: remove one`]] : [])),
+    ...duplicatesIn(connectors).map(({ connector, finding: [field, message] }) => problemIn(connector, { field, message })),
+    ...records.slice(1).map((connector) => {
+      const message = `"record_only" is already in ${records[0]?.slug}, the only exception: write "api_token"`;
+      return problemIn(connector, { field: "methods", message });
+    }),
+    ...[...oauthApps]
+      .filter((id) => !known.has(id))
+      .map((id) => ({ file: "oauth-apps.json", field: "connector", message: `"${id}" is no connector's id: correct it` })),
   ];
 }
-
-/** Finds connectors that are the same, or that readers could confuse. */
-
-/** Words that distinguish a company from its products but not two systems from each other. */
-const idle = new Set([
-  "inc",
-  "ltd",
-  "llc",
-  "gmbh",
-  "corp",
-  "corporation",
-  "company",
-  "the",
-  "by",
-  "for",
-  "com",
-  "io",
-  "ai",
-  "app",
-]);
 
 /** What a connector shares with earlier ones in the catalog. */
 function duplicatesIn(connectors: readonly Connector[]): { connector: Connector; finding: Finding }[] {
@@ -196,11 +153,6 @@ function duplicatesIn(connectors: readonly Connector[]): { connector: Connector;
   });
 }
 
-function namesOf({ name, aka = [] }: Connector): [field: string, name: string][] {
-  const others = aka.map((other, index): [string, string] => [`aka[${index}]`, wordsOf(other).join("")]);
-  return [["name", wordsOf(name).join("")], ...others];
-}
-
 /** The name without its vendor's. */
 function productOf({ name, vendor }: Connector): string {
   const vendorWords = wordsOf(vendor);
@@ -209,9 +161,55 @@ function productOf({ name, vendor }: Connector): string {
     .join("");
 }
 
+/** Words that distinguish a company from its products but not two systems from each other. */
+const idle = new Set([
+  "inc",
+  "ltd",
+  "llc",
+  "gmbh",
+  "corp",
+  "corporation",
+  "company",
+  "the",
+  "by",
+  "for",
+  "com",
+  "io",
+  "ai",
+  "app",
+]);
+
 function wordsOf(name: string): string[] {
   const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("&", " and ");
   const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
   const telling = words.filter((word) => !idle.has(word));
   return telling.length > 0 ? telling : words;
+}
+
+function namesOf({ name, aka = [] }: Connector): [field: string, name: string][] {
+  const others = aka.map((other, index): [string, string] => [`aka[${index}]`, wordsOf(other).join("")]);
+  return [["name", wordsOf(name).join("")], ...others];
+}
+
+function problemIn({ slug }: Connector, { field, message }: Omit<Problem, "file">): Problem {
+  return { file: `connectors/${slug}.json`, field, message };
+}
+
+function unknownConnector(field: string, id: string, ids: ReadonlySet<string>): string[][] {
+  return ids.has(id) ? [] : [[field, `"${id}" is no connector's id: correct it`]];
+}
+
+function repeatedWords({ connectors, popular }: SearchWords): string[][] {
+  const seen = new Set<string>();
+  return [
+    ...connectors.flatMap(({ connector, words }, row) =>
+      words.flatMap((word, index) => {
+        const key = `${connector} ${word.toLowerCase()}`;
+        const twice = seen.has(key);
+        seen.add(key);
+        return twice ? [[`connectors[${row}].words[${index}]`, `"${word}" occurs twice for ${connector}: remove one`]] : [];
+      }),
+    ),
+    ...popular.flatMap((id, row) => (popular.indexOf(id) < row ? [[`popular[${row}]`, `"${id}" occurs twice: remove one`]] : [])),
+  ];
 }

@@ -1,4 +1,7 @@
-/** Parses one catalog file into a value of its schema, or returns its problems. */
+/**
+ * Reads the files of the connector catalog, and parses each into a value of its schema. A problem names the file, the field, and what
+ * to write instead.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -21,9 +24,47 @@ export function readerOf<Schema extends TSchema>(schema: Schema): Reader<Schema>
   };
 }
 
-/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
-function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
-  return check.Check(value);
+/** A file before any check. */
+export interface CatalogFile {
+  /** Relative to the catalog's folder, such as `connectors/okta.json`. */
+  name: string;
+  text: string;
+}
+
+export interface ConnectorFiles {
+  categories: CatalogFile;
+  grantNotes: CatalogFile;
+  oauthApps: CatalogFile;
+  /** null: the folder has none, and connectors are found by their names alone. */
+  searchWords: CatalogFile | null;
+  /** Sorted by name. */
+  connectors: CatalogFile[];
+}
+
+/** @throws Error of the file system when a file cannot be read */
+export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
+  const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
+  const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();
+  return {
+    categories: await read("categories.json"),
+    grantNotes: await read("grant-notes.json"),
+    oauthApps: await read("oauth-apps.json"),
+    searchWords: await read("search-words.json").catch(nullIfAbsent),
+    connectors: await Promise.all(names.map((name) => read(`connectors/${name}`))),
+  };
+}
+
+/** A problem in a catalog file that must be fixed. */
+export interface Problem {
+  file: string;
+  /** Such as `credential_sets[0].fields[1].key`; empty for the file as a whole. */
+  field: string;
+  /** What is wrong, and what to write instead. */
+  message: string;
+}
+
+export function formatProblem({ file, field, message }: Problem): string {
+  return field === "" ? `${file}: ${message}` : `${file}: ${field}: ${message}`;
 }
 
 function parse(text: string): { value: unknown } | { broken: string } {
@@ -34,7 +75,12 @@ function parse(text: string): { value: unknown } | { broken: string } {
   }
 }
 
-/** For "an object or null", reports the errors within the object, because they name the wrong field. */
+/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
+function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
+  return check.Check(value);
+}
+
+/** Replaces the error of "an object or null" by those within the object, because they name the wrong field. */
 function innermost(error: ValueError): ValueError[] {
   if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
   const [ofObject] = error.errors;
@@ -62,51 +108,7 @@ function firstOfEach(problems: Problem[]): Problem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 }
 
-/** Reads the files of the connector catalog, before any check. */
-
-export interface CatalogFile {
-  /** Relative to the catalog's folder, such as `connectors/okta.json`. */
-  name: string;
-  text: string;
-}
-
-export interface ConnectorFiles {
-  categories: CatalogFile;
-  grantNotes: CatalogFile;
-  oauthApps: CatalogFile;
-  /** null if there is none, as in a folder of an earlier version. */
-  searchWords: CatalogFile | null;
-  /** Sorted by name. */
-  connectors: CatalogFile[];
-}
-
-/** @throws Error of the file system when a file cannot be read */
-export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
-  const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
-  const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();
-  return {
-    categories: await read("categories.json"),
-    grantNotes: await read("grant-notes.json"),
-    oauthApps: await read("oauth-apps.json"),
-    searchWords: await read("search-words.json").catch(nullIfAbsent),
-    connectors: await Promise.all(names.map((name) => read(`connectors/${name}`))),
-  };
-}
-
 function nullIfAbsent(error: unknown): null {
   if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
   throw error;
-}
-
-/** A problem in a catalog file that must be fixed. */
-export interface Problem {
-  file: string;
-  /** Such as `credential_sets[0].fields[1].key`; empty for the file as a whole. */
-  field: string;
-  /** What is wrong, and what to write instead. */
-  message: string;
-}
-
-export function formatProblem({ file, field, message }: Problem): string {
-  return field === "" ? `${file}: ${message}` : `${file}: ${field}: ${message}`;
 }

@@ -1,4 +1,7 @@
-/** The rules for one connector beyond its schema. */
+/**
+ * The rules for one connector beyond its schema. Each is a function that returns wrong fields and what to change. The most important: a
+ * grant names only scopes that read, secrets have no example, and every claim has a source.
+ */
 import { canonicalText } from "./format.ts";
 import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The schemas of the files below catalog-data that make up the connector catalog. The order of properties here is the order in
- * the files and in every export. Messages quote each `description`. docs/reference/connectors.md explains every field.
+ * The schemas of the files below catalog-data that make up the connector catalog. The order of properties here is the order in the
+ * files and in every export. Messages quote each `description`. docs/reference/connectors.md explains every field.
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 
@@ -101,7 +101,7 @@ export const OAuthApps = Type.Array(strict({ connector: Slug }), {
   description: "a list of objects with the id of a connector",
 });
 
-/** The words by which a search finds connectors beside their names. They are no part of a row, nor of any export. */
+/** The words by which a search finds connectors in addition to their names. No row and no export has them. */
 export const SearchWords = strict({
   /** Abbreviations, former names and products, each with a page that states them. */
   connectors: Type.Array(
@@ -123,26 +123,25 @@ export const SearchWords = strict({
 });
 export type SearchWords = Static<typeof SearchWords>;
 
-function strict<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: false });
-}
-
 /** One of a fixed set of words. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   const literals = words.map((word) => Type.Literal(word));
   return Type.Unsafe<Words[number]>(Type.Union(literals, { description: `one of ${words.join(", ")}` }));
 }
 
-function orNull<Schema extends ReturnType<typeof strict> | typeof Line>(schema: Schema) {
-  const description = `${schema.description ?? "an object"}, or null`;
-  return Type.Union([schema, Type.Null()], { description });
-}
-
 /** The checked connector catalog, sorted by id. */
-
 export interface ConnectorCatalog {
   /** Names, in display order. */
   categories: readonly string[];
   grantNotes: GrantNotes;
   connectors: readonly Connector[];
+}
+
+function strict<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+function orNull<Schema extends ReturnType<typeof strict> | typeof Line>(schema: Schema) {
+  const description = `${schema.description ?? "an object"}, or null`;
+  return Type.Union([schema, Type.Null()], { description });
 }

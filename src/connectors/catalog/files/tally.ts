@@ -1,4 +1,4 @@
-/** Counts connectors and their sources, for `weir catalog check`. */
+/** Counts connectors and their sources; `weir catalog check` prints the figures. */
 import { type ConnectorCatalog, claims, type Claim, type Connector } from "./schema.ts";
 import { grantName } from "./columns.ts";
 import { claimsOf } from "./rules.ts";

@@ -1,4 +1,7 @@
-/** Up to four models side by side; the address holds their ids. */
+/**
+ * Up to four models side by side. The address holds their ids, so that a comparison can be sent to a colleague; an id that is mistyped
+ * gives the one that was probably meant, and the page says so.
+ */
 import { nearestModel } from "../../../gateway/models/availability.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";

@@ -1,4 +1,7 @@
-/** The time zone in which a page cuts days: UTC, or the one that its address names. */
+/**
+ * The time zone in which a page cuts days: UTC, or the one that its address names. A script offers the browser's zone; without it days are
+ * UTC. A zone that does not exist is named, and UTC shown in its place.
+ */
 import { instantOf, isTimeZone, localTime } from "../../../gateway/usage/periods.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";

@@ -1,4 +1,7 @@
-/** The filters of the list of models, from the query of its address. */
+/**
+ * The filters of the list of models, from the query of its address, and the search over names, ids and bounds. A word that finds nothing
+ * gives the ids that it may have meant. It works on the list that the page has read: the catalog is small.
+ */
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import type { Html } from "../../../http/html.ts";
 import { parsePricePerMillion, type PicoUsdPerToken } from "../../../kernel/money.ts";
@@ -111,7 +114,7 @@ function providers(models: readonly ModelDetails[]): [string, string][] {
   return [...names].toSorted(([, one], [, other]) => one.localeCompare(other, "en"));
 }
 
-/** Chooses and sorts models by the words and bounds of a query. */
+// Chooses and sorts models by the words and bounds of a query.
 
 const orders = ["callable", "price", "output", "context", "latency", "uptime", "newest"] as const;
 type Order = (typeof orders)[number];
@@ -123,7 +126,7 @@ export interface Wanted {
   provider: string;
   kind: "" | "chat" | "embeddings";
   callable: "" | "yes" | "no";
-  /** Of tokens of a request; null: any. */
+  /** What an input token may cost; null: any price. */
   priceMax: PicoUsdPerToken | null;
   /** In tokens; 0: any. */
   contextMin: number;

@@ -1,5 +1,9 @@
-/** One key: what it is, how to use it, and how to change or revoke it. */
+/**
+ * One key: what it is, how to use it, and how to change or revoke it. It shows the key masked: the whole is shown once, at its creation. A
+ * revoked key stays readable and cannot come back.
+ */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { confirmForm, form } from "../../look/forms.ts";
@@ -21,7 +25,7 @@ export const revokeKeyPage: Page = { ...shared, path: "/keys/:id/revoke", render
 const pathOf = ({ params }: PageCall): string => `/keys/${encodeURIComponent(params["id"] ?? "")}`;
 
 async function render(call: PageCall): Promise<PageContent> {
-  const key = await call.control<KeyView>("GET", pathOf(call));
+  const key = await call.control(keyEndpoints.show, { id: call.params["id"] ?? "" });
   const mayChange = key.revoked_at === null && call.workspace.role !== "auditor";
   const revoking = { id: "revoke", title: `Revoke “${key.name}”?`, body: revokeForm(key, call), asks: null };
   return {
@@ -78,7 +82,7 @@ function revokeForm({ name, masked, last_used_at: used }: KeyView, call: PageCal
 }
 
 async function renderRevoke(call: PageCall): Promise<PageContent> {
-  const key = await call.control<KeyView>("GET", pathOf(call));
+  const key = await call.control(keyEndpoints.show, { id: call.params["id"] ?? "" });
   return {
     title: `Revoke “${key.name}”?`,
     trail: [
@@ -90,11 +94,14 @@ async function renderRevoke(call: PageCall): Promise<PageContent> {
 }
 
 async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  await call.control("PATCH", pathOf(call), limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference"));
+  await call.control(keyEndpoints.edit, {
+    id: call.params["id"] ?? "",
+    ...limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference"),
+  });
   return { goTo: call.link(pathOf(call)), said: "The key is saved. The change is in force within 30 seconds." };
 }
 
 async function revoke(call: PageCall): Promise<ActionResult> {
-  const { name } = await call.control<KeyView>("POST", `${pathOf(call)}/revoke`);
+  const { name } = await call.control(keyEndpoints.revoke, { id: call.params["id"] ?? "" });
   return { goTo: call.link("/keys?tab=revoked"), said: `The key “${name}” is revoked.` };
 }

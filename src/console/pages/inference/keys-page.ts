@@ -1,5 +1,7 @@
-/** The keys of a workspace, and the form that creates one. */
+/** The keys of a workspace, active and revoked, with what each has spent, and the form that creates one. A member sees their own. */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { meter } from "../../look/charts.ts";
@@ -22,9 +24,12 @@ export const keysPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const revoked = call.query.get("tab") === "revoked";
   const after = call.query.get("after") ?? "";
-  const page = { revoked: String(revoked), limit: String(rowsOfPage), ...(after !== "" && { after }) };
-  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", page);
-  const { enabled } = await call.control<{ enabled: boolean }>("GET", `/workspaces/${call.workspace.id}`);
+  const { data: keys } = await call.control(keyEndpoints.list, {
+    revoked: revoked ? "true" : "false",
+    limit: String(rowsOfPage),
+    ...(after !== "" && { after }),
+  });
+  const { enabled } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
   const reason = mayCreate(call, enabled);
   const create = reason === null ? opener({ dialog: "new-key", path: call.link("/keys/new"), label: "Create key" }) : null;
   const views = tabs("Keys by state", [

@@ -1,4 +1,7 @@
-/** The facts of a model as the pages of models show them. */
+/**
+ * The facts of a model as all pages of models show them: prices, limits, measured speed, and whether it can be called here and why not. A
+ * figure that was not measured shows none, never a zero.
+ */
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge, copyButton } from "../../look/parts.ts";

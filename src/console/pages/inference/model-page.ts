@@ -1,4 +1,8 @@
-/** One model: whether it can be called and what it lacks, its routes, prices and limits, and how to call it. */
+/**
+ * One model: whether it can be called and what it lacks, its routes, prices and limits, the fields that a request may have, and how to
+ * call it. An unknown id is refused with the one that was probably meant.
+ */
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
 import { factsOf } from "../../../gateway/api/request/requested-model.ts";
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
@@ -28,7 +32,7 @@ import { samplesFor } from "./request-samples.ts";
 export const modelPage: Page = { ...ofModels, path: "/models/*id", navigation: null, render };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: ModelDetails[] }>("GET", "/models", { id: call.params["id"] ?? "" });
+  const { data } = await call.control(modelEndpoints.list, { id: call.params["id"] ?? "" });
   const [model] = data;
   if (!model) throw new Error("The control API found a model and gave none");
   return {
@@ -155,7 +159,7 @@ function samples({ id, kind }: ModelDetails, call: PageCall): Html {
   return codeSamples({ id: "sample", legend: "A request", samples: samplesFor(request) });
 }
 
-/** Which fields a request to a chat model may have. */
+// Which fields a request to a chat model may have.
 
 function requestFields(model: ModelDetails): Html {
   const served = chatFields.filter(({ accepts }) => accepts !== "nothing");

@@ -1,4 +1,8 @@
-/** All models of the catalog, as this workspace may call them. */
+/**
+ * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters stand in
+ * the address; the boxes in the rows lead to a comparison. The file has what the filters leave.
+ */
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -26,11 +30,11 @@ export const modelsPage: Page = {
   csv,
 };
 
-/** Of the form that compares; its boxes are in the rows. */
+/** The id of the form that compares; its boxes are in the rows. */
 const comparing = "compare-models";
 
 export function allModels(call: PageCall): Promise<{ data: ModelDetails[] }> {
-  return call.control<{ data: ModelDetails[] }>("GET", "/models");
+  return call.control(modelEndpoints.list);
 }
 
 async function render(call: PageCall): Promise<PageContent> {

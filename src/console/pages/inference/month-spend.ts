@@ -1,4 +1,8 @@
-/** What was spent in a month, by day and by one of its dimensions: every number is from one answer of the control API. */
+/**
+ * What was spent in a month, by day and by one of its dimensions. Every number is from one answer of the control API, so that chart, table
+ * and total agree. The largest groups have bars of their own; the others are drawn as one, and are rows of the table all the same.
+ */
+import { usageEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
 import type { Html } from "../../../http/html.ts";
 import { previousMonth, type Month } from "../../../kernel/clock.ts";
@@ -35,7 +39,7 @@ export interface SpendGroup {
 export interface MonthSpend {
   /** YYYY-MM-DD, in order, up to today. */
   days: string[];
-  /** The dearest first. */
+  /** The largest first. */
   groups: SpendGroup[];
   /** What the chart draws of the groups without days of their own; null: all have them. */
   others: { count: number; days: NanoUsd[] } | null;
@@ -48,7 +52,7 @@ export interface MonthSpend {
 
 /** More are summed as the rest. */
 const rowsMax = 5_000;
-/** The dearest groups, which a chart draws by themselves. */
+/** The largest groups, which a chart draws by themselves. */
 const drawnMax = 6;
 
 /**
@@ -63,7 +67,7 @@ export async function readMonthSpend(
   const next = nextMonth(month);
   const shared = { from: `${month}-01`, to: `${next}-01`, by: `day,${by}`, tz: zone, limit: String(rowsMax) };
   const fields = isFile ? shared : { ...shared, series: String(drawnMax) };
-  const { data: rows, rest, periods = [], total } = await call.control<UsageView>("GET", "/usage", fields);
+  const { data: rows, rest, periods = [], total } = await call.control(usageEndpoints.sum, fields);
   const days = daysOf(month, dayAt(call.nowMs, zone));
   const groups = groupsOf(rows, { by, days });
   const drawn = new Set(rows.flatMap((row) => (row.period === undefined ? [] : [namesOf(row, by).id])));
@@ -157,7 +161,7 @@ function compare(one: SpendGroup, other: SpendGroup): number {
   return one.requests - other.requests;
 }
 
-/** The spend of a month as bars by day. */
+// The spend of a month as bars by day.
 
 interface SpendChart {
   id: string;

@@ -1,11 +1,16 @@
-/** Creating a key: the form, as a dialog or a page of its own, and the key, which is shown once. */
+/**
+ * Creating a key: the form, as a dialog or a page of its own, and the key, which is shown once. The fields of its limits are those of the
+ * form that changes a key.
+ */
 import type { NewKeyView, KeyView } from "../../../accounts/keys/schema.ts";
 import { nameCharactersMax, requestsPerMinuteDefault, requestsPerMinuteMax } from "../../../accounts/limits.ts";
+import type { GivenTo } from "../../../control-api/endpoint.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { form, type Field } from "../../look/forms.ts";
 import { codeSamples, copyField, closeButton, dialog } from "../../look/parts.ts";
-import { userText } from "../../look/values.ts";
+import { typedUsd, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { samplesFor } from "./request-samples.ts";
@@ -61,7 +66,7 @@ export function newKeyForm(call: PageCall, action: string): Html {
 
 export async function createKey(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const kind = typed.text("kind") === "tools" ? "tools" : "inference";
-  const created = await call.control<NewKeyView>("POST", "/keys", { kind, ...limitsIn(typed, kind) });
+  const created = await call.control(keyEndpoints.create, { kind, ...limitsIn(typed, kind) });
   return { show: shownOnce(created, call) };
 }
 
@@ -82,7 +87,7 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   };
 }
 
-/** The form of a key, for creation and edit. */
+// The form of a key, for creation and edit.
 
 export const limitFields: readonly Field[] = [
   {
@@ -118,12 +123,14 @@ const spendLimits: readonly string[] = ["monthly_spend_limit_usd", "daily_spend_
 export const toolsLimitFields = limitFields.filter(({ name }) => !spendLimits.includes(name));
 
 /** The fields for the control API; what cannot be a number stays as it was typed, and is refused there by name. */
-export function limitsIn(form: FormFields, kind: KeyView["kind"]): Record<string, unknown> {
+export function limitsIn(form: FormFields, kind: KeyView["kind"]): Omit<GivenTo<typeof keyEndpoints.edit>, "id" | "workspace"> {
   const requests = form.text("rate_limit_rpm");
-  const spending = kind === "tools" ? [] : spendLimits.map((name) => [name, form.text(name) || null]);
   return {
     name: form.text("name"),
-    ...Object.fromEntries(spending),
+    ...(kind !== "tools" && {
+      monthly_spend_limit_usd: form.text("monthly_spend_limit_usd") || null,
+      daily_spend_limit_usd: form.text("daily_spend_limit_usd") || null,
+    }),
     rate_limit_rpm: requests === "" ? null : /^\d{1,9}$/.test(requests) ? Number(requests) : requests,
   };
 }
@@ -135,8 +142,4 @@ export function valuesOf({ name, rate_limit_rpm: requests, ...limits }: KeyView)
     daily_spend_limit_usd: typedUsd(limits.daily_spend_limit_usd),
     rate_limit_rpm: requests === null ? "" : String(requests),
   };
-}
-
-function typedUsd(limit: string | null): string {
-  return limit === null ? "" : limit.replace(/0{1,7}$/, "");
 }

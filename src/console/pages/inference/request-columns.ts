@@ -1,4 +1,4 @@
-/** What lists show of a request. */
+/** What lists show of a request: Requests and Home use the same columns, so that a request looks alike on both. */
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge } from "../../look/parts.ts";

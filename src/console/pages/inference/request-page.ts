@@ -1,5 +1,11 @@
-/** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
+/**
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt. The computation runs from token counts to the
+ * amount in the ledger, with twelve decimals, and is left out where the catalog's present prices do not give it. The prompt is read on
+ * demand only.
+ */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
+import { pageFields, type PageName } from "../../../gateway/generation-fields.ts";
 import type { GenerationDetail, PriceLine } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -23,7 +29,7 @@ export const requestPage: Page = {
 };
 
 function requestOf(call: PageCall): Promise<GenerationDetail> {
-  return call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+  return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
 
 /** @param prompt null: it was not asked for */
@@ -47,23 +53,41 @@ const endings: Record<GenerationDetail["outcome"], string | null> = {
   expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
 };
 
+/** The fields that have a label for this page. One that is shown as a list shows it needs no form of its own here. */
 function about(request: GenerationDetail, call: PageCall): Html {
-  const { key_id: key, requested_model: requested, code, outcome } = request;
-  const caller = key === null ? callerName(request) : markup`<a href="${call.link(`/keys/${key}`)}">${callerName(request)}</a>`;
-  const ending = endings[outcome];
-  return facts([
-    ["Accepted", time(request.at, { seconds: true })],
-    ["Key", caller],
-    ["Member", request.member],
-    ["Endpoint", `${request.endpoint}${request.streamed ? ", streamed" : ""}`],
-    ["Model", markup`<code>${userText(request.model)}</code>`],
-    ...(requested === undefined ? [] : [["Model asked for", markup`<code>${userText(requested)}</code>`] as const]),
-    ["Provider", request.own_key ? `${request.provider}, with the workspace's own key` : request.provider],
-    ...(code === null ? [] : [["Error", markup`<code>${code}</code>`] as const]),
-    ...(ending === null ? [] : [["Ending", ending] as const]),
-    ["Tokens in", tokensIn(request)],
-    ["Tokens out", tokensOut(request)],
-  ]);
+  const values: Record<string, unknown> = request;
+  return facts(
+    pageFields.flatMap(({ field, label, view }) => {
+      const form = forms[field];
+      const value = form === undefined ? plain(values[view ?? ""]) : form(request, call);
+      return value === undefined ? [] : [[label, value] as const];
+    }),
+  );
+}
+
+/** undefined: it is left out. */
+type Form = (request: GenerationDetail, call: PageCall) => Content | null | undefined;
+
+const forms: Partial<Record<string, Form>> = {
+  admittedAt: ({ at }) => time(at, { seconds: true }),
+  key: (request, call) =>
+    request.key_id === null
+      ? callerName(request)
+      : markup`<a href="${call.link(`/keys/${request.key_id}`)}">${callerName(request)}</a>`,
+  endpoint: ({ endpoint, streamed }) => `${endpoint}${streamed ? ", streamed" : ""}`,
+  model: ({ model }) => markup`<code>${userText(model)}</code>`,
+  requestedModel: ({ requested_model: requested }) =>
+    requested === undefined ? undefined : markup`<code>${userText(requested)}</code>`,
+  provider: ({ provider, own_key: own }) => (own ? `${provider}, with the workspace's own key` : provider),
+  code: ({ code }) => (code === null ? undefined : markup`<code>${code}</code>`),
+  outcome: ({ outcome }) => endings[outcome] ?? undefined,
+  promptTokens: tokensIn,
+  completionTokens: tokensOut,
+} satisfies Partial<Record<PageName, Form>>;
+
+function plain(value: unknown): Content | null | undefined {
+  if (value === undefined || value === null) return value;
+  return typeof value === "number" ? count(value) : String(value);
 }
 
 function tokensIn({
@@ -149,11 +173,11 @@ function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCa
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
   const request = await requestOf(call);
-  const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
+  const prompt = await call.control(promptEndpoints.show, { id: request.generation_id });
   return { show: content(request, call, prompt) };
 }
 
-/** The computation of a charge, from token counts to the amount in the ledger. */
+// The computation of a charge, from token counts to the amount in the ledger.
 
 const parts: Record<PriceLine["part"], string> = {
   input: "Tokens in",

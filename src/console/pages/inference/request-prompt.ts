@@ -1,4 +1,8 @@
-/** A stored prompt with its answer, as text. Nothing of it is taken for markup, and images and files are named by their type alone. */
+/**
+ * A stored prompt with its answer, as text, and its deletion. Nothing of it is taken for markup, images and files are named by their type
+ * alone, and long texts are shortened. Each view is in the audit log.
+ */
+import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -9,7 +13,7 @@ import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { requestPath } from "./request-columns.ts";
 
-/** Of one message; a prompt may have megabytes. */
+/** Characters of one message; a prompt may have megabytes. */
 const charactersMax = 20_000;
 const messagesMax = 200;
 
@@ -57,7 +61,7 @@ function partText(part: unknown): string {
   return `[${String(part["type"])}]`;
 }
 
-/** Deleting the stored prompt of a request: the question, as a dialog or a page of its own. */
+// Deleting the stored prompt of a request: the question, as a dialog or a page of its own.
 
 /** The dialog's form is sent here too. */
 export const deletePromptPage: Page = {
@@ -77,7 +81,7 @@ export function deletePromptDialog(request: GenerationDetail, call: PageCall): H
 }
 
 async function render(call: PageCall): Promise<PageContent> {
-  const request = await call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+  const request = await call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
   return {
     title: "Delete the stored prompt?",
     lead: markup`<code>${request.generation_id}</code>`,
@@ -106,6 +110,6 @@ function deleteForm(request: GenerationDetail, call: PageCall): Html {
 
 async function deletePrompt(call: PageCall): Promise<ActionResult> {
   const id = call.params["id"] ?? "";
-  await call.control("POST", "/prompts/delete", { id });
+  await call.control(promptEndpoints.delete, { id });
   return { goTo: call.link(requestPath({ generation_id: id })), said: "The prompt and its answer are deleted." };
 }

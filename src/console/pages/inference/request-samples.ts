@@ -1,4 +1,4 @@
-/** A first request with a key, as text to paste. */
+/** A first request with a key, as text to paste: for a shell, Python and JavaScript. The browser runs none of it. */
 import type { Sample } from "../../look/parts.ts";
 
 export interface SampleRequest {

@@ -1,12 +1,20 @@
-/** The request log of a workspace, with filters, and as a file. */
+/**
+ * The request log of a workspace, with filters in the address, and the newest rows of it as a file. A filter that no index serves searches
+ * the newest requests only; the page says how many it searched, and goes on from there.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { overseers } from "../../../accounts/workspaces/authorize.ts";
+import type { GivenTo } from "../../../control-api/endpoint.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { logEndpoints } from "../../../control-api/endpoints/log.ts";
+import { csvColumns } from "../../../gateway/generation-fields.ts";
 import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { endingCodes } from "../../../kernel/errors.ts";
+import { queryFields } from "../../form.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
 import { emptyState } from "../../look/parts.ts";
 import { cursorLinks, table } from "../../look/table.ts";
@@ -33,10 +41,10 @@ async function render(call: PageCall): Promise<PageContent> {
   const filters = requestFiltersOf(call);
   const { zone, problem } = dayZone(call);
   const before = call.query.get("before") ?? "";
-  const page = { ...fieldsOf(filters, zone), limit: String(rowsOfPage), ...(before !== "" && { before }) };
+  const page = { ...fieldsOf(call, zone), limit: String(rowsOfPage), ...(before !== "" && { before }) };
   const [log, { data: keys }] = await Promise.all([
-    call.control<LogView>("GET", "/log", page),
-    call.control<{ data: KeyView[] }>("GET", "/keys", { limit: String(choicesMax) }),
+    call.control(logEndpoints.list, page),
+    call.control(keyEndpoints.list, { limit: String(choicesMax) }),
   ]);
   const isMember = call.workspace.role === "member";
   const file = address(call.path, { ...filters, as: "csv" });
@@ -92,45 +100,20 @@ function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): 
 }
 
 async function csv(call: PageCall): Promise<CsvFile> {
-  const fields = fieldsOf(requestFiltersOf(call), dayZone(call).zone);
-  const { data } = await call.control<LogView>("GET", "/log", { ...fields, limit: String(rowsOfFile) });
+  const fields = fieldsOf(call, dayZone(call).zone);
+  const { data } = await call.control(logEndpoints.list, { ...fields, limit: String(rowsOfFile) });
   return {
     name: `requests-${call.workspace.name}`,
-    columns: fileColumns,
-    rows: data.map((row) => fileColumns.map((column) => cell(row[column]))),
+    columns: csvColumns,
+    rows: data.map((row) => csvColumns.map((column) => cell(row[column] ?? null))),
   };
 }
-
-const fileColumns = [
-  "at",
-  "generation_id",
-  "request_id",
-  "key_id",
-  "key_name",
-  "member",
-  "endpoint",
-  "model",
-  "provider",
-  "status",
-  "code",
-  "streamed",
-  "prompt_tokens",
-  "cached_tokens",
-  "cache_write_tokens",
-  "completion_tokens",
-  "reasoning_tokens",
-  "cost_usd",
-  "own_key",
-  "list_cost_usd",
-  "first_token_ms",
-  "duration_ms",
-] as const;
 
 function cell(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;
 }
 
-/** The filters of the log in the address of a page, and as fields of the control API. */
+// The filters of the log in the address of a page, and as fields of the control API.
 
 const names = ["from", "to", "key", "member", "model", "status", "code", "tz"] as const;
 type FilterName = (typeof names)[number];
@@ -155,10 +138,10 @@ function isFiltered({ tz: _zone, ...filters }: Filters): boolean {
 }
 
 /** @throws DomainError invalid_field for a day that is none */
-function fieldsOf({ from, to, tz: _zone, ...others }: Filters, zone: string): Record<string, string> {
-  const set = Object.entries(others).filter(([, value]) => value !== "");
+function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): GivenTo<typeof logEndpoints.list> {
+  const { from = "", to = "", tz: _zone, ...others } = queryFields(query, names);
   return {
-    ...Object.fromEntries(set),
+    ...others,
     ...(from !== "" && { from: isoTime(startOf({ field: "from", date: from, zone })) }),
     // The last day is shown too.
     ...(to !== "" && { to: isoTime(startOf({ field: "to", date: to, zone, days: 1 })) }),

@@ -1,5 +1,9 @@
-/** What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table and a file. */
+/**
+ * What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table, with the month's limit beside. The
+ * file has each day's sums. Each row leads to its requests.
+ */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
@@ -58,7 +62,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const { month, by } = request;
   const [spend, workspace] = await Promise.all([
     readMonthSpend(call, request),
-    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    call.control(workspaceEndpoints.show, { id: call.workspace.id }),
   ]);
   const isMember = call.workspace.role === "member";
   const none = emptyState(
@@ -165,12 +169,12 @@ const sumColumns = [
   "list_cost_usd",
 ];
 
-/** The sums of a month by key, member, model or provider. */
+// The sums of a month by key, member, model or provider.
 
 interface SpendTable {
   spend: MonthSpend;
   request: SpendRequest;
-  /** Of the dimension. */
+  /** What the dimension is called, such as "Key". */
   name: string;
 }
 

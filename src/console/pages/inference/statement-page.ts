@@ -1,4 +1,8 @@
-/** The statement of a month, as a page to read and to print: every amount has all of its decimals. */
+/**
+ * The statement of a month, as a page to read and to print. Every amount has all of its nine decimals, so that what is printed adds up. No
+ * table has more than five columns, so that they stay tables on paper. It shows the largest lines; the files have all of them.
+ */
+import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
   statementFile,
   type StatementView,
@@ -27,7 +31,7 @@ export const statementPage: Page = {
 };
 
 function read(call: PageCall): Promise<StatementView> {
-  return call.control<StatementView>("GET", `/statements/${encodeURIComponent(call.params["number"] ?? "")}`);
+  return call.control(statementEndpoints.show, { id: call.params["number"] ?? "" });
 }
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -135,9 +139,9 @@ async function csv(call: PageCall): Promise<CsvFile> {
   return statementFile(await read(call));
 }
 
-/** The tables of a statement. None has more than five columns, so that they stay tables on paper. */
+// The tables of a statement. None has more than five columns, so that they stay tables on paper.
 
-/** The dearest ones; the file has all. */
+/** The largest ones; the file has all. */
 function linesTable(lines: readonly Line[], total: string): Html {
   const left = lines.slice(statementLinesShownMax).reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n);
   const more =

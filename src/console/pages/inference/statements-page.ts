@@ -1,4 +1,8 @@
-/** The statements of a workspace, one for each month. */
+/**
+ * The statements of a workspace, one for each month, the open one first. Members see what they were charged; balances are for auditors and
+ * admins.
+ */
+import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { StatementList, StatementRow } from "../../../gateway/statements/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -26,7 +30,7 @@ export const statementsPage: Page = {
 
 function read(call: PageCall): Promise<StatementList> {
   const before = call.query.get("before");
-  return call.control<StatementList>("GET", "/statements", before ? { before } : {});
+  return call.control(statementEndpoints.list, before ? { before } : {});
 }
 
 async function render(call: PageCall): Promise<PageContent> {

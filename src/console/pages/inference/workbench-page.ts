@@ -1,6 +1,11 @@
-/** The Workbench: a conversation that the page sends to one model or two. The server keeps nothing of it, and sends only the page. */
+/**
+ * The Workbench: a conversation that the browser sends to one model or two. The server makes this page and keeps nothing of the
+ * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation stands beneath as a program; its
+ * texts are the files `workbench-*.txt`.
+ */
 import { readFileSync } from "node:fs";
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { ModelRecord } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
@@ -19,8 +24,8 @@ export const workbenchPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const { id } = call.workspace;
   const [{ data }, { enabled }] = await Promise.all([
-    call.control<{ data: ModelRecord[] }>("GET", "/models"),
-    call.control<WorkspaceView>("GET", `/workspaces/${encodeURIComponent(id)}`),
+    call.control(modelEndpoints.list),
+    call.control(workspaceEndpoints.show, { id }),
   ]);
   const models = choosableModels(data);
   const why = whyNot(call, { enabled, callable: models.callable.length });
@@ -45,7 +50,7 @@ function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean;
   return callable > 0 ? null : "No model can be called at present. The page Models says what each one lacks.";
 }
 
-/** The prompt: a system text, messages, and the parameters. */
+// The prompt: a system text, messages, and the parameters.
 
 function conversation(): Html {
   return markup`<section class="bench-prompt" aria-labelledby="bench-prompt">
@@ -84,7 +89,7 @@ function number({ name, label, max, step }: { name: string; label: string; max: 
     <input id="${id}" type="number" data-${name} min="${least}"${bounds} step="${step}" inputmode="decimal" autocomplete="off" /></div>`;
 }
 
-/** Two places for answers, side by side. The script shows the second one on demand and fills its list of models from the first. */
+// Two places for answers, side by side. The script shows the second one on demand and fills its list of models from the first.
 
 /** @param wanted ids of the models that are chosen at first, for the first place and the second; null: any */
 function answerPanes(models: ChoosableModels, [first = null, second = null]: readonly (string | null)[]): Html {
@@ -123,7 +128,7 @@ function group(label: string, ids: readonly string[], wanted: string | null): Ht
   return markup`<optgroup label="${label}">${ids.map((id) => markup`<option${id === wanted ? markup` selected` : null}>${id}</option>`)}</optgroup>`;
 }
 
-/** The models that the Workbench offers. */
+// The models that the Workbench offers.
 
 interface ChoosableModels {
   /** Ids, in the order of the catalog. */
@@ -138,7 +143,7 @@ export function choosableModels(models: readonly ModelRecord[]): ChoosableModels
   return { callable: idsOf(true), others: idsOf(false) };
 }
 
-/** The conversation as a program, which the script writes anew with every change. The programs are the files `workbench-*.txt`. */
+// The conversation as a program, which the script writes anew with every change. The programs are the files `workbench-*.txt`.
 
 /** With how the script writes the request: quoted for a shell, as keyword arguments, or as an object. */
 const programs = [

@@ -1,5 +1,9 @@
-/** What the service knows of each ecosystem, how old it is, and how to get what is missing. */
-import type { Counts, SyncState } from "../../../control-api/endpoints/advisories.ts";
+/**
+ * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or by archives where it
+ * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
+ */
+import type { SyncState } from "../../../control-api/endpoints/advisories.ts";
+import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
@@ -29,10 +33,10 @@ export const advisoriesPage: Page = {
 type Row = EcosystemAge & { updatedAt: string | null; records: number | null; projects: number | null };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data: ages } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
-  const last = await call.control<SyncState>("GET", "/advisory-sync");
+  const { data: ages } = await call.control(advisoryEndpoints.list);
+  const last = await call.control(advisoryEndpoints.showSync);
   // While it runs, this page is loaded again and again, and a count reads every record.
-  const counts = last.running ? [] : (await call.control<{ data: Counts[] }>("GET", "/advisory-counts")).data;
+  const counts = last.running ? [] : (await call.control(advisoryEndpoints.count)).data;
   const rows = ages.map((age): Row => {
     const counted = counts.find(({ ecosystem }) => ecosystem === age.ecosystem);
     return {
@@ -162,6 +166,6 @@ function daily({ daily: isDaily }: SyncState): Html {
 
 async function sync(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const chosen = typed.text("ecosystem");
-  await call.control("POST", "/advisory-sync", chosen === all || chosen === "" ? {} : { ecosystems: [chosen] });
+  await call.control(advisoryEndpoints.startSync, chosen === all || chosen === "" ? {} : { ecosystems: [chosen] });
   return { goTo: call.path, said: `The synchronization of ${chosen === all ? "all ecosystems" : chosen} has begun.` };
 }

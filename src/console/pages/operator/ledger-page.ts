@@ -1,4 +1,8 @@
-/** Checks the stored money, invariant by invariant. */
+/**
+ * Checks the stored money, invariant by invariant. A script shows each as soon as it is checked; without one the page waits for all of
+ * them. It repairs nothing.
+ */
+import { ledgerEndpoints } from "../../../control-api/endpoints/service.ts";
 import type { Verification } from "../../../gateway/metering/verify.ts";
 import { ledgerStatementMsMax } from "../../../gateway/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -55,5 +59,5 @@ function shown({ ok, checked, broken }: Verification): Html {
 }
 
 async function verify(call: PageCall): Promise<ActionResult> {
-  return { show: content(call, await call.control<Verification>("GET", "/ledger/verify")) };
+  return { show: content(call, await call.control(ledgerEndpoints.verify)) };
 }

@@ -1,7 +1,10 @@
-/** The state of the process that answers. */
-import type { ServiceView } from "../../../process/health.ts";
+/**
+ * The state of the process that answers: its version, what it depends on, and its alarms. Other processes of a fleet have one of their
+ * own, which `weir status` shows together.
+ */
+import { serviceEndpoints } from "../../../control-api/endpoints/service.ts";
 import { markup } from "../../../http/html.ts";
-import { badge, facts, emptyState } from "../../look/parts.ts";
+import { badge, facts, emptyState, section } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
 import { time } from "../../look/values.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
@@ -15,7 +18,7 @@ export const servicePage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { version, started_at: startedAt, dependencies, alarms } = await call.control<ServiceView>("GET", "/service");
+  const { version, started_at: startedAt, dependencies, alarms } = await call.control(serviceEndpoints.show);
   const parts = Object.entries(dependencies).map(([name, state]) => ({ name, state }));
   const isReady = parts.every(({ state }) => state === "ok");
   return {
@@ -26,28 +29,36 @@ async function render(call: PageCall): Promise<PageContent> {
       ["Version", version],
       ["Started", time(startedAt)],
     ])}
-    <section aria-labelledby="parts-title"><h2 id="parts-title">What it depends on</h2>${table({
-      caption: "What it depends on",
-      columns: [
-        { label: "Part", kind: "text", cell: ({ name }) => name },
-        {
-          label: "State",
-          kind: "badge",
-          cell: ({ state }) => (state === "ok" ? badge("good", "ok") : badge("bad", "unavailable")),
-        },
-        { label: "Problem", kind: "text", cell: ({ state }) => (state === "ok" ? null : state) },
-      ],
-      rows: parts,
-      empty: markup``,
-    })}</section>
-    <section aria-labelledby="alarms-title"><h2 id="alarms-title">Alarms since it started</h2>${table({
-      caption: "Alarms since it started",
-      columns: [
-        { label: "Alarm", kind: "text", cell: ({ alarm }) => markup`<code>${alarm}</code>` },
-        { label: "Raised", kind: "number", cell: ({ count }) => count },
-      ],
-      rows: alarms,
-      empty: emptyState("No alarm was raised.", null),
-    })}</section>`,
+    ${section(
+      "parts",
+      "What it depends on",
+      table({
+        caption: "What it depends on",
+        columns: [
+          { label: "Part", kind: "text", cell: ({ name }) => name },
+          {
+            label: "State",
+            kind: "badge",
+            cell: ({ state }) => (state === "ok" ? badge("good", "ok") : badge("bad", "unavailable")),
+          },
+          { label: "Problem", kind: "text", cell: ({ state }) => (state === "ok" ? null : state) },
+        ],
+        rows: parts,
+        empty: markup``,
+      }),
+    )}
+    ${section(
+      "alarms",
+      "Alarms since it started",
+      table({
+        caption: "Alarms since it started",
+        columns: [
+          { label: "Alarm", kind: "text", cell: ({ alarm }) => markup`<code>${alarm}</code>` },
+          { label: "Raised", kind: "number", cell: ({ count }) => count },
+        ],
+        rows: alarms,
+        empty: emptyState("No alarm was raised.", null),
+      }),
+    )}`,
   };
 }

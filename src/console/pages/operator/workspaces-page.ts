@@ -1,10 +1,15 @@
-/** All workspaces with their money, and the form that opens another one. */
+/**
+ * All workspaces with their money, the form that opens another one, and one workspace as the operator sees it, with credit for it. One
+ * reference adds credit once, however often the form is sent.
+ */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { FormFields } from "../../form.ts";
 import { form } from "../../look/forms.ts";
-import { badge, dialog, opener, emptyState, facts } from "../../look/parts.ts";
+import { badge, dialog, opener, emptyState, facts, section } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
 import { money, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -36,7 +41,7 @@ function trail(call: PageCall) {
 }
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: WorkspaceView[] }>("GET", "/workspaces");
+  const { data } = await call.control(workspaceEndpoints.list);
   const open = opener({ dialog: "new-workspace", path: call.link("/workspaces/new"), label: "Create a workspace" });
   const body = newWorkspaceForm(call, call.link(""));
   return {
@@ -87,14 +92,14 @@ function newWorkspaceForm(call: PageCall, action: string): Html {
 
 async function openWorkspace(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const credit = typed.text("credit_usd");
-  const view = await call.control<WorkspaceView>("POST", "/workspaces", {
+  const view = await call.control(workspaceEndpoints.create, {
     name: typed.text("name"),
     ...(credit !== "" && { credit_usd: credit }),
   });
   return { goTo: call.link(`/workspaces/${view.id}`), said: `The workspace “${view.name}” is created. Add its members next.` };
 }
 
-/** One workspace as the operator sees it: its credit, and the form that adds some. */
+// One workspace as the operator sees it: its credit, and the form that adds some.
 
 export const operatorWorkspacePage: Page = {
   of: "operator",
@@ -107,7 +112,7 @@ export const operatorWorkspacePage: Page = {
 
 async function renderWorkspace(call: PageCall): Promise<PageContent> {
   const id = call.params["id"] ?? "";
-  const view = await call.control<WorkspaceView>("GET", `/workspaces/${encodeURIComponent(id)}`);
+  const view = await call.control(workspaceEndpoints.show, { id });
   const pages = workspacePath(view.name);
   return {
     title: view.name,
@@ -125,7 +130,7 @@ async function renderWorkspace(call: PageCall): Promise<PageContent> {
         markup`<a href="${pages}/keys">Keys</a>, <a href="${pages}/members">members</a>, <a href="${pages}/settings">settings</a>`,
       ],
     ])}
-    <section aria-labelledby="credit-title"><h2 id="credit-title">Add credit</h2>${creditForm(call)}</section>`,
+    ${section("credit", "Add credit", creditForm(call))}`,
   };
 }
 
@@ -153,6 +158,6 @@ function creditForm(call: PageCall) {
 
 async function addCredit(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const sent = { workspace: call.params["id"] ?? "", usd: typed.text("usd"), ref: typed.text("ref") };
-  const { balance_usd: balance } = await call.control<{ balance_usd: string }>("POST", "/credit", sent);
+  const { balance_usd: balance } = await call.control(creditEndpoints.add, sent);
   return { goTo: call.path, said: `The balance is now ${balance} USD.` };
 }

@@ -1,9 +1,12 @@
-/** One finding: why it is one, what to do, what was decided, and its history. */
+/**
+ * One finding: why it is one, what to do about it, what was decided, and its history. A decision holds for the vulnerability in this
+ * package of the project, in all of its versions.
+ */
+import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
+import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
-import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
-import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import type { FormFields } from "../../form.ts";
 import { form, address } from "../../look/forms.ts";
 import { facts, section, emptyState } from "../../look/parts.ts";
@@ -27,11 +30,12 @@ export const findingPage: Page = {
 const pathOf = ({ params }: PageCall): string => `/findings/${encodeURIComponent(params["id"] ?? "")}`;
 
 async function render(call: PageCall): Promise<PageContent> {
-  const path = pathOf(call);
-  const finding = await call.control<FindingDetails>("GET", path);
-  const issue = await call.control<VulnerabilityRecord>("GET", `/vulnerabilities/${encodeURIComponent(finding.cve_id)}`);
+  const id = call.params["id"] ?? "";
+  const finding = await call.control(findingEndpoints.show, { id });
+  const issue = await call.control(vulnerabilityEndpoints.show, { id: finding.cve_id });
   const skipped = /^\d{1,6}$/.exec(call.query.get("events") ?? "")?.[0] ?? "0";
-  const { data: events } = await call.control<{ data: EventView[] }>("GET", `${path}/events`, {
+  const { data: events } = await call.control(findingEndpoints.listEvents, {
+    id,
     limit: String(eventRowsShown + 1),
     offset: skipped,
   });
@@ -96,7 +100,7 @@ function choicesFor({ present }: FindingDetails) {
 
 async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const id = call.params["id"] ?? "";
-  const made = await call.control<TriagedMany>("PATCH", "/findings", {
+  const made = await call.control(findingEndpoints.triage, {
     findings: [id],
     status: typed.text("status"),
     false_positive: typed.text("false_positive") === "true",
@@ -106,7 +110,7 @@ async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { goTo: call.link(pathOf(call)), said };
 }
 
-/** A finding in sentences: why it is one, and what to do about it. */
+// A finding in sentences: why it is one, and what to do about it.
 
 function whyItMatches({ component, component_version: version, cve_id: name, evidence }: FindingDetails): Html {
   const { source, range, comparator, listed } = evidence;
@@ -155,7 +159,7 @@ function dependencyPath({ relation, path }: FindingDetails): Html | null {
   return markup`<p>${relations[relation] ?? ""}${relation === "transitive" && path.length > 0 ? markup` ${steps}` : null}</p>`;
 }
 
-/** What scans and people changed of a finding, newest first. */
+// What scans and people changed of a finding, newest first.
 
 const eventRowsShown = 25;
 

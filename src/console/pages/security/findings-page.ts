@@ -1,11 +1,16 @@
-/** The findings of a workspace: filters, and one decision about several of them. */
+/**
+ * The findings of a workspace: filters in the address, one decision about several of them, and the file of what the filters show. It
+ * begins with what is to do. A filter that no index serves searches a part for a page; "Next" goes on from there.
+ */
+import type { GivenTo } from "../../../control-api/endpoint.ts";
+import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import { asset } from "../../../http/page.ts";
 import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
-import type { FormFields } from "../../form.ts";
+import { type FormFields, queryFields } from "../../form.ts";
 import { findingCsvRowsMax } from "../../limits.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
 import { emptyState } from "../../look/parts.ts";
@@ -28,9 +33,9 @@ export const findingsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const found = await call.control<FindingPage>("GET", "/findings", inputOf(call.query));
+  const found = await call.control(findingEndpoints.search, inputOf(call.query));
   const mayDecide = call.workspace.role !== "auditor";
-  const query = queryOf(call.query);
+  const query = queryFields(call.query, names);
   const isFiltered = Object.keys(query).length > 0;
   const csvPath = address(call.path, { ...query, as: "csv" });
   return {
@@ -66,7 +71,7 @@ function list({ data, next }: FindingPage, { call, mayDecide, isFiltered }: List
 }
 
 function columns(call: PageCall, mayDecide: boolean): Column<FindingRow>[] {
-  const chosen = new Set(call.refused?.form.all("finding") ?? []);
+  const chosen = new Set<string>(call.refused?.form.all("finding") ?? []);
   const name = ({ id, cve_id: cve, component }: FindingRow): Html => {
     const link = markup`<a href="${call.link(`/findings/${id}`)}">${userText(cve)}</a>`;
     if (!mayDecide) return link;
@@ -118,7 +123,7 @@ function pageLinks(
 async function triage(call: PageCall, form: FormFields): Promise<ActionResult> {
   const made = await triageChosen(call, form);
   return {
-    goTo: address(call.path, { ...queryOf(call.query), after: call.query.get("after") ?? undefined }),
+    goTo: address(call.path, { ...queryFields(call.query, names), after: call.query.get("after") ?? undefined }),
     said: triagedWords(made),
   };
 }
@@ -127,23 +132,13 @@ async function csv(call: PageCall): Promise<CsvFile> {
   return findingCsvRows(call, inputOf(call.query));
 }
 
-/** The filters of the list of findings, in its address. */
+// The filters of the list of findings, in its address.
 
 const names = ["text", "severity", "status", "ecosystem", "fixable", "project", "product", "vulnerability"] as const;
 
-/** The filters that are set. */
-function queryOf(query: URLSearchParams): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name): [string, string][] => {
-      const value = (query.get(name) ?? "").trim();
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
-}
-
 /** What the control API gets. */
-function inputOf(query: URLSearchParams): Record<string, string> {
-  const { status = "live", ...set } = queryOf(query);
+function inputOf(query: URLSearchParams): GivenTo<typeof findingEndpoints.search> {
+  const { status = "live", ...set } = queryFields(query, names);
   const after = query.get("after") ?? "";
   return { ...set, ...(status !== "all" && { status }), ...(after !== "" && { after }) };
 }
@@ -169,7 +164,7 @@ function filtersOf(query: URLSearchParams): Filter[] {
   ];
 }
 
-/** The rows of the list as a file: the same filters, up to a bound. */
+// The rows of the list as a file: the same filters, up to a bound.
 
 /** A search that matches few rows reads no more pages than this. */
 const pagesMax = 2 * (findingCsvRowsMax / listRowsMax);
@@ -191,12 +186,12 @@ const csvColumns: [string, (row: FindingRow) => string | number | null][] = [
   ["last_seen", (row) => row.last_seen],
 ];
 
-async function findingCsvRows(call: PageCall, input: Record<string, string>): Promise<CsvFile> {
+async function findingCsvRows(call: PageCall, input: GivenTo<typeof findingEndpoints.search>): Promise<CsvFile> {
   const rows: FindingRow[] = [];
   let after = input["after"] ?? null;
   for (let pages = 0; pages < pagesMax && rows.length < findingCsvRowsMax; pages++) {
     const limit = String(Math.min(listRowsMax, findingCsvRowsMax - rows.length));
-    const page = await call.control<FindingPage>("GET", "/findings", { ...input, limit, ...(after !== null && { after }) });
+    const page = await call.control(findingEndpoints.search, { ...input, limit, ...(after !== null && { after }) });
     rows.push(...page.data);
     after = page.next;
     if (after === null) break;

@@ -1,5 +1,9 @@
-/** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
-import type { ScanTotals } from "../../../control-api/endpoints/projects.ts";
+/**
+ * What the pages of security know nothing of. Without advisories "nothing found" is no verdict, so that every list of them warns where
+ * something could not be compared, and says who gets advisories and how.
+ */
+import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";
+import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { incompleteText, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { notice } from "../../look/parts.ts";
@@ -8,7 +12,7 @@ import { isOperator } from "../../viewer.ts";
 
 /** A warning where a project of the workspace cannot be compared with any advisory; null: each can. */
 export async function blindNotice(call: PageCall): Promise<Html | null> {
-  const { scanned, not_comparable: blind } = await call.control<ScanTotals>("GET", "/scans");
+  const { scanned, not_comparable: blind } = await call.control(projectEndpoints.countScans);
   if (blind === 0) return null;
   const subject = scanned === 1 ? "The project that was scanned" : `${blind} of ${scanned} scanned projects`;
   const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${incomplete(await agesOf(call))}${remedy(call)}`;
@@ -24,7 +28,7 @@ export async function firstStartNotice(call: PageCall): Promise<Html | null> {
 }
 
 async function agesOf(call: PageCall): Promise<EcosystemAge[]> {
-  return (await call.control<{ data: EcosystemAge[] }>("GET", "/advisories")).data;
+  return (await call.control(advisoryEndpoints.list)).data;
 }
 
 /** Says which ecosystems have only a part of what is published; null: none. */

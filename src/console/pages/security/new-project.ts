@@ -1,11 +1,14 @@
-/** Uploading an SBOM from a form. */
+/**
+ * A new project: from an SBOM, or from a repository at GitHub or GitLab. The upload of an SBOM is that of a project's page too. What the
+ * document lacks is said at the field of the file.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { repositoryEndpoints, sbomEndpoints } from "../../../control-api/endpoints/uploads.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { StoredSbom } from "../../../security/projects/schema.ts";
-import type { ImportedRepository } from "../../../security/repositories/read-repository.ts";
 import type { FormFields } from "../../form.ts";
 import { type Field, form } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
@@ -34,7 +37,7 @@ export async function uploadSbom(
   if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
   const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
   try {
-    return await call.control<StoredSbom>("POST", "/sboms", { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+    return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
   } catch (error) {
     if (error instanceof DomainError && error.code === "invalid_body")
       throw new DomainError("invalid_field", error.message, { field: "file" });
@@ -50,7 +53,7 @@ export function uploadedWords({ components, scan_status: scan }: StoredSbom): st
   return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }
 
-/** A new project: from an SBOM, or from a repository at GitHub or GitLab. */
+// A new project: from an SBOM, or from a repository at GitHub or GitLab.
 
 export const newProjectPage: Page = {
   of: "workspace",
@@ -137,7 +140,7 @@ function repositoryForm(call: PageCall): Html {
 
 async function importRepository(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const project = typed.text("project");
-  const made = await call.control<ImportedRepository>("POST", "/repositories", {
+  const made = await call.control(repositoryEndpoints.import, {
     url: typed.text("url"),
     ...(project !== "" && { project }),
   });

@@ -1,8 +1,11 @@
-/** The products of a workspace, which group projects. */
+/**
+ * The products of a workspace, which group projects, and one product with its grade and its projects. A project moves between products on
+ * its own page.
+ */
 import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { ProductView } from "../../../security/projects/product-schema.ts";
-import type { ProjectView } from "../../../security/projects/schema.ts";
 import type { FormFields } from "../../form.ts";
 import { form, address } from "../../look/forms.ts";
 import { badge, type Tone, dialog, opener, emptyState, facts, section } from "../../look/parts.ts";
@@ -37,7 +40,7 @@ export const newProductPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data } = await call.control<{ data: ProductView[] }>("GET", "/products", rowsInput(call));
+  const { data } = await call.control(productEndpoints.list, rowsInput(call));
   const mayCreate = call.workspace.role !== "auditor";
   const open = mayCreate ? opener({ dialog: "new-product", path: call.link("/products/new"), label: "Create a product" }) : null;
   const body = newProductForm(call, call.link("/products"));
@@ -94,11 +97,11 @@ function newProductForm(call: PageCall, action: string): Html {
 }
 
 async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const { id, name } = await call.control<ProductView>("POST", "/products", { name: typed.text("name") });
+  const { id, name } = await call.control(productEndpoints.create, { name: typed.text("name") });
   return { goTo: call.link(`/products/${id}`), said: `The product “${name}” is created. Move projects into it on their pages.` };
 }
 
-/** One product: its grade, and its projects. */
+// One product: its grade, and its projects.
 
 export const productPage: Page = {
   of: "workspace",
@@ -109,8 +112,8 @@ export const productPage: Page = {
 };
 
 async function renderProduct(call: PageCall): Promise<PageContent> {
-  const product = await call.control<ProductView>("GET", `/products/${encodeURIComponent(call.params["id"] ?? "")}`);
-  const { data } = await call.control<{ data: ProjectView[] }>("GET", "/projects", { product: product.id, ...rowsInput(call) });
+  const product = await call.control(productEndpoints.show, { id: call.params["id"] ?? "" });
+  const { data } = await call.control(projectEndpoints.list, { product: product.id, ...rowsInput(call) });
   const findings = address(call.link("/findings"), { product: product.id });
   const add = markup`<a class="button" href="${call.link("/projects")}">See the projects</a>`;
   const empty = emptyState("No project is in it yet. A project is moved into a product on its own page.", add);

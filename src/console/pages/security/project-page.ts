@@ -1,10 +1,15 @@
-/** One project: its SBOM and scan, its worst findings, and the forms that change it. */
+/**
+ * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change
+ * it. "Nothing found" is said only where a scan had something to compare.
+ */
+import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
+import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import { blindness, gaps } from "../../../security/projects/coverage.ts";
-import type { ProjectDetailsView, ProjectView } from "../../../security/projects/schema.ts";
+import type { ProjectDetailsView } from "../../../security/projects/schema.ts";
 import type { FormFields } from "../../form.ts";
 import { address, form } from "../../look/forms.ts";
 import { facts, emptyState, notice, tiles, section } from "../../look/parts.ts";
@@ -33,8 +38,8 @@ const findingsShown = "10";
 const pathOf = ({ params }: PageCall): string => `/projects/${encodeURIComponent(params["id"] ?? "")}`;
 
 async function render(call: PageCall): Promise<PageContent> {
-  const project = await call.control<ProjectDetailsView>("GET", pathOf(call));
-  const worst = await call.control<FindingPage>("GET", "/findings", {
+  const project = await call.control(projectEndpoints.show, { id: call.params["id"] ?? "" });
+  const worst = await call.control(findingEndpoints.search, {
     project: project.id,
     status: "live",
     limit: findingsShown,
@@ -115,7 +120,7 @@ function projectFacts(
   ]);
 }
 
-/** Of each ecosystem of the components. */
+/** How old the advisories of each ecosystem of the components are. */
 function advisoryAges({ metrics: { coverage } }: ProjectDetailsView, { nowMs }: PageCall): Html | null {
   if (coverage.length === 0) return null;
   const words = coverage.map(({ ecosystem, advisories_updated_at: at }) => {
@@ -167,7 +172,7 @@ function uploadForm(call: PageCall): Html {
 }
 
 async function upload(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const { id } = await call.control<ProjectDetailsView>("GET", pathOf(call));
+  const { id } = await call.control(projectEndpoints.show, { id: call.params["id"] ?? "" });
   const stored = await uploadSbom(call, typed, { project: id });
   return { goTo: call.link(pathOf(call)), said: uploadedWords(stored) };
 }
@@ -195,12 +200,15 @@ function moveForm({
 
 async function move(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const product = typed.text("product");
-  const { name } = await call.control<ProjectView>("PATCH", pathOf(call), { product: product === "" ? null : product });
+  const { name } = await call.control(projectEndpoints.move, {
+    id: call.params["id"] ?? "",
+    product: product === "" ? null : product,
+  });
   const said = product === "" ? `“${name}” is in no product.` : `“${name}” is in that product now, with its findings.`;
   return { goTo: call.link(pathOf(call)), said };
 }
 
-/** Components whose versions cannot be compared with advisories: they may be affected. */
+// Components whose versions cannot be compared with advisories: they may be affected.
 
 type Unknown = ProjectDetailsView["unknown_matches"]["items"][number];
 

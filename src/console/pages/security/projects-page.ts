@@ -1,7 +1,10 @@
-/** The projects of a workspace with their vulnerabilities and scans. */
+/**
+ * The projects of a workspace with their vulnerabilities and scans. A project that was not scanned, or that could not be compared, shows
+ * that in place of a zero.
+ */
+import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
-import type { ProductView } from "../../../security/projects/product-schema.ts";
 import type { ProjectView } from "../../../security/projects/schema.ts";
 import { filterForm, type Field } from "../../look/forms.ts";
 import { emptyState, badge } from "../../look/parts.ts";
@@ -23,7 +26,7 @@ export const projectsPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const text = (call.query.get("text") ?? "").trim();
   const filters = text === "" ? {} : { text };
-  const { data } = await call.control<{ data: ProjectView[] }>("GET", "/projects", { ...filters, ...rowsInput(call) });
+  const { data } = await call.control(projectEndpoints.list, { ...filters, ...rowsInput(call) });
   const create =
     call.workspace.role === "auditor" ? null : markup`<a class="button" href="${call.link("/projects/new")}">Add a project</a>`;
   const products = data.some(({ product_id: product }) => product !== null)
@@ -79,7 +82,7 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
   });
 }
 
-/** The state of a project's scan in a word. */
+// The state of a project's scan in a word.
 
 export function scanBadge({
   scan_status: status,
@@ -106,11 +109,11 @@ export function isVerdict({
   return at !== null && status !== "not_comparable";
 }
 
-/** The products of a workspace, for a choice in a form and for their names in a list. */
+// The products of a workspace, for a choice in a form and for their names in a list.
 
-/** Of the first products by name; others are shown by their id. */
+/** The names of the first products by name; others are shown by their id. */
 export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {
-  const { data } = await call.control<{ data: ProductView[] }>("GET", "/products", { limit: String(listRowsMax) });
+  const { data } = await call.control(productEndpoints.list, { limit: String(listRowsMax) });
   return new Map(data.map(({ id, name }) => [id, name]));
 }
 

@@ -1,7 +1,12 @@
-/** The feedback, bug reports and support requests of a workspace. */
+/**
+ * The feedback, bug reports and support requests of a workspace. They are filed by the tools API; this page only reads. A member sees
+ * their own.
+ */
+import { ticketEndpoints } from "../../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { ticketStatuses, ticketTypes, type TicketStatus } from "../../../security/tickets/schema.ts";
 import type { WorkspaceTicket } from "../../../security/tickets/tickets.ts";
+import { queryFields } from "../../form.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
 import { badge, type Tone, emptyState } from "../../look/parts.ts";
 import { cursorLinks, table } from "../../look/table.ts";
@@ -19,10 +24,10 @@ export const ticketsPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const value = (name: string): string => (call.query.get(name) ?? "").trim();
-  const set = Object.fromEntries(["type", "status"].flatMap((name) => (value(name) === "" ? [] : [[name, value(name)]])));
+  const set = queryFields(call.query, ["type", "status"]);
   const before = value("before");
   const input = { ...set, limit: String(pageRows + 1), ...(before !== "" && { before }) };
-  const { data } = await call.control<{ data: WorkspaceTicket[] }>("GET", "/tickets", input);
+  const { data } = await call.control(ticketEndpoints.list, input);
   const rows = data.slice(0, pageRows);
   const last = data.length > pageRows ? rows.at(-1) : undefined;
   const own = call.workspace.role === "member";

@@ -1,12 +1,16 @@
-/** States of findings in words. */
+/**
+ * The states of findings in words, and the form that decides about one finding or several. Selected findings take one decision together,
+ * or none of them does.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
+import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingStatus } from "../../../security/findings/schema.ts";
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
 import type { FormFields } from "../../form.ts";
 import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
-import { badge, type Tone } from "../../look/parts.ts";
+import { badge, section, type Tone } from "../../look/parts.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { PageCall } from "../../page.ts";
 
@@ -43,7 +47,7 @@ export function statusFilter(value: string): Filter {
   return { name: "status", label: "Status", kind: "choice", value, choices };
 }
 
-/** The form that decides about findings, one or several, and what it does. */
+// The form that decides about findings, one or several, and what it does.
 
 export const note: Field = {
   kind: "lines",
@@ -78,14 +82,14 @@ export function bulkForm(call: PageCall): Html {
       value: values[field.name] ?? "",
       problem: isNamed && problem.field === field.name ? problem.message : null,
     });
-  return markup`<section aria-labelledby="triage-title"><h2 id="triage-title">Triage the selected findings</h2>
-    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. Either all selected findings take it, or none does.</p>
+  const body = markup`<p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. Either all selected findings take it, or none does.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
       ${bulkFields.map(element)}
       <div class="form-end"><button type="submit">Apply to the selected findings</button></div>
-    </form></section>`;
+    </form>`;
+  return section("triage", "Triage the selected findings", body);
 }
 
 /** @throws DomainError invalid_field without a finding or a decision */
@@ -99,7 +103,7 @@ export async function triageChosen(call: PageCall, form: FormFields): Promise<Tr
   const reason = form.text("note");
   if (status === "" && match === "" && reason === "")
     throw new DomainError("invalid_field", "Choose a status or a match, or write a note", { field: "status" });
-  return call.control<TriagedMany>("PATCH", "/findings", {
+  return call.control(findingEndpoints.triage, {
     findings,
     ...(status !== "" && { status }),
     ...(match !== "" && { false_positive: match === "true" }),

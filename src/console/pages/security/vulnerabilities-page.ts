@@ -1,7 +1,9 @@
-/** The vulnerabilities of a workspace's components. */
+/** The vulnerabilities of a workspace's components, the most severe first; an id finds any other known vulnerability, too. */
+import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";
 import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
+import { queryFields, type QueryFields } from "../../form.ts";
 import { filterForm } from "../../look/forms.ts";
 import { emptyState } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
@@ -22,11 +24,8 @@ export const vulnerabilitiesPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const value = (name: string): string => (call.query.get(name) ?? "").trim();
   const [id, severity, ecosystem] = [value("id"), value("severity"), value("ecosystem")];
-  const filters = { ...(severity !== "" && { severity }), ...(ecosystem !== "" && { ecosystem }) };
-  const rows =
-    id === ""
-      ? (await found(call, filters)).data
-      : [rowOf(await call.control<VulnerabilityRecord>("GET", `/vulnerabilities/${encodeURIComponent(id)}`))];
+  const filters = queryFields(call.query, ["severity", "ecosystem"]);
+  const rows = id === "" ? (await found(call, filters)).data : [rowOf(await call.control(vulnerabilityEndpoints.show, { id }))];
   const blind = rows.length > 0 ? null : await blindNotice(call);
   const form = filterForm({
     path: call.path,
@@ -40,8 +39,8 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-function found(call: PageCall, filters: Record<string, string>): Promise<{ data: VulnerabilityRow[] }> {
-  return call.control("GET", "/vulnerabilities", { ...filters, ...rowsInput(call) });
+function found(call: PageCall, filters: QueryFields<"severity" | "ecosystem">): Promise<{ data: VulnerabilityRow[] }> {
+  return call.control(vulnerabilityEndpoints.list, { ...filters, ...rowsInput(call) });
 }
 
 function rowOf(record: VulnerabilityRecord): Shown {

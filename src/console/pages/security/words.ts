@@ -1,4 +1,7 @@
-/** Severities as badges and as choices of a filter. */
+/**
+ * Severities, ecosystems and ranges of versions as badges, words and choices of filters, the same on all pages of security. A text of a
+ * form that is not known stays as it is.
+ */
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
 import { severities, type Severity, ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
@@ -51,7 +54,7 @@ export function ecosystemFilter(value: string): Filter {
   return { name: "ecosystem", label: "Ecosystem", kind: "choice", value, choices };
 }
 
-/** Ranges of versions in words. */
+// Ranges of versions in words.
 
 /** @param range such as `>= 1.2.0, < 1.2.9` @returns such as `1.2.0 or later, before 1.2.9`; a text of another form stays */
 export function rangeWords(range: string): string {

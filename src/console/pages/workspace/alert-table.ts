@@ -1,7 +1,8 @@
-/** A list of alerts: what was told, when, and what became of it. */
+/** A list of alerts: what each said, when, and what became of it at each webhook; and rules and deliveries in words. */
 import { kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
 import type { AlertView, AlertDeliveryView, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { alertEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { actionButton } from "../../look/forms.ts";
@@ -40,11 +41,11 @@ export function alertTable({ rows, canReplay, ofWebhook = false, empty }: AlertT
 
 /** @param input names the webhook, where only one should get it again */
 export async function replay(call: PageCall, typed: FormFields, input: { webhook?: string } = {}): Promise<ActionResult> {
-  await call.control<AlertView>("POST", `/alerts/${encodeURIComponent(typed.text("alert"))}/replay`, input);
+  await call.control(alertEndpoints.replay, { id: typed.text("alert"), ...input });
   return { goTo: call.path, said: "The alert is sent again, with the same id." };
 }
 
-/** Rules and deliveries in words. */
+// Rules and deliveries in words.
 
 export function manages({ workspace: { role } }: PageCall): boolean {
   return role === "operator" || managers.includes(role);
@@ -88,7 +89,7 @@ function stateBadge(state: AlertDeliveryView["state"]): Html {
   return state === "waiting" ? badge("warn", "waiting") : badge("bad", "given up");
 }
 
-/** Of all webhooks, the one that is worst off. */
+/** The delivery of the webhook that is worst off. */
 function worstDelivery({ deliveries }: AlertView): AlertDeliveryView | null {
   const order = ["given_up", "waiting", "delivered"];
   return deliveries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0] ?? null;

@@ -1,8 +1,12 @@
-/** One webhook: what it got, and how to test it, replace its secret or delete it. */
-import type { AlertList, AlertView } from "../../../accounts/alerts/schema.ts";
-import type { AlertWebhookDeleted, AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
+/**
+ * One webhook: what it got, how to test it, replace its secret or delete it, and a new one. A secret is shown once; for a day after its
+ * replacement the former one signs as well.
+ */
+import type { AlertView } from "../../../accounts/alerts/schema.ts";
+import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
+import { alertEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { providerFormMs } from "../../limits.ts";
@@ -40,11 +44,10 @@ export const deleteAlertWebhookPage: Page = {
 };
 
 const trailOf = (call: PageCall) => [{ path: call.link("/alerts"), label: "Alerts" }];
-const apiPath = (call: PageCall): string => `/alert-webhooks/${encodeURIComponent(call.params["id"] ?? "")}`;
 
 /** @throws DomainError not_found */
 async function findWebhook(call: PageCall): Promise<AlertWebhookView> {
-  const { data } = await call.control<{ data: AlertWebhookView[] }>("GET", "/alert-webhooks");
+  const { data } = await call.control(alertWebhookEndpoints.list);
   const webhook = data.find(({ id }) => id === call.params["id"]);
   if (webhook) return webhook;
   throw new DomainError("not_found", "There is no such webhook in this workspace");
@@ -54,7 +57,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const webhook = await findWebhook(call);
   const before = call.query.get("before");
   const query = { webhook: webhook.id, ...(before !== null && { before }) };
-  const told = await call.control<AlertList>("GET", "/alerts", query);
+  const told = await call.control(alertEndpoints.list, query);
   const links = cursorLinks({
     shown: `${told.data.length} alerts`,
     firstPath: before === null ? null : call.path,
@@ -106,7 +109,7 @@ function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {
 }
 
 async function test(call: PageCall): Promise<ActionResult> {
-  const { deliveries } = await call.control<AlertView>("POST", `${apiPath(call)}/test`);
+  const { deliveries } = await call.control(alertWebhookEndpoints.test, { id: call.params["id"] ?? "" });
   const delivery = deliveries[0];
   if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook took the test." };
   const answer = delivery?.status ? `it answered ${delivery.status}` : `the failure is ${delivery?.failure ?? "unknown"}`;
@@ -114,11 +117,11 @@ async function test(call: PageCall): Promise<ActionResult> {
 }
 
 async function rotate(call: PageCall): Promise<ActionResult> {
-  return { show: shownSecret(await call.control<NewAlertWebhookView>("POST", `${apiPath(call)}/rotate`), call) };
+  return { show: shownSecret(await call.control(alertWebhookEndpoints.rotate, { id: call.params["id"] ?? "" }), call) };
 }
 
 async function remove(call: PageCall): Promise<ActionResult> {
-  await call.control<AlertWebhookDeleted>("DELETE", apiPath(call));
+  await call.control(alertWebhookEndpoints.delete, { id: call.params["id"] ?? "" });
   return { goTo: call.link("/alerts"), said: "The webhook is deleted." };
 }
 
@@ -158,7 +161,7 @@ async function renderNew(call: PageCall): Promise<PageContent> {
 }
 
 async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const made = await call.control<NewAlertWebhookView>("POST", "/alert-webhooks", { url: typed.text("url") });
+  const made = await call.control(alertWebhookEndpoints.create, { url: typed.text("url") });
   return { show: shownSecret(made, call) };
 }
 

@@ -1,7 +1,12 @@
-/** What a workspace wants to be told of, who gets it, and what was told. */
+/**
+ * The rules of a workspace's alerts, the webhooks that get them, the alerts that were sent, and the form of a rule. The form shows the
+ * fields of all kinds; only those that the chosen kind takes are sent.
+ */
 import { alertKindNames, isLimitKind, kindTitle } from "../../../accounts/alerts/kinds.ts";
-import type { AlertList, AlertRuleDeleted, AlertRuleView } from "../../../accounts/alerts/schema.ts";
+import type { AlertList, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
+import { asTyped, type GivenTo } from "../../../control-api/endpoint.ts";
+import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { actionButton, form, type Field } from "../../look/forms.ts";
@@ -23,10 +28,10 @@ export const alertsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data: rules } = await call.control<{ data: AlertRuleView[] }>("GET", "/alert-rules");
-  const { data: webhooks } = await call.control<{ data: AlertWebhookView[] }>("GET", "/alert-webhooks");
+  const { data: rules } = await call.control(alertRuleEndpoints.list);
+  const { data: webhooks } = await call.control(alertWebhookEndpoints.list);
   const before = call.query.get("before");
-  const told = await call.control<AlertList>("GET", "/alerts", before === null ? {} : { before });
+  const told = await call.control(alertEndpoints.list, before === null ? {} : { before });
   const may = manages(call);
   const create = may ? markup`<a class="button" href="${call.link("/alerts/new")}">Set an alert</a>` : null;
   const add = may ? markup`<a class="button quiet" href="${call.link("/alerts/webhooks/new")}">Add a webhook</a>` : null;
@@ -89,7 +94,7 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
 }
 
 async function deleteRule(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  await call.control<AlertRuleDeleted>("DELETE", `/alert-rules/${encodeURIComponent(typed.text("rule"))}`);
+  await call.control(alertRuleEndpoints.delete, { id: typed.text("rule") });
   return { goTo: call.path, said: "The rule is deleted. What it told stays listed." };
 }
 
@@ -152,7 +157,7 @@ async function renderNewRule(call: PageCall): Promise<PageContent> {
 
 async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const kind = typed.text("kind");
-  await call.control<AlertRuleView>("POST", "/alert-rules", {
+  await call.control(alertRuleEndpoints.create, {
     kind,
     ...thresholds(kind, typed),
     mail: typed.text("mail") === "true",
@@ -162,10 +167,13 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
 }
 
 /** Only what the kind takes: the form shows the fields of all kinds. What is no number stays as it was typed, and is refused by name. */
-function thresholds(kind: string, typed: FormFields): Record<string, unknown> {
+function thresholds(
+  kind: string,
+  typed: FormFields,
+): Pick<GivenTo<typeof alertRuleEndpoints.create>, "balance_usd" | "percents"> {
   if (kind === "balance") return { balance_usd: typed.text("balance_usd") };
   const percents = typed.text("percents");
   if (percents === "" || !alertKindNames.some((name) => name === kind && isLimitKind(name))) return {};
   const parts = percents.split(/[\s,;%]+/).filter((part) => part !== "");
-  return { percents: parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part)) };
+  return { percents: parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : asTyped(part))) };
 }

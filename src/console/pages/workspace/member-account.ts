@@ -1,8 +1,12 @@
-/** What the operator does to a person's account, which holds in every workspace: stop it, delete it, or create a sign-in link. */
+/**
+ * What ends: a membership here, which revokes the member's keys in the workspace; and for the operator a person's account or sign-in,
+ * which holds in every workspace. Each question is a dialog, or a page of its own without a script.
+ */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { AccountVerb } from "../../../accounts/members/accounts.ts";
-import type { SignInReset } from "../../../accounts/oidc/reset-sign-in.ts";
-import type { AccountView, ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
+import { accountEndpoints, sessionEndpoints } from "../../../control-api/endpoints/accounts.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { actionButton, confirmForm, emptyForm, form } from "../../look/forms.ts";
 import { copyField, closeButton, dialog, opener, section } from "../../look/parts.ts";
@@ -126,14 +130,14 @@ async function renderDelete(call: PageCall): Promise<PageContent> {
 function accountAction(verb: AccountVerb) {
   return async (call: PageCall): Promise<ActionResult> => {
     const { email } = await findMember(call);
-    await call.control<AccountView>("POST", `/accounts/${encodeURIComponent(email)}/${verb}`);
+    await call.control(accountEndpoints[verb], { id: email });
     return { goTo: call.link(memberPath(email)), said: `The account ${email} ${done[verb]}.` };
   };
 }
 
 async function resetSignIn(call: PageCall): Promise<ActionResult> {
   const { email } = await findMember(call);
-  await call.control<SignInReset>("POST", `/accounts/${encodeURIComponent(email)}/reset`);
+  await call.control(accountEndpoints.reset, { id: email });
   return {
     goTo: call.link(memberPath(email)),
     said: `${email} signs in without a second factor next time, and sets up a new one.`,
@@ -143,7 +147,7 @@ async function resetSignIn(call: PageCall): Promise<ActionResult> {
 /** The answer is the only page that ever has the link. */
 async function createLink(call: PageCall): Promise<ActionResult> {
   const { email } = await findMember(call);
-  const { url, expires_at: expires } = await call.control<{ url: string; expires_at: string }>("POST", "/session-links", {
+  const { url, expires_at: expires } = await call.control(sessionEndpoints.createLink, {
     email,
   });
   const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown this once.</p>
@@ -158,7 +162,7 @@ async function createLink(call: PageCall): Promise<ActionResult> {
   };
 }
 
-/** Ending a membership, which revokes the member's keys: the question, as a dialog or a page of its own. */
+// Ending a membership, which revokes the member's keys: the question, as a dialog or a page of its own.
 
 /** For browsers without script, where the dialog cannot open. */
 export const deactivatePage: Page = {
@@ -211,7 +215,7 @@ export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[]
 }
 
 export async function deactivate(call: PageCall): Promise<ActionResult> {
-  const { email, state } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/deactivate`);
+  const { email, state } = await call.control(memberEndpoints.deactivate, { id: call.params["id"] ?? "" });
   const said =
     state === "withdrawn"
       ? `The invitation of ${email} is taken back.`

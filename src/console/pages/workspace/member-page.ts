@@ -1,7 +1,11 @@
-/** One member: their role, their membership, and for the operator their account. */
+/**
+ * One member: their role, their limit, the state of their membership, and for the operator their account. What the viewer may not do is
+ * said in words, by the rule that the endpoints use.
+ */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import type { FormFields } from "../../form.ts";
@@ -111,7 +115,7 @@ function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Html 
 
 async function inviteAgain(call: PageCall): Promise<ActionResult> {
   const { email, role } = await findMember(call);
-  const member = await call.control<MemberView>("POST", "/members", { email, role, invite: true });
+  const member = await call.control(memberEndpoints.add, { email, role, invite: true });
   return { goTo: call.path, said: invitedWords(member, call) };
 }
 
@@ -140,7 +144,7 @@ function roleForm({ email, role }: ListedMember, call: PageCall): Html {
 
 async function setRole(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const email = call.params["id"] ?? "";
-  const { role } = await call.control<MemberView>("PATCH", memberPath(email), { role: typed.text("role") });
+  const { role } = await call.control(memberEndpoints.edit, { id: email, role: typed.text("role") });
   return { goTo: call.path, said: `${email} has the role ${roleName(role).toLowerCase()} now.` };
 }
 
@@ -161,11 +165,11 @@ function limitForm({ monthly_spend_limit_usd: limit }: ListedMember, call: PageC
 
 async function setLimit(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const limit = typed.text("monthly_spend_limit_usd") || null;
-  await call.control("PATCH", memberPath(call.params["id"] ?? ""), { monthly_spend_limit_usd: limit });
+  await call.control(memberEndpoints.edit, { id: call.params["id"] ?? "", monthly_spend_limit_usd: limit });
   return { goTo: call.path, said: "The limit is saved. It is in force within 30 seconds." };
 }
 
 async function reactivate(call: PageCall): Promise<ActionResult> {
-  const { email } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/reactivate`);
+  const { email } = await call.control(memberEndpoints.reactivate, { id: call.params["id"] ?? "" });
   return { goTo: call.path, said: `${email} is an active member again. Revoked keys stay revoked.` };
 }

@@ -1,9 +1,14 @@
+/**
+ * What the pages of members share: finding one, who may do what to whom by the rule that the endpoints use, and roles and states in words.
+ */
 import type { Actor, Role } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { requireRightOver } from "../../../accounts/members/members.ts";
 import { overseers, managers } from "../../../accounts/workspaces/authorize.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
+import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { Html } from "../../../http/html.ts";
 import { badge, type Tone } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
@@ -17,7 +22,7 @@ export function memberPath(email: string): string {
 /** The member of the address. @throws DomainError not_found */
 export async function findMember(call: PageCall): Promise<ListedMember> {
   const email = call.params["id"] ?? "";
-  const { data } = await call.control<{ data: ListedMember[] }>("GET", "/members", { email });
+  const { data } = await call.control(memberEndpoints.list, { email });
   const [member] = data;
   if (member) return member;
   throw new DomainError("not_found", `There is no member "${email.slice(0, 254)}" in this workspace`);
@@ -27,11 +32,11 @@ export async function findMember(call: PageCall): Promise<ListedMember> {
 export async function keysOf({ email }: ListedMember, call: PageCall): Promise<KeyView[]> {
   const { role } = call.workspace;
   if (role !== "operator" && !overseers.includes(role) && email !== call.viewer.email) return [];
-  const { data } = await call.control<{ data: KeyView[] }>("GET", "/keys", { owner: email });
+  const { data } = await call.control(keyEndpoints.list, { owner: email });
   return data;
 }
 
-/** What the viewer may do to a member, by the rule that the endpoints use. */
+// What the viewer may do to a member, by the rule that the endpoints use.
 
 /** @param email empty: they would be invited @param action completes "Cannot …" @returns null: they may; otherwise why not, as a sentence */
 export function reasonAgainst(
@@ -58,7 +63,7 @@ function actorOf({ viewer, workspace: { role } }: PageCall): Actor {
   return { kind: "member", email: viewer.email, role, carriedBy: "session" };
 }
 
-/** Roles in words, in the order of what they may do. */
+// Roles in words, in the order of what they may do.
 
 interface RoleChoice {
   value: Role;

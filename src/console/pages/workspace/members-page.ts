@@ -1,5 +1,9 @@
-/** The members of a workspace, and the form that invites one. */
+/**
+ * The members of a workspace, and the form that invites one. An invitation grants nothing until the person accepts it; the operator's is
+ * in force at once.
+ */
 import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
@@ -26,7 +30,7 @@ const rowsOfPage = 100;
 
 function read(call: PageCall, limit: number): Promise<{ data: ListedMember[] }> {
   const after = call.query.get("after");
-  return call.control("GET", "/members", { limit: String(limit), ...(after !== null && { after }) });
+  return call.control(memberEndpoints.list, { limit: String(limit), ...(after !== null && { after }) });
 }
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -92,7 +96,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
-/** Making a person a member: the form, as a dialog or a page of its own. */
+// Making a person a member: the form, as a dialog or a page of its own.
 
 export const invitePage: Page = {
   of: "workspace",
@@ -140,7 +144,7 @@ function mailHint({ parts, viewer }: PageCall): string {
 
 async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
-  const member = await call.control<MemberView>("POST", "/members", asked);
+  const member = await call.control(memberEndpoints.add, asked);
   return { goTo: call.link("/members"), said: invitedWords(member, call) };
 }
 

@@ -1,4 +1,8 @@
-/** The saved card and automatic top-up in words. */
+/**
+ * Topping up by card: the saved card and automatic top-up in words, the form with the amount, the way to Stripe's page, and what each
+ * state of a payment says. The Console never sees a card: Stripe takes it.
+ */
+import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
@@ -37,7 +41,7 @@ export function automaticFacts(settings: TopUpSettingsView): Html {
 /** On the page of settings, for the roles that may see it. */
 export async function topUpSection(call: PageCall): Promise<Html | null> {
   if (!call.offers("/top-ups")) return null;
-  const settings = await call.control<TopUpSettingsView>("GET", "/top-up-settings");
+  const settings = await call.control(topUpEndpoints.showSettings);
   const reason = reasonAgainstCards(settings);
   const body =
     reason === null
@@ -46,7 +50,7 @@ export async function topUpSection(call: PageCall): Promise<Html | null> {
   return section("top-up", "Credit by card", body);
 }
 
-/** Topping up by card: the form with the amount, and the way to Stripe's page. */
+// Topping up by card: the form with the amount, and the way to Stripe's page.
 
 export function payForm(call: PageCall, { live }: { live: boolean }): Html {
   const first = signInFirst(call, "top up by card");
@@ -78,7 +82,7 @@ export function payLink({ url }: TopUpView, call: PageCall): Html {
 }
 
 export async function startPayment(call: PageCall, sent: FormFields): Promise<ActionResult> {
-  const topUp = await call.control<TopUpView>("POST", "/top-ups", { usd: sent.text("usd") });
+  const topUp = await call.control(topUpEndpoints.create, { usd: sent.text("usd") });
   return {
     show: {
       title: "Pay at Stripe",
@@ -89,7 +93,7 @@ export async function startPayment(call: PageCall, sent: FormFields): Promise<Ac
   };
 }
 
-/** What a top-up's state says: its tone, its word, and what happens next. */
+// What a top-up's state says: its tone, its word, and what happens next.
 
 const states: Record<TopUpView["state"], { tone: Tone; word: string; words: string }> = {
   created: { tone: "neutral", word: "started", words: "Stripe has not answered yet." },

@@ -1,6 +1,10 @@
-/** One own provider key: its state, and how to test, replace, disable or delete it. */
+/**
+ * One own provider key: its state, and how to test, replace, disable or delete it. The key is shown masked alone. Once it is disabled or
+ * deleted, its provider is called with the service's key, and charged.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
-import type { OwnKeyTest, OwnKeyView, OwnKeyDeleted } from "../../../gateway/own-keys/schema.ts";
+import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
+import type { OwnKeyTest, OwnKeyView } from "../../../gateway/own-keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { providerFormMs } from "../../limits.ts";
@@ -26,7 +30,7 @@ const keyTrail = (call: PageCall) => [{ path: call.link("/provider-keys"), label
 
 /** @throws DomainError not_found */
 async function findKey(call: PageCall): Promise<OwnKeyView> {
-  const { data } = await call.control<{ data: OwnKeyView[] }>("GET", "/provider-keys");
+  const { data } = await call.control(providerKeyEndpoints.list);
   const key = data.find(({ id }) => id === call.params["id"]);
   if (key) return key;
   throw new DomainError("not_found", "There is no such provider key in this workspace");
@@ -94,20 +98,20 @@ function endSection(key: OwnKeyView, call: PageCall): Html {
 
 async function test(call: PageCall): Promise<ActionResult> {
   const key = await findKey(call);
-  const result = await call.control<OwnKeyTest>("POST", `${pathOf(key)}/test`);
+  const result = await call.control(providerKeyEndpoints.test, { id: key.id });
   return { show: testResult(key, result, call) };
 }
 
 async function replace(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const key = await findKey(call);
   const sent = { key: typed.text("key"), zero_data_retention: typed.text("zero_data_retention") === "true" };
-  await call.control<OwnKeyView>("PUT", pathOf(key), sent);
+  await call.control(providerKeyEndpoints.replace, { id: key.id, ...sent });
   return { goTo: call.path, said: "The key is replaced." };
 }
 
 async function disable(call: PageCall): Promise<ActionResult> {
   const key = await findKey(call);
-  await call.control<OwnKeyView>("POST", `${pathOf(key)}/disable`);
+  await call.control(providerKeyEndpoints.disable, { id: key.id });
   return { goTo: call.path, said: "The key is disabled. It stays stored, and a new key puts it in use again." };
 }
 
@@ -149,7 +153,7 @@ async function renderDelete(call: PageCall): Promise<PageContent> {
   return { title: "Delete the provider key?", trail: keyTrail(call), main: deleteKeyForm(key, call) };
 }
 
-/** Deleting an own provider key: the question, as a dialog or a page of its own. */
+// Deleting an own provider key: the question, as a dialog or a page of its own.
 
 function deleteKeyForm({ id, name, masked, provider }: OwnKeyView, call: PageCall): Html {
   const first = signInFirst(call, "delete the key");
@@ -166,6 +170,6 @@ function deleteKeyForm({ id, name, masked, provider }: OwnKeyView, call: PageCal
 }
 
 async function deleteKey(call: PageCall): Promise<ActionResult> {
-  await call.control<OwnKeyDeleted>("DELETE", `/provider-keys/${encodeURIComponent(call.params["id"] ?? "")}`);
+  await call.control(providerKeyEndpoints.delete, { id: call.params["id"] ?? "" });
   return { goTo: call.link("/provider-keys"), said: "The provider key is deleted." };
 }

@@ -1,9 +1,12 @@
-/** The workspace's own keys for providers. Members see that there is one. */
+/**
+ * The workspace's own keys for providers, and the form that stores one after a test call. No page shows a key again. Members see that
+ * there is one; admins manage them.
+ */
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { OwnKeyView } from "../../../gateway/own-keys/schema.ts";
-import type { OwnKeyProvider } from "../../../gateway/own-keys/try-key.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { monogram } from "../../../http/monogram.ts";
 import type { FormFields } from "../../form.ts";
@@ -27,7 +30,7 @@ export const providerKeysPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const reason = await reasonAgainstKeys(call);
-  const { data: keys } = await call.control<{ data: OwnKeyView[] }>("GET", "/provider-keys");
+  const { data: keys } = await call.control(providerKeyEndpoints.list);
   const create =
     reason === null
       ? opener({ dialog: "new-provider-key", path: call.link("/provider-keys/new"), label: "Add a provider key" })
@@ -76,7 +79,7 @@ function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | nu
   });
 }
 
-/** Storing an own provider key: the form, as a dialog or a page of its own. */
+// Storing an own provider key: the form, as a dialog or a page of its own.
 
 export const newProviderKeyPage: Page = {
   of: "workspace",
@@ -115,7 +118,7 @@ export const secretFields: readonly Field[] = [
 async function newProviderKeyForm(call: PageCall, action: string): Promise<Html> {
   const first = signInFirst(call, "add a provider key");
   if (first !== null) return first;
-  const { data: providers } = await call.control<{ data: OwnKeyProvider[] }>("GET", "/providers");
+  const { data: providers } = await call.control(providerKeyEndpoints.listProviders);
   if (providers.length === 0)
     return emptyState("No provider can take a key yet: the operator has to check a provider’s terms first.", null);
   // None is chosen beforehand: a key must not reach another provider by mistake.
@@ -136,7 +139,7 @@ async function newProviderKeyForm(call: PageCall, action: string): Promise<Html>
 }
 
 async function createProviderKey(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const { provider } = await call.control<OwnKeyView>("POST", "/provider-keys", {
+  const { provider } = await call.control(providerKeyEndpoints.create, {
     provider: typed.text("provider"),
     name: typed.text("name"),
     key: typed.text("key"),
@@ -149,7 +152,7 @@ async function createProviderKey(call: PageCall, typed: FormFields): Promise<Act
 export async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
   const { role, id } = call.workspace;
   if (role !== "operator" && !managers.includes(role)) return `Provider keys are managed by admins. Your role is ${role}.`;
-  const { early_access: features } = await call.control<WorkspaceView>("GET", `/workspaces/${id}`);
+  const { early_access: features } = await call.control(workspaceEndpoints.show, { id });
   if (features.includes("own_keys")) return null;
   return "Own provider keys are in early access, and off for this workspace: the operator switches them on in its settings.";
 }

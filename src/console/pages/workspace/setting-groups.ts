@@ -1,10 +1,14 @@
-/** The settings of a workspace in groups, each with what it does in words. A group is one form. */
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+/**
+ * The settings of a workspace in groups, each with what it does in words, on and off. A group is one form, and one audit row. A name that
+ * the endpoint does not have does not compile.
+ */
+import type { WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts";
+import { typedUsd } from "../../look/values.ts";
 
 export interface Setting {
-  /** Of the form; `early_access.<feature>` is a part of `early_access`. */
-  name: string;
+  /** The field of the form; `early_access.<feature>` is a part of `early_access`. */
+  name: keyof WorkspaceSettings | `early_access.${EarlyAccess}`;
   label: string;
   /** What it does, on and off. */
   hint: string;
@@ -150,10 +154,6 @@ export const settingGroups: readonly SettingGroup[] = [
     settings: earlyAccessFeatures.map((feature) => ({ name: `early_access.${feature}`, kind: "check", ...features[feature] })),
   },
 ];
-
-function typedUsd(limit: string | null): string {
-  return limit === null ? "" : limit.replace(/0{1,7}$/, "");
-}
 
 /** The values of all settings, as the fields of a form have them. */
 export function settingValues(workspace: WorkspaceView): Record<string, string> {

@@ -1,10 +1,15 @@
-/** Saves one group of settings: only what differs from what the form showed, so that two people do not undo each other's changes. */
+/**
+ * The settings of a workspace: each says what it will do before it is saved. Of a group only what differs from what the form showed is
+ * saved, so that two people do not undo each other's changes. Stored prompts are deleted here, too.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { managers, overseers } from "../../../accounts/workspaces/authorize.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { promptEndpoints } from "../../../control-api/endpoints/log.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
-import type { PromptCount, PromptsDeleted } from "../../../gateway/prompts/prompts.ts";
+import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { pageDeadlineMs } from "../../limits.ts";
@@ -17,45 +22,7 @@ import { roleName } from "../../viewer.ts";
 import { type Setting, type SettingGroup, settingGroups, settingValues } from "./setting-groups.ts";
 import { topUpSection } from "./payment.ts";
 
-/** Names the hidden field with the value that the form showed. */
-function shownName(name: string): string {
-  return `was.${name}`;
-}
-
 const appliesSoon = "The settings are saved. They apply within 30 seconds.";
-
-function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
-  return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
-    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
-    if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
-    const path = `/workspaces/${call.workspace.id}`;
-    await call.control("PATCH", path, await editOf(changed, typed, () => call.control<WorkspaceView>("GET", path)));
-    return { goTo: call.path, said };
-  };
-}
-
-async function editOf(changed: readonly Setting[], typed: FormFields, current: () => Promise<WorkspaceView>) {
-  const edit: Record<string, unknown> = {};
-  const switched = new Map<string, boolean>();
-  for (const { name, kind } of changed) {
-    const [field, feature] = name.split(".");
-    const value = typed.text(name);
-    if (feature !== undefined) switched.set(feature, value === "true");
-    else if (field !== undefined) edit[field] = fieldOf(kind, value);
-  }
-  if (switched.size === 0) return edit;
-  const others = (await current()).early_access.filter((feature) => !switched.has(feature));
-  return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
-}
-
-/** What is no number stays text, which the control API refuses by the field's name. */
-function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
-  if (kind === "check") return value === "true";
-  if (value === "") return null;
-  return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-}
-
-/** The settings of a workspace: each says what it will do before it is saved. */
 
 export const settingsPage: Page = {
   of: "workspace",
@@ -67,12 +34,11 @@ export const settingsPage: Page = {
 };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const path = `/workspaces/${call.workspace.id}`;
-  const workspace = await call.control<WorkspaceView>("GET", path);
-  const { data: stopped } = await call.control<{ data: StoppedModel[] }>("GET", `${path}/retention`);
-  const { role } = call.workspace;
+  const { id, role } = call.workspace;
+  const workspace = await call.control(workspaceEndpoints.show, { id });
+  const { data: stopped } = await call.control(workspaceEndpoints.listStoppedModels, { id });
   const oversees = role === "operator" || overseers.includes(role);
-  const stored = oversees ? await call.control<PromptCount>("GET", "/prompts") : null;
+  const stored = oversees ? await call.control(promptEndpoints.count) : null;
   const manages = role === "operator" || managers.includes(role);
   const changes = ({ ofTheOperator }: SettingGroup): boolean => (ofTheOperator ? role === "operator" : manages);
   const bodyOf = (group: SettingGroup): Html => {
@@ -155,7 +121,48 @@ function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
   return settingValues(workspace)[name] === "true" ? badge("good", "on") : badge("neutral", "off");
 }
 
-/** Deleting the stored prompts of before a day: the question, as a dialog or a page of its own. */
+// Saving a group.
+
+/** Names the hidden field with the value that the form showed. */
+function shownName(name: string): string {
+  return `was.${name}`;
+}
+
+function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
+  return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
+    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
+    if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
+    const { id } = call.workspace;
+    await call.control(workspaceEndpoints.edit, {
+      id,
+      ...(await editOf(changed, typed, () => call.control(workspaceEndpoints.show, { id }))),
+    });
+    return { goTo: call.path, said };
+  };
+}
+
+async function editOf(changed: readonly Setting[], typed: FormFields, current: () => Promise<WorkspaceView>) {
+  const edit: Record<string, unknown> = {};
+  const switched = new Map<string, boolean>();
+  for (const { name, kind } of changed) {
+    const [field, feature] = name.split(".");
+    const value = typed.text(name);
+    if (feature !== undefined) switched.set(feature, value === "true");
+    else if (field !== undefined) edit[field] = fieldOf(kind, value);
+  }
+  if (switched.size === 0) return edit;
+  const others = (await current()).early_access.filter((feature) => !switched.has(feature));
+  return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
+}
+
+/** What is no number stays text, which the control API refuses by the field's name. */
+function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
+  if (kind === "check") return value === "true";
+  if (value === "") return null;
+  return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+}
+
+// Deleting the stored prompts from before a day: the question, as a dialog or a page of its own.
 
 const path = "/settings/delete-prompts";
 
@@ -187,7 +194,7 @@ function deletePromptsDialog(stored: PromptCount, call: PageCall): Html {
 }
 
 async function renderDelete(call: PageCall): Promise<PageContent> {
-  const stored = await call.control<PromptCount>("GET", "/prompts");
+  const stored = await call.control(promptEndpoints.count);
   return {
     title: "Delete stored prompts",
     trail: [{ path: call.link("/settings"), label: "Settings" }],
@@ -224,7 +231,7 @@ async function deletePrompts(call: PageCall, typed: FormFields): Promise<ActionR
     const message = `Cannot delete prompts before "${day.slice(0, 40)}": a day such as 2026-11-20 is needed`;
     throw new DomainError("invalid_field", message, { field: "before" });
   }
-  const { deleted } = await call.control<PromptsDeleted>("POST", "/prompts/delete", { before: `${day}T00:00:00Z` });
+  const { deleted } = await call.control(promptEndpoints.delete, { before: `${day}T00:00:00Z` });
   const count = deleted === 1 ? "1 stored prompt" : `${deleted.toLocaleString("en-US")} stored prompts`;
   return { goTo: call.link("/settings"), said: `${count} of requests before ${day} ${deleted === 1 ? "is" : "are"} deleted.` };
 }

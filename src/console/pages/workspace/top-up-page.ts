@@ -1,4 +1,8 @@
-/** One payment by card, as it is at Stripe at this moment; the payer comes back here. */
+/**
+ * One payment by card, as it is at Stripe at this moment; the payer comes back here. The operator refunds it, at most what the workspace
+ * can still spend.
+ */
+import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
@@ -21,10 +25,8 @@ export const topUpPage: Page = {
   actions: { refund },
 };
 
-const pathOf = ({ params }: PageCall): string => `/top-ups/${encodeURIComponent(params["id"] ?? "")}`;
-
 async function render(call: PageCall): Promise<PageContent> {
-  const topUp = await call.control<TopUpView>("GET", pathOf(call));
+  const topUp = await call.control(topUpEndpoints.show, { id: call.params["id"] ?? "" });
   const { role } = call.workspace;
   const pays = topUp.url !== null && role !== "auditor" ? payLink(topUp, call) : null;
   const refunds = topUp.refunds.length === 0 ? null : section("refunds", "Refunds", refundTable(topUp));
@@ -92,6 +94,6 @@ function refundSection({ amount_usd: amount }: TopUpView, call: PageCall): Html 
 }
 
 async function refund(call: PageCall, sent: FormFields): Promise<ActionResult> {
-  await call.control<TopUpView>("POST", `${pathOf(call)}/refund`, { usd: sent.text("usd") });
+  await call.control(topUpEndpoints.refund, { id: call.params["id"] ?? "", usd: sent.text("usd") });
   return { goTo: call.path, said: "The credit is taken back, and the card gets the refund." };
 }

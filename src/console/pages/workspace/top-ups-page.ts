@@ -1,6 +1,10 @@
-/** Credit by card: paying, the saved card, automatic top-up and the list of payments. */
+/**
+ * Credit by card: paying, the saved card, automatic top-up and the list of payments. Where the operator has set no key of Stripe the page
+ * says so.
+ */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
+import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
@@ -37,10 +41,10 @@ const rowsOfPage = 50;
 
 async function render(call: PageCall): Promise<PageContent> {
   const before = call.query.get("before") ?? "";
-  const settings = await call.control<TopUpSettingsView>("GET", "/top-up-settings");
-  const workspace = await call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`);
+  const settings = await call.control(topUpEndpoints.showSettings);
+  const workspace = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
   const page = { limit: String(rowsOfPage), ...(before !== "" && { before }) };
-  const { data } = await call.control<{ data: TopUpView[] }>("GET", "/top-ups", page);
+  const { data } = await call.control(topUpEndpoints.list, page);
   return {
     title: "Credit by card",
     trail: [{ path: call.link("/settings"), label: "Settings" }],
@@ -100,7 +104,7 @@ function further(rows: readonly TopUpView[], { call, before }: { call: PageCall;
   });
 }
 
-/** The form of automatic top-up. */
+// The form of automatic top-up.
 
 /** Cents and no further zeros. */
 function typed(amount: string | null): string {
@@ -158,13 +162,16 @@ function savedCard(settings: TopUpSettingsView, call: PageCall): Html | null {
 }
 
 async function saveAutomatic(call: PageCall, sent: FormFields): Promise<ActionResult> {
-  const amounts = ["threshold_usd", "amount_usd", "monthly_cap_usd"].map((name) => [name, sent.text(name)]);
-  const edit = { enabled: sent.text("enabled") === "true", ...Object.fromEntries(amounts) };
-  const { enabled } = await call.control<TopUpSettingsView>("PATCH", "/top-up-settings", edit);
+  const { enabled } = await call.control(topUpEndpoints.editSettings, {
+    enabled: sent.text("enabled") === "true",
+    threshold_usd: sent.text("threshold_usd"),
+    amount_usd: sent.text("amount_usd"),
+    monthly_cap_usd: sent.text("monthly_cap_usd"),
+  });
   return { goTo: call.path, said: enabled ? "Automatic top-up is on." : "Automatic top-up is off." };
 }
 
 async function forgetCard(call: PageCall): Promise<ActionResult> {
-  await call.control<TopUpSettingsView>("PATCH", "/top-up-settings", { remove_card: true });
+  await call.control(topUpEndpoints.editSettings, { remove_card: true });
   return { goTo: call.path, said: "The card is forgotten, and automatic top-up is off." };
 }

@@ -1,6 +1,9 @@
 /**
- * Refuses admissions when charges no longer reach the ledger: a backlog without progress for five minutes closes admission
- * ("request refused rather than served unmetered").
+ * Two conditions under which nothing may be admitted. When charges no longer reach the ledger, a backlog without progress for five minutes
+ * closes admission: a request is refused rather than served unmetered. When the counters do not answer, gateways hear it within half a
+ * second, so that they decide nothing with their blocks either.
+ * Both look at facts (events that wait, an answer of the counters) and not at the health of processes, which may be fine and get nothing
+ * done.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type { Counters } from "../../../backing/counters.ts";
@@ -8,6 +11,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { backlogPollMs, meteringLagMsMax } from "../../limits.ts";
 import { countersWatchMs } from "../limits.ts";
 
+/** Closes admission while settlements wait and none is booked. */
 export class MeteringLagGuard implements Disposable {
   readonly #bus: Bus;
   readonly #clock: Clock;
@@ -65,17 +69,16 @@ export class MeteringLagGuard implements Disposable {
   }
 }
 
-/**
- * Tells gateways when the counters do not answer, so that they decide nothing with their blocks either: without blocks they would hear of it
- * by their next question.
- */
-
 interface WatchParts {
   bus: Pick<Bus, "broadcast">;
   counters: Pick<Counters, "now">;
   clock: Clock;
 }
 
+/**
+ * Tells gateways when the counters do not answer, so that they decide nothing with their blocks either: without blocks they would hear of it
+ * by their next question.
+ */
 export class CountersWatch {
   readonly #parts: WatchParts;
   /** Monotonic ms: until then a block of this worker may be in use. */

@@ -1,7 +1,10 @@
 /**
  * Compares counters with their ledgers before they are used, since a database may go back in time: a standby is promoted without the last
- * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has. Each workspace is
- * compared on first use, every half minute, and anew on each server.
+ * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has.
+ * Each workspace is compared on first use, every half minute, and anew on each server. Counters that do not continue their ledger are
+ * forgotten, in a later epoch, and loaded again: a version is an epoch and a number, so a late message from the time before the restoration
+ * changes nothing. Until metering has booked again what the stream still has, such a workspace is refused.
+ * A comparison that fails costs requests, never credit: what is not proved is not used.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { type Counters, CountersUnavailableError, countableBalance } from "../../../backing/counters.ts";
@@ -112,7 +115,7 @@ export class LedgerCheck {
     }
   }
 
-  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block of before. */
+  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block that they have. */
   #forgetChecks(): void {
     this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
@@ -120,7 +123,7 @@ export class LedgerCheck {
   }
 }
 
-/** Whether workspaces' counters continue their ledgers. Those that do not are forgotten, in a later epoch, and loaded again. */
+// The comparison
 
 interface CompareParts {
   counters: Pick<Counters, "read" | "forget">;
@@ -141,7 +144,7 @@ interface Compared {
 const roundsMax = 3;
 
 /**
- * Counters are read first: commits reach the ledger before the counters, so the ledger is behind them only when it went back.
+ * Forgets counters that do not continue their ledger. Counters are read first: commits reach the ledger before the counters, so the ledger is behind them only when it went back.
  * @returns the workspaces that must not be used yet
  * @throws Error when the database does not answer
  */
@@ -190,7 +193,7 @@ async function compare(
   });
 }
 
-/** Its epoch ended, on this worker or another one, and the counters are of before; or they may have been used in between. */
+/** Its epoch ended, on this worker or another one, and the counters are older; or they may have been used in between. */
 function isStale({ counted: { version }, ledger }: Compared): boolean {
   if (ledger.comparedOn !== "this server" || version === null) return false;
   return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;
@@ -205,13 +208,13 @@ function continues({ counted, ledger }: Compared): boolean {
   return ledger.comparedOn === "this server" && !isAhead({ counted, ledger });
 }
 
-/** A workspace that was never compared keeps its epoch, so that processes of a version without epochs can settle beside this one. */
+/** A workspace that was never compared keeps its epoch, so that processes of a version without epochs can settle at the same time. */
 function isOver({ counted, ledger }: Compared): boolean {
   return ledger.comparedOn === "other" || isAhead({ counted, ledger });
 }
 
 /**
- * A restored backup may be of before its first comparison. Its ledger may since have reached the entries and balances of the counters, but
+ * A restored backup may be older than its first comparison. Its ledger may since have reached the entries and balances of the counters, but
  * lack totals of budgets that these go on counting with.
  */
 function mayBeOfAnother(one: Compared): boolean {
@@ -266,8 +269,6 @@ function tellWentBack({ counted, ledger }: Compared, log: Logger): void {
   raiseAlarm(log, "ledger.went_back", facts, message);
 }
 
-/** Notices that another server keeps the ledger: a standby that was promoted, a restored backup, or the same one after a restart. */
-
 interface WatchParts {
   store: Pick<LoadStore, "server">;
   clock: Clock;
@@ -279,6 +280,7 @@ interface Asked {
   ended: Promise<void>;
 }
 
+/** Notices that another server keeps the ledger: a standby that was promoted, a restored backup, or the same one after a restart. */
 class LedgerServerWatch {
   readonly #parts: WatchParts;
   readonly #onChange: () => void;
@@ -294,7 +296,7 @@ class LedgerServerWatch {
   }
 
   /**
-   * Asks which server it is, unless it told lately. Never rejects: while the database does not answer, what was known is used on, as keys
+   * Asks which server it is, unless it answered lately. Never rejects: while the database does not answer, what was known is used on, as keys
    * are, and each caller asks again.
    */
   async confirm(): Promise<void> {
@@ -307,7 +309,7 @@ class LedgerServerWatch {
     await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
   }
 
-  /** A question of before may have failed because the next server was not there yet: then another one is asked. */
+  /** An earlier question may have failed because the next server was not there yet: then another one is asked. */
   async #answerSince(time: number, asked: Asked): Promise<void> {
     await asked.ended;
     if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;

@@ -1,4 +1,11 @@
-/** Lends blocks of credit and of a key's window to gateways, and takes them back. */
+/**
+ * Lends blocks of credit and of a key's window to gateways, and takes them back (../block.ts says why nothing is overdrawn by that). Blocks
+ * exist only far from every bound: a block is at most a fiftieth of what is free, a key needs at least 600 requests a minute, and at most
+ * half of its window is used or lent. Keys with budgets or own provider keys get none: each of their requests is counted in its own way.
+ * Before a request is refused for what blocks may have, they are recalled: lending pauses for ten seconds, the gateways return the blocks
+ * of the key or the workspace, and the request is decided again after their answers, or after 300 ms. So a limit is never reached early
+ * because credit lies in a block.
+ */
 import type { Bus } from "../../../backing/bus.ts";
 import type { Counters, LendRequest, AdmitReply } from "../../../backing/counters.ts";
 import { blockLifeMs } from "../../../backing/limits.ts";
@@ -47,11 +54,6 @@ export async function takeBack(returned: ReturnBlock, counters: Counters): Promi
   return { kind: "done" };
 }
 
-/**
- * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they have. Lending pauses first, so
- * that after the recall nothing is lent near the limit.
- */
-
 interface RecallParts {
   bus: Pick<Bus, "survey">;
   counters: Pick<Counters, "takeBack">;
@@ -71,6 +73,10 @@ export function recallFor(reply: AdmitReply, { workspace, key }: { workspace: Wo
   return { workspace, key: isOfKey ? key : null };
 }
 
+/**
+ * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they have. Lending pauses first, so
+ * that after the recall nothing is lent near the limit.
+ */
 export class Recalls {
   readonly #parts: RecallParts;
   readonly #running = new Map<string, Promise<true>>();

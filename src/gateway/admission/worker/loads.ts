@@ -1,6 +1,9 @@
 /**
  * Loads a workspace's counters. First use, an emptied or restarted store and a lost slot all take this path. Only the gateways have the
- * generations in flight, only the ledger has the charges; both together give the holds.
+ * generations in flight, only the ledger has the charges; both together give the holds. The ledger is read after the gateways were asked,
+ * so a generation that ends in between is in one of the two.
+ * One load of a kind runs at a time for each workspace, month, key or set of budgets, and callers share it; after a failure the next caller
+ * starts anew. A message waits for loads for a bounded time in all (`LoadDeadline`).
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type {
@@ -29,7 +32,7 @@ export interface LoadStore {
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
   /** The totals of budgets, which the ledger keeps from then on. */
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
-  /** Where the ledgers are, beside what counters have; unknown workspaces are absent. */
+  /** Where the ledgers are, compared with what counters have; unknown workspaces are absent. */
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
   beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;
@@ -80,55 +83,10 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   await parts.counters.load(load);
 }
 
-interface AskedAccount {
-  workspace: WorkspaceId;
-  generations: GenerationId[];
-  /** The holds that the counters still have. */
-  stored: readonly Hold[];
-}
-
-/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
-async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
-  const ledger = await store.account(workspace, generations);
-  if (ledger === null) return null;
-  const isKept = ({ name, since }: BudgetHold): boolean => {
-    return (ledger.budgets ?? []).some((kept) => kept.name === name && kept.since >= since);
-  };
-  const lost = stored.flatMap(({ budgets = [] }) => budgets).filter((total) => !isKept(total));
-  if (lost.length === 0) return ledger;
-  const totals = new Map(lost.map((total) => [`${total.name} ${total.since}`, { name: total.name, since: total.since }]));
-  await store.budgets(workspace, [...totals.values()]);
-  return await store.account(workspace, generations);
-}
-
-/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
-function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
-  const counting = budgets.filter(
-    (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),
-  );
-  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
-}
-
-/** Several gateways may report the same key: all their admissions count. */
-function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
-  const times = new Map<KeyId, number[]>();
-  for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
-  return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
-}
-
 /** Pushes the total of a key's month with its version. */
 export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; month: Month }, parts: LoadParts): Promise<void> {
   const keyMonth = await parts.store.keyMonth(at.workspace, at.key, at.month);
   await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
-}
-
-/** Pushes the totals of a request's budgets, in the periods that this time is in. */
-async function loadBudgets(
-  { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
-  { counters, store }: Pick<LoadParts, "counters" | "store">,
-): Promise<void> {
-  const totals = budgets.map((budget) => ({ name: budget.name, since: budgetStart(budget, at) }));
-  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [], budgets: await store.budgets(workspace, totals) });
 }
 
 /** Pushes the ledger's head and month totals with their version: after credit was added, and for a new month. */
@@ -141,19 +99,13 @@ export async function refreshAccount(
   await counters.resolveMany({ resolve: [], accounts: [withMonth(ledger.account, month)], keyMonths: [] });
 }
 
-function withMonth(account: AccountPush, month: Month): AccountPush {
-  const known = account.months.some((total) => total.month === month);
-  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
-}
-
-/** Loads of counters, at most one at a time for each workspace, month, key or set of budgets. After a failure the next caller starts a new load. */
-
 /** What counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
 export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month }
   | { what: "budget"; workspace: WorkspaceId; budgets: readonly Budget[]; at: number };
 
+/** Loads of counters, at most one at a time for each workspace, month, key or set of budgets. After a failure the next caller starts a new load. */
 export class SingleFlightLoads {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   readonly #parts: LoadParts & { clock: Clock; log: Logger };
@@ -180,38 +132,10 @@ export class SingleFlightLoads {
   }
 }
 
-function nameOf(missing: Missing): string {
-  const { what, workspace } = missing;
-  switch (what) {
-    case "workspace":
-      return `workspace ${workspace}`;
-    case "month":
-      return `month ${workspace} ${missing.month}`;
-    case "key":
-      return `key ${missing.key} ${missing.month}`;
-    case "budget":
-      return `budgets ${workspace} ${missing.budgets.map(({ name }) => name).join(" ")}`;
-  }
-}
-
-function load(missing: Missing, parts: LoadParts): Promise<void> {
-  switch (missing.what) {
-    case "workspace":
-      return loadWorkspace(missing, parts);
-    case "month":
-      return refreshAccount(missing, parts);
-    case "key":
-      return loadKeyMonth(missing, parts);
-    case "budget":
-      return loadBudgets(missing, parts);
-  }
-}
-
-/** The total time that a message may wait for counters that are being loaded. */
-
 /** A new workspace may lack its counters, and after their load the key's month total: one load follows the other. */
 export const loadRoundsMax = 3;
 
+/** The total time that a message may wait for counters that are being loaded. */
 export class LoadDeadline {
   readonly #clock: Clock;
   readonly #endsAt: number;
@@ -231,5 +155,82 @@ export class LoadDeadline {
     const ended = await Promise.race([loaded, sleep(this.#clock, leftMs, stop.signal).then(() => false)]);
     stop.abort();
     return ended;
+  }
+}
+
+interface AskedAccount {
+  workspace: WorkspaceId;
+  generations: GenerationId[];
+  /** The holds that the counters still have. */
+  stored: readonly Hold[];
+}
+
+/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
+async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
+  const ledger = await store.account(workspace, generations);
+  if (ledger === null) return null;
+  const isKept = ({ name, since }: BudgetHold): boolean => {
+    return (ledger.budgets ?? []).some((kept) => kept.name === name && kept.since >= since);
+  };
+  const lost = stored.flatMap(({ budgets = [] }) => budgets).filter((total) => !isKept(total));
+  if (lost.length === 0) return ledger;
+  const totals = new Map(lost.map((total) => [`${total.name} ${total.since}`, { name: total.name, since: total.since }]));
+  await store.budgets(workspace, [...totals.values()]);
+  return await store.account(workspace, generations);
+}
+
+function load(missing: Missing, parts: LoadParts): Promise<void> {
+  switch (missing.what) {
+    case "workspace":
+      return loadWorkspace(missing, parts);
+    case "month":
+      return refreshAccount(missing, parts);
+    case "key":
+      return loadKeyMonth(missing, parts);
+    case "budget":
+      return loadBudgets(missing, parts);
+  }
+}
+
+/** Pushes the totals of a request's budgets, in the periods that this time is in. */
+async function loadBudgets(
+  { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
+  { counters, store }: Pick<LoadParts, "counters" | "store">,
+): Promise<void> {
+  const totals = budgets.map((budget) => ({ name: budget.name, since: budgetStart(budget, at) }));
+  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [], budgets: await store.budgets(workspace, totals) });
+}
+
+function withMonth(account: AccountPush, month: Month): AccountPush {
+  const known = account.months.some((total) => total.month === month);
+  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
+}
+
+/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
+function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
+  const counting = budgets.filter(
+    (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),
+  );
+  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
+}
+
+/** Several gateways may report the same key: all their admissions count. */
+function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
+  const times = new Map<KeyId, number[]>();
+  for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
+  return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
+}
+
+function nameOf(missing: Missing): string {
+  const { what, workspace } = missing;
+  switch (what) {
+    case "workspace":
+      return `workspace ${workspace}`;
+    case "month":
+      return `month ${workspace} ${missing.month}`;
+    case "key":
+      return `key ${missing.key} ${missing.month}`;
+    case "budget":
+      return `budgets ${workspace} ${missing.budgets.map(({ name }) => name).join(" ")}`;
   }
 }

@@ -1,6 +1,10 @@
 /**
  * The worker's side of admission: replies to one message of requests at a time. It keeps only caches, so any worker can reply to any
  * message, and a repeated message does no harm.
+ * The requests of a message go to the counters in one call. What these lack is loaded while the message waits, for a bounded time
+ * (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only its own reply. A refusal for what
+ * gateways were lent is decided a second time, after their blocks were recalled (lending.ts).
+ * Workspaces whose ledger may have gone back (ledger-check.ts), and all of them while metering lags (guards.ts), are refused.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../../../backing/counters.ts";
@@ -267,7 +271,7 @@ export class AdmissionService {
   }
 }
 
-/** What was refused has no trace: its gateway tells of none. */
+/** What was refused has no trace, because its gateway names none. */
 function traceDecisions(requests: AdmissionRequest[], replies: AdmissionReply[], span: TracedSpan): void {
   for (const [index, request] of requests.entries()) {
     if (request.kind !== "admit" || replies[index]?.kind !== "admitted") continue;

@@ -1,7 +1,13 @@
-/** How an endpoint writes the answers of models: the pipeline is the same for all endpoints that complete a prompt. */
+/**
+ * How each endpoint writes the answers of models, whole and in chunks: the pipeline is the same for all endpoints that complete a prompt. A
+ * chunk is a `data:` line of our own JSON, so that no provider's text can end a line; the text that all chunks of a stream share is built
+ * once.
+ * Every schema here stands next to the code that writes it, and the OpenAPI description is made from them. The lines follow what the
+ * official packages parse, including how they fail: see `commentLine`.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
-import type { Endpoint } from "../../journal/settlement.ts";
+import type { Endpoint } from "../../field-parts.ts";
 import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";
 import {
   completionText,
@@ -34,7 +40,7 @@ export const completionFormat: AnswerFormat = {
   chunkWriter: (facts) => new TextChunkWriter(facts),
 };
 
-/** Writes the lines of a streamed answer: `data:` lines with our own JSON, so that a provider's text cannot end a line. */
+// Chunks of a chat completion
 
 interface ChunkFacts {
   /** The generation's id; the same in all chunks. */
@@ -115,8 +121,6 @@ export class ChatChunkWriter extends ChunkWriter {
   }
 }
 
-/** The schema of a streamed chunk, as `ChatChunkWriter` writes it. */
-
 const ChunkChoice = Type.Object({
   index: Type.Literal(0, { description: "There is one choice" }),
   delta: Type.Object(DeltaBody.properties, { description: "The new piece since the previous chunk; join the texts" }),
@@ -130,6 +134,7 @@ const chunkUsage = Type.Optional(
   }),
 );
 
+/** A streamed chunk, as `ChatChunkWriter` writes it. */
 export const ChunkBody = Type.Object({
   ...commonAnswerFields,
   object: Type.Literal("chat.completion.chunk", { description: "The kind of object" }),
@@ -137,7 +142,7 @@ export const ChunkBody = Type.Object({
   usage: chunkUsage,
 });
 
-/** The body of a completion that is not streamed, in the official form. */
+// Completions
 
 /** A completion calls no tools. */
 const TextFinishReason = Type.Union([Type.Literal("stop"), Type.Literal("length"), Type.Literal("content_filter")]);
@@ -167,22 +172,6 @@ export function textCompletionBody(
   return { id, object: "text_completion", created, model, choices: [choice], usage: usageBody(usage) };
 }
 
-/** The text of a message or of one delta of it. Its reasoning has no place in a completion. */
-function textOf({ content, refusal }: Record<string, unknown>): string {
-  return (typeof content === "string" ? content : "") + (typeof refusal === "string" ? refusal : "");
-}
-
-function isRefusal({ refusal }: Record<string, unknown>): boolean {
-  return typeof refusal === "string" && refusal !== "";
-}
-
-function textFinishReason(reason: FinishReason, refused: boolean): TextFinishReason {
-  if (refused) return "content_filter";
-  return reason === "length" || reason === "content_filter" ? reason : "stop";
-}
-
-/** The chunks of a streamed completion. The official form has one object for whole answers and for chunks. */
-
 const TextChunkChoice = Type.Object({
   text: Type.String({ description: "More of the text" }),
   index: Type.Literal(0, { description: "There is one choice" }),
@@ -190,6 +179,7 @@ const TextChunkChoice = Type.Object({
   finish_reason: Type.Union([TextFinishReason, Type.Null()], { description: "Why the answer ends; null until it does" }),
 });
 
+/** The official form has one object for whole answers and for chunks. */
 export const TextChunkBody = Type.Object({
   ...commonAnswerFields,
   object: Type.Literal("text_completion", { description: "The kind of object" }),
@@ -221,4 +211,18 @@ export class TextChunkWriter extends ChunkWriter {
   #chunk(text: string, finishReason: string): string {
     return `${this.prefix}{"text":${JSON.stringify(text)},"index":0,"logprobs":null,"finish_reason":${finishReason}${this.suffix}`;
   }
+}
+
+function textFinishReason(reason: FinishReason, refused: boolean): TextFinishReason {
+  if (refused) return "content_filter";
+  return reason === "length" || reason === "content_filter" ? reason : "stop";
+}
+
+function isRefusal({ refusal }: Record<string, unknown>): boolean {
+  return typeof refusal === "string" && refusal !== "";
+}
+
+/** The text of a message or of one delta of it. Its reasoning has no place in a completion. */
+function textOf({ content, refusal }: Record<string, unknown>): string {
+  return (typeof content === "string" ? content : "") + (typeof refusal === "string" ? refusal : "");
 }

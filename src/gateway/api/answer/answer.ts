@@ -1,9 +1,15 @@
-/** Token counts in the official form. */
+/**
+ * The bodies of answers in the official form: usage, log probabilities, messages and their deltas, whole chat completions. Whatever a
+ * provider sent, a client gets these fields and no others, and SDKs find every field that they read. Usage and whole answers are written
+ * out as text where that is faster than making an object first.
+ */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json.ts";
 import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
 import type { Usage } from "../../models/model.ts";
 import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";
+
+// Token counts
 
 const tokens = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -62,7 +68,7 @@ export function usageText(usage: BilledUsage): string {
   );
 }
 
-/** Log probabilities in the official form. SDKs read both lists and every part of a token, so fields that a provider omits are filled in. */
+// Log probabilities. SDKs read both lists and every part of a token, so fields that a provider omits are filled in.
 
 const alternativeFields = {
   token: Type.String({ description: "The token's text" }),
@@ -116,7 +122,7 @@ function isWhole(byte: unknown): byte is number {
   return Number.isInteger(byte);
 }
 
-/** A model's message and the deltas of a streamed message, in the official form. */
+// Messages and their deltas
 
 const name = Type.String({ description: "Name of the function" });
 const callArguments = Type.String({ description: "The arguments as a JSON text, as the model wrote it" });
@@ -156,7 +162,7 @@ const Citation = Type.Object({
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Fields that a message may have beside its text. */
+/** Fields that a message may have in addition to its text. */
 const additionalFields = {
   annotations: Type.Optional(Type.Array(Citation, { description: "Pages that the text refers to" })),
   reasoning_content: Type.Optional(
@@ -178,7 +184,7 @@ type MessageBody = Static<typeof MessageBody>;
 
 /**
  * Wire formats return only these fields, in the official form: test/wire checks that. Without text, calls and refusal the content is an
- * empty text, so that the client can send the message back: the official schema takes null only beside one of them.
+ * empty text, so that the client can send the message back: the official schema takes null only together with one of them.
  */
 function messageBody(message: WholeAnswer["message"]): MessageBody {
   const { content, refusal, tool_calls, function_call } = message as MessageBody;
@@ -211,7 +217,7 @@ function pieceOf(properties: TProperties, description: string) {
   return Type.Partial(Type.Object(properties), { description });
 }
 
-/** The body of an answer that is not streamed, in the official form. */
+// Whole answers
 
 export interface CompletionFacts {
   /** The generation's id. */

@@ -1,6 +1,11 @@
+/**
+ * The body of a streamed answer. A source gives texts when the client has room, a sink takes them; each server has its fastest form of the
+ * stream between the two.
+ * On Bun's server the text goes straight to the client's socket, without promises and byte arrays on the way: that saves a fifteenth of the
+ * gateway's time when thousands of streams are open. It does not slow down for a caller with a reader, so all others get the stream of the
+ * web standard.
+ */
 import type { RouteContext } from "../../../http/router.ts";
-
-/** The body of a streamed answer. Each server has its fastest form. */
 
 /** The producer of the texts. */
 export interface TextSource {
@@ -31,11 +36,10 @@ export function streamFor(request: Request, server: RouteContext["server"]): Cre
 }
 
 /**
- * A stream that writes text straight to the client's socket through Bun's server, without promises and byte arrays on the way. That saves
- * a fifteenth of the gateway's time when thousands of streams are open. Use it only for answers that Bun's server sends: it does not slow
- * down for a caller with a reader. Backpressure and end are specified at https://bun.sh/reference/globals/bun/DirectUnderlyingSource.
+ * Writes text straight to the client's socket through Bun's server, without promises and byte arrays on the way. Use it only for answers
+ * that Bun's server sends: it does not slow down for a caller with a reader. Backpressure and end are specified at
+ * https://bun.sh/reference/globals/bun/DirectUnderlyingSource.
  */
-
 export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
   const sink = new BunSink(source);
   // Begins at once: a server whose client has left meanwhile never pulls the body.
@@ -45,6 +49,12 @@ export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
     pull: (controller: ReadableStreamDirectController) => sink.open(controller),
     cancel: () => sink.cancel(),
   });
+}
+
+/** A stream by the web standard: for callers with a reader, and for servers of runtimes other than Bun. */
+export function webStream(source: TextSource): ReadableStream<Uint8Array> {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => source.begin(new WebSink(controller));
+  return new ReadableStream({ start, pull: () => source.pull(), cancel: () => source.cancel() }, { highWaterMark: 0 });
 }
 
 class BunSink implements TextSink {
@@ -106,14 +116,7 @@ class BunSink implements TextSink {
   }
 }
 
-/** A stream by the web standard: for callers with a reader, and for servers of runtimes other than Bun. */
-
 const encoder = new TextEncoder();
-
-export function webStream(source: TextSource): ReadableStream<Uint8Array> {
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => source.begin(new WebSink(controller));
-  return new ReadableStream({ start, pull: () => source.pull(), cancel: () => source.cancel() }, { highWaterMark: 0 });
-}
 
 class WebSink implements TextSink {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;

@@ -1,4 +1,9 @@
-/** Decides which streams are drained after their client has left: those that report their cost only at the end. */
+/**
+ * Decides which streams are drained, that is read to their end, after their client has left: those whose provider reports the cost only at
+ * the end, or bills more than it delivers. Draining takes a slot, of which the process and each workspace have a number; without one the
+ * stream is stopped, and its cost is estimated.
+ * A drain ends a minute after the client left. It keeps no text, so it costs a connection and no memory.
+ */
 import { HolderCounts } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -12,7 +17,7 @@ export interface DrainSlot {
 }
 
 /**
- * Takes a slot for draining a stream; null: the stream is to be stopped, once its usage is not about to come.
+ * Takes a slot for draining a stream; null: the stream is to be stopped, unless its usage is about to come.
  * @param finished the full answer is there, but not its usage
  */
 export type AcquireDrainSlot = (candidate: Candidate, finished: boolean) => DrainSlot | null;
@@ -39,8 +44,7 @@ export function drainSlotsFor({ workspace, drainLimit, clock }: DrainSlotOptions
   };
 }
 
-/** Limits how many streams the gateway drains (reads to their end after the client left), in all and for each workspace. */
-
+/** The slots of a process, in all and for each workspace. */
 export class DrainLimit {
   readonly #active = new HolderCounts();
   #total = 0;

@@ -1,4 +1,8 @@
-/** The answer of an embeddings request, in the official form. A large one is written in pieces, so that its text is never whole in memory. */
+/**
+ * The answer of an embeddings request, in the official form. A large one is written in pieces, each made when the client has room for it,
+ * so that its text is never whole in memory. A client that reads nothing for a minute is given up, which frees what the vectors hold.
+ * The charge is settled before the first piece: a client that breaks off has paid.
+ */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../../kernel/clock.ts";

@@ -1,4 +1,7 @@
-/** The headers of the inference API's responses, except `x-should-retry`, which the error table has. */
+/**
+ * The headers of the inference API's responses: the key's request window, waits, the generation's id, the route that served, and what
+ * proxies must know of a stream. Names and notations are those of the official SDKs. `x-should-retry` is not here: the error table has it.
+ */
 import type { WindowOnBus } from "../../admission/message.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import { candidateName, type Candidate } from "../../models/candidate.ts";

@@ -1,6 +1,10 @@
 /**
  * Relays a provider's events to the client at the client's pace: the next event is read when the client has room, so that a slow reader
  * slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the client has its last line.
+ * `Relay` has the time, the sockets and the two ends that may come in any order: the provider's, the client's, a shutdown's. `StreamState`
+ * turns events into lines and has neither time nor sockets, so it can be tested with tables.
+ * After a client has left, the stream is read on within limits if its cost comes at the end (drains.ts). Otherwise the provider is stopped,
+ * but first gets the moment that it needs to end an answer whose last words the client has.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -68,6 +72,19 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
   return options.createStream(new Relay(options));
 }
 
+/** Keeps the latest count of each field. A zero or an absent count is a placeholder and does not replace a count. */
+export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
+  if (before === null) return reported;
+  return {
+    ...reported,
+    promptTokens: reported.promptTokens || (before.promptTokens ?? reported.promptTokens),
+    cachedTokens: reported.cachedTokens || before.cachedTokens,
+    cacheWriteTokens: reported.cacheWriteTokens || before.cacheWriteTokens,
+    completionTokens: reported.completionTokens || (before.completionTokens ?? reported.completionTokens),
+    reasoningTokens: reported.reasoningTokens || before.reasoningTokens,
+  };
+}
+
 const noop = (): void => {};
 
 class Relay implements TextSource, EventReceiver, TimerListener {
@@ -118,7 +135,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
 
   /**
    * The client has left: the stream is drained within limits. Without a slot the provider is stopped, but first gets the moment that it
-   * needs to end an answer whose last words the client has, and to tell the usage. Such streams are no more than were open before.
+   * needs to end an answer whose last words the client has, and to report the usage. Such streams are no more than were open before.
    */
   cancel(): void {
     if (this.#phase !== "delivering") return;
@@ -243,14 +260,12 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 }
 
-/**
- * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE].
- * The finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
- * Has no side effects: it uses neither time nor sockets.
- */
-
 type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
+/**
+ * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE]. The
+ * finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
+ */
 class StreamState {
   readonly #writer: ChunkWriter;
   readonly #tokens = new AnswerTokens();
@@ -362,12 +377,12 @@ class StreamState {
   }
 }
 
-function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
-  return Array.isArray(calls) && calls.length > 0;
-}
-
 function withoutRole({ role: _role, ...content }: Record<string, unknown>): Record<string, unknown> {
   return content;
+}
+
+function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }
 
 /** Providers send empty deltas: at the start, with a finish reason, or to keep the stream open. */
@@ -377,17 +392,4 @@ function hasContent(delta: Record<string, unknown>): boolean {
     if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;
   }
   return false;
-}
-
-/** Keeps the latest count of each field. A zero or an absent count is a placeholder and does not replace a count. */
-export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
-  if (before === null) return reported;
-  return {
-    ...reported,
-    promptTokens: reported.promptTokens || (before.promptTokens ?? reported.promptTokens),
-    cachedTokens: reported.cachedTokens || before.cachedTokens,
-    cacheWriteTokens: reported.cacheWriteTokens || before.cacheWriteTokens,
-    completionTokens: reported.completionTokens || (before.completionTokens ?? reported.completionTokens),
-    reasoningTokens: reported.reasoningTokens || before.reasoningTokens,
-  };
 }

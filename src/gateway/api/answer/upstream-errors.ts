@@ -1,4 +1,9 @@
-/** Turns a provider's failure into an error of the API, with our own message, never the provider's. */
+/**
+ * Turns a provider's failure into an error of the API. The message is our own, never the provider's, which may hold its account, its
+ * addresses or the text of another customer. A refused request keeps its cause and the client's field; all other failures say which
+ * provider failed and whether a retry helps.
+ * Once a stream has begun, its errors have one type, and every failure but a timeout and a refused request looks alike.
+ */
 import { GatewayError, errorTable } from "../../../kernel/errors.ts";
 import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
@@ -18,7 +23,7 @@ export function upstreamError(failure: UpstreamFailure, { provider, ownKey }: Ro
   return new GatewayError(failure.code, { message: messageOf(failure), param: paramOf(failure), headers, cause: failure });
 }
 
-/** The failure of a stream that has started: a timeout, or any other failure. A refused request is told as what it is. */
+/** The failure of a stream that has started: a timeout, a refused request, or any other failure. */
 export function streamError(failure: UpstreamFailure): GatewayError<UpstreamCode> {
   if (failure.code === "upstream_timeout") return new GatewayError("upstream_timeout", { cause: failure });
   const message = failure.code === "upstream_rejected" ? (messageOf(failure) ?? errorTable[failure.code].message) : undefined;

@@ -1,9 +1,12 @@
 /**
- * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is
- * as good as the first; only the answer that is served is charged. If the transport sends a request again because a kept connection
- * closed, that counts as the retry, with and without fallbacks, and stays on the same route. So does a request whose thoughts the
- * provider refuses: it goes once more without them, since the client cannot take them out of its conversation. A provider's words may be
- * the client's in part, so a request that gives no thoughts back is not sent again for them.
+ * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is as
+ * good as the first; only the answer that is served is charged. A stream counts as an answer once its first event with content has arrived:
+ * some providers send a role or a count before they fail.
+ * The retry goes to the same route or to another candidate, depending on whom the failure concerns (`nextCandidate`). If the transport
+ * sends a request again because a kept connection closed, that is the retry, and it stays on the same route.
+ * A request whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its conversation. A
+ * provider's words may be the client's in part, so a request that gives no thoughts back is not sent again for them.
+ * There is one retry at most, since each call may be billed.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -178,8 +181,6 @@ export class Attempts {
   }
 }
 
-/** Chooses the candidate of the retry after a failed call. */
-
 interface NextOptions {
   failure: UpstreamFailure;
   /** The failed call's request had been sent. */
@@ -190,7 +191,7 @@ interface NextOptions {
 }
 
 /**
- * A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
+ * The candidate of the retry. A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
  * credential and a provider that takes no connection concern all of its models. A rejected request is not sent again, nor is one that a
  * provider took and the gateway gave up: the provider may bill what it has done, and the next one would do as much.
  * @returns null: no retry may help
@@ -212,12 +213,10 @@ function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Cand
   }
 }
 
-/** Waits for a stream's first event before anything is sent to the client: until then a failure is an ordinary error. */
-
 /**
- * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before
- * they fail.
- * @param onUsage told the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
+ * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before they
+ * fail. Until then a failure is an ordinary error.
+ * @param onUsage gets the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
  */

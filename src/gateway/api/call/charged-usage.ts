@@ -1,6 +1,11 @@
 /**
- * Decides the usage that is charged: the provider's counts where they are plausible; our own estimate where it reported no count, only
- * one side or an impossible count, or where the answer was not read to its end.
+ * Decides the usage that is charged, for every way in which a call can end. The provider's counts hold where they are plausible; our own
+ * estimate is charged where it reported no count, only one side or an impossible count, and where the answer was not read to its end. An
+ * answer says which of the two it was (`estimated`).
+ * A failure that delivered nothing costs nothing. Hanging up saves nothing: a client that left pays for its prompt and for what was
+ * produced or usually is in that time.
+ * A provider may also bill work that no answer came of: requests that timed out, or whose answer was too large. A workspace gets a little
+ * of that free in an hour (`UnpaidWork`), since a timeout is seldom the client's doing; beyond it, waiting costs what leaving costs.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -99,46 +104,6 @@ export function chargedEmbedding(
   return { usage: { ...noUsage, promptTokens: counted ? reported : estimate() }, estimated: !counted };
 }
 
-const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
-
-/**
- * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
- * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
- * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
- */
-function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
-  if (reported === null) return nothingReported;
-  const possible = (count: number | null): number | null => (!count || count > tokensMax ? null : count);
-  const { unexplainedTokens: rest = 0, ...parts } = reported;
-  const output = parts.completionTokens ?? 0;
-  const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
-  const promptTokens = possible(parts.promptTokens);
-  return {
-    ...parts,
-    promptTokens,
-    // The parts of an impossible prompt would give our estimate their prices.
-    ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
-    completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
-    reasoningTokens: parts.reasoningTokens + reasoned,
-  };
-}
-
-/** Fills in estimates for sides that were not reported, and caps parts at their totals. */
-function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number; completion: number }): ChargedUsage {
-  const promptTokens = reported.promptTokens ?? estimate.prompt();
-  const completionTokens = reported.completionTokens ?? estimate.completion;
-  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
-  const usage = {
-    promptTokens,
-    cachedTokens,
-    cacheWriteTokens: Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
-    completionTokens,
-    reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
-  };
-  const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
-  return { usage, estimated: !counted };
-}
-
 interface CalledRequest {
   model: Pick<Model, "contextLength" | "reasons">;
   route: Pick<Route, "hiddenInputTokens">;
@@ -157,17 +122,13 @@ export function usageBounds({ model, route, chat, maxOutputTokens }: CalledReque
   };
 }
 
-/** The bounds for a stream whose provider has counted its prompt before the first event: then nobody needs to estimate it, which takes time. */
-export function boundsOnceTold(bounds: UsageBounds, reported: ReportedUsage | null): UsageBounds {
-  const told = reported?.promptTokens ?? 0;
-  return told > 0 && told <= bounds.tokensMax ? { ...bounds, promptEstimate: () => told } : bounds;
-}
-
 /**
- * Work that a provider may bill and that nobody pays: requests that were sent and timed out, or whose answer was too large. Each
- * process lets a workspace have a little of it in an hour, since a timeout is seldom the client's doing. Beyond that, waiting costs
- * what leaving costs: a client chooses how much work it asks for, and could otherwise let it time out for nothing.
+ * The bounds for a stream whose provider has counted its prompt before the first event: then it need not be estimated, which takes time.
  */
+export function boundsOnceTold(bounds: UsageBounds, reported: ReportedUsage | null): UsageBounds {
+  const counted = reported?.promptTokens ?? 0;
+  return counted > 0 && counted <= bounds.tokensMax ? { ...bounds, promptEstimate: () => counted } : bounds;
+}
 
 /** Work whose ends lie within a minute, in monotonic milliseconds: it is forgotten together, an hour after its last end. */
 interface Span {
@@ -176,6 +137,10 @@ interface Span {
   cost: NanoUsd;
 }
 
+/**
+ * Work that a provider may bill and no customer pays: requests that were sent and timed out, or whose answer was too large. Each process
+ * lets a workspace have a little of it in an hour. Without that bound a client could ask for much work and let it time out for nothing.
+ */
 export class UnpaidWork {
   readonly #clock: Clock;
   readonly #allowance: NanoUsd;
@@ -237,7 +202,47 @@ export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsa
   return delivered;
 }
 
-/** As it is charged. The workspace itself pays the provider of its own key. */
+const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
+
+/**
+ * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
+ * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
+ * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
+ */
+function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
+  if (reported === null) return nothingReported;
+  const possible = (count: number | null): number | null => (!count || count > tokensMax ? null : count);
+  const { unexplainedTokens: rest = 0, ...parts } = reported;
+  const output = parts.completionTokens ?? 0;
+  const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
+  const promptTokens = possible(parts.promptTokens);
+  return {
+    ...parts,
+    promptTokens,
+    // The parts of an impossible prompt would give our estimate their prices.
+    ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
+    completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
+    reasoningTokens: parts.reasoningTokens + reasoned,
+  };
+}
+
+/** Fills in estimates for sides that were not reported, and caps parts at their totals. */
+function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number; completion: number }): ChargedUsage {
+  const promptTokens = reported.promptTokens ?? estimate.prompt();
+  const completionTokens = reported.completionTokens ?? estimate.completion;
+  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
+  const usage = {
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
+    completionTokens,
+    reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
+  };
+  const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
+  return { usage, estimated: !counted };
+}
+
+/** What is charged for this usage. With an own key the workspace itself pays the provider. */
 function costOf(usage: Usage, { reservation, candidate: { route } }: FailedCall): NanoUsd {
   if (route.prices === null || route.ownKey) return 0n;
   const cost = nanoRoundedHalfUp(tieredCost(route.prices, usage));

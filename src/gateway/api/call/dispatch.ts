@@ -1,4 +1,10 @@
-/** Gets an answer to an admitted request, or a stream whose first event has arrived. */
+/**
+ * Gets an answer to an admitted request: a whole answer, a stream whose first event has arrived, or a failure. A client that streams waits
+ * at most 15 seconds for a first byte; then its stream begins without the provider, and whatever the provider answers, even a failure,
+ * becomes an event.
+ * A client that leaves before there is anything to send ends the call only where that saves money. A whole answer is waited for, since its
+ * provider bills it anyway. A stream is waited for only if and as long as it would be drained (answer/drains.ts), and aborted otherwise.
+ */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
@@ -58,12 +64,6 @@ function deferredStream(attempts: Attempts, opening: Promise<AttemptsResult>): D
   return { kind: "stream", candidate, calledAt, events, quiet: true, failed };
 }
 
-/**
- * Watches for a client that leaves before there is anything to send. The gateway waits for a full answer, since its provider bills it
- * anyway. It waits for a stream only if and as long as it would drain it, and aborts it otherwise. `Attempts` does not retry for a client
- * that has left.
- */
-
 interface AbortableCall {
   readonly candidate: Candidate;
   abort(): void;
@@ -81,7 +81,7 @@ interface DisconnectOptions {
 }
 
 /**
- * Watches until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
+ * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
  * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
  */
 function watchDisconnect({
@@ -116,14 +116,13 @@ function watchDisconnect({
   };
 }
 
-/** A stream whose response starts before the provider has answered: the call's outcome, even a failure, becomes an event. */
-
 interface DeferredStreamParts {
   opening: Promise<AttemptsResult>;
   /** Aborts the opening. */
   abort(): void;
 }
 
+/** A stream whose response starts before the provider has answered: the call's outcome, even a failure, becomes an event. */
 class DeferredStream implements ProviderEventStream {
   /** null: the stream is open. */
   #parts: DeferredStreamParts | null;

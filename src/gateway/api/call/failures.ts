@@ -1,4 +1,9 @@
-/** Records a provider's failure: in the log, in our words and never in the provider's, in the metrics, and against the route's health. */
+/**
+ * Records a provider's failure: in the log, in our words and never in the provider's; in the metrics; and against the route's health. A
+ * call that the gateway aborted and a fault of the request do not count against the provider.
+ * Where the provider named a field, the failure gets the name that the client used for it. A field that the request does not have is never
+ * shown: it would be the provider's text.
+ */
 import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -60,14 +65,14 @@ function logFailure({ generation }: Reservation, { candidate: { route }, failure
   else log.warn({ event: "upstream.failed", code: failure.code, ...facts });
 }
 
-/** Finds the field of the client's request for which a provider refused it. What the request does not have is never shown. */
+// The field that was refused
 
 type SentChat = Pick<
   CheckedChat,
   "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
 >;
 
-/** In a larger prompt no message is looked for: that means to convert all of them once more. */
+/** In a larger prompt no message is looked for: that would convert all of them once more. */
 const searchedPromptBytesMax = 1024 * 1024;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
@@ -86,24 +91,6 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
 }
 
-/** Names of the bound on output, which the client may call otherwise than its provider. */
-const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
-
-function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
-  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
-  const isPrompt = first === "messages" || first === "prompt";
-  if (isPrompt && promptField === "prompt") return ["prompt"];
-  return isPrompt ? ["messages", ...rest] : [first, ...rest];
-}
-
-/** The first, or a later one that goes on where it ends. */
-function deepestOf(fields: readonly (string | null)[]): string | null {
-  return fields.reduce((deepest, field) => {
-    if (deepest === null || field === null) return deepest ?? field;
-    return field.startsWith(`${deepest}.`) || field.startsWith(`${deepest}[`) ? field : deepest;
-  }, null);
-}
-
 /** What the formats of embeddings call the fields of a request. */
 const embeddingFields = new Map<string, string>([
   ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
@@ -112,7 +99,7 @@ const embeddingFields = new Map<string, string>([
   ["model", "model"],
 ]);
 
-/** As `nameRejectedField`, for embeddings. */
+/** `nameRejectedField` of an embeddings request. */
 export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions, inputType }: EmbeddingRequest): void {
   if (!(failure instanceof Rejection)) return;
   const count = inputCount(inputs);
@@ -128,4 +115,22 @@ export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions
     return field === undefined ? null : provenPath(request, [field, index]);
   });
   failure.param = deepestOf(named);
+}
+
+/** The first, or a later one that goes on where it ends. */
+function deepestOf(fields: readonly (string | null)[]): string | null {
+  return fields.reduce((deepest, field) => {
+    if (deepest === null || field === null) return deepest ?? field;
+    return field.startsWith(`${deepest}.`) || field.startsWith(`${deepest}[`) ? field : deepest;
+  }, null);
+}
+
+/** Names of the bound on output, which the client may call otherwise than its provider. */
+const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
+
+function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
+  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
+  const isPrompt = first === "messages" || first === "prompt";
+  if (isPrompt && promptField === "prompt") return ["prompt"];
+  return isPrompt ? ["messages", ...rest] : [first, ...rest];
 }

@@ -1,4 +1,10 @@
-/** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
+/**
+ * Which candidates may serve a request, in which order. A routed request is planned before admission, which prices the candidates by their
+ * numbers in the list, and called after it: admission says which of them the reservation covers. Other requests have no plan, and the
+ * routes of their one model serve.
+ * Own provider keys come first, then the client's rules: a rule cannot spend credit that the workspace does not let a model spend. The plan
+ * is cut to what fits into the message to admission.
+ */
 import type { Caller, RequestFacts, CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
 import { costOf, type Candidate, reservedCandidates, servedRoutes } from "../../models/candidate.ts";
@@ -51,6 +57,58 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
 }
 
+/** What admission needs of a request. */
+export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
+  if (plan === null) return chat;
+  const { inputTokens, promptTokens, maxTokens, tools } = chat;
+  const bounds = { inputTokens, maxTokens, tools, ...(promptTokens !== undefined && { promptTokens }) };
+  if (plan.unknown) return { ...bounds, model: plan.unknown.id, field: plan.unknown.field };
+  return { ...bounds, model: chat.model, candidates: plan.list };
+}
+
+interface AdmittedRequest {
+  chat: CheckedChat;
+  caller: Pick<Caller, "record">;
+  plan: RoutePlan | null;
+  /** The numbers of the plan's candidates that the reservation covers; null: there is no plan, and it covers every route of the model. */
+  priced: readonly number[] | null;
+  /** What was reserved. */
+  amount: NanoUsd;
+}
+
+/** The candidates that the reservation covers; null: there is none, since the catalog has changed meanwhile. */
+export function admittedCandidates(
+  { chat, caller, plan, priced, amount }: AdmittedRequest,
+  { models, coolDown }: { models: Pick<Models, "find" | "usableRoutes">; coolDown: RouteCoolDown },
+): Candidates | null {
+  const covered = plan?.candidates.filter((_, number) => priced?.includes(number)) ?? candidatesOf(chat.model);
+  const [first, ...others] = coolDown.preferred(
+    caller.record.ownKeys ? reservedCandidates(covered, { ...chat, amount }) : covered,
+  );
+  return first === undefined ? null : [first, ...others];
+
+  function candidatesOf(id: string): Candidate[] {
+    const model = models.find(id);
+    return model === null ? [] : models.usableRoutes(model, caller.record).routes.map((route) => ({ model, route }));
+  }
+}
+
+/**
+ * What is sent for a candidate: the body for its model, and an output bound that neither the model nor the reservation exceeds.
+ * @throws RangeError when the route has no price
+ */
+export function candidateRequest(
+  candidate: Candidate,
+  { chat, reservation }: { chat: CheckedChat; reservation: Pick<Reservation, "maxOutputTokens"> },
+): { chat: ChatBody; maxOutputTokens: number } {
+  const { maxOutputTokens } = reservation;
+  if (chat.routing === undefined) return { chat: chat.body, maxOutputTokens };
+  return {
+    chat: chat.routing.bodies.get(candidate.model.id) ?? chat.body,
+    maxOutputTokens: Math.min(maxOutputTokens, costOf(candidate, chat).maxOutputTokens),
+  };
+}
+
 /** The models that have a permitted route, or no route at all, with their permitted routes. */
 function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
   return models.flatMap(({ id }) => {
@@ -77,62 +135,4 @@ function fitting(ordered: readonly Candidate[]): RoutePlan {
     candidates.push(candidate);
   }
   return { candidates, list: list.filter(({ length }) => length > 1) };
-}
-
-/** What admission needs of a request. */
-export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
-  if (plan === null) return chat;
-  const { inputTokens, promptTokens, maxTokens, tools } = chat;
-  const bounds = { inputTokens, maxTokens, tools, ...(promptTokens !== undefined && { promptTokens }) };
-  if (plan.unknown) return { ...bounds, model: plan.unknown.id, field: plan.unknown.field };
-  return { ...bounds, model: chat.model, candidates: plan.list };
-}
-
-interface AdmittedRequest {
-  chat: CheckedChat;
-  caller: Pick<Caller, "record">;
-  plan: RoutePlan | null;
-  /** The numbers of the candidates that the reservation covers; null: every route of the request's model. */
-  priced: readonly number[] | null;
-  /** What was reserved. */
-  amount: NanoUsd;
-}
-
-/** The candidates that the reservation covers; null: there is none, since the catalog has changed meanwhile. */
-export function admittedCandidates(
-  { chat, caller, plan, priced, amount }: AdmittedRequest,
-  { models, coolDown }: { models: Pick<Models, "find" | "usableRoutes">; coolDown: RouteCoolDown },
-): Candidates | null {
-  const covered = plan === null ? candidatesOf(chat.model) : coveredBy(plan);
-  const [first, ...others] = coolDown.preferred(
-    caller.record.ownKeys ? reservedCandidates(covered, { ...chat, amount }) : covered,
-  );
-  return first === undefined ? null : [first, ...others];
-
-  function candidatesOf(id: string): Candidate[] {
-    const model = models.find(id);
-    return model === null ? [] : models.usableRoutes(model, caller.record).routes.map((route) => ({ model, route }));
-  }
-
-  /** A worker of before has priced the request's model alone. */
-  function coveredBy({ candidates }: RoutePlan): Candidate[] {
-    if (priced === null) return candidates.filter(({ model }) => model.id === chat.model);
-    return candidates.filter((_, number) => priced.includes(number));
-  }
-}
-
-/**
- * What is sent for a candidate: the body for its model, and an output bound that neither the model nor the reservation exceeds.
- * @throws RangeError when the route has no price
- */
-export function candidateRequest(
-  candidate: Candidate,
-  { chat, reservation }: { chat: CheckedChat; reservation: Pick<Reservation, "maxOutputTokens"> },
-): { chat: ChatBody; maxOutputTokens: number } {
-  const { maxOutputTokens } = reservation;
-  if (chat.routing === undefined) return { chat: chat.body, maxOutputTokens };
-  return {
-    chat: chat.routing.bodies.get(candidate.model.id) ?? chat.body,
-    maxOutputTokens: Math.min(maxOutputTokens, costOf(candidate, chat).maxOutputTokens),
-  };
 }

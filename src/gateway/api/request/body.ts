@@ -1,4 +1,9 @@
-/** Reads a request's body within limits of size and time. */
+/**
+ * Reads a request's body within limits of size, time and memory. A body counts against the budget of its key, its workspace and the process
+ * before it is read, by its declared length, or else as it arrives; the lease ends with the request. A refused body is read to its end
+ * within limits, because a client that still writes would see a broken connection in place of the error.
+ * Compressed bodies are refused: a few bytes of them can hold all the memory that there is.
+ */
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
 import { type ByteLease, ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
 import { LimitReachedError } from "../../../accounts/errors.ts";
@@ -58,26 +63,7 @@ export async function readBody(request: Request, { clock, bodyMs, lease, caller 
   throw await drained(request, clock, new GatewayError("request_too_large"), reader);
 }
 
-function grow(lease: ByteLease, bytes: number, caller: Caller): void {
-  try {
-    lease.grow(bytes);
-  } catch (error) {
-    throw asGatewayError(error, caller);
-  }
-}
-
-async function drained(
-  request: Request,
-  clock: Clock,
-  error: GatewayError,
-  reader: BodyReader | null = null,
-): Promise<GatewayError> {
-  await drainRequest(request, clock, reader);
-  return error;
-}
-
-/** The memory that inference requests may hold together, and the errors beyond it, with the specification's codes. */
-
+/** The memory that inference requests may hold together. */
 export function bodyBudget(): ByteBudget {
   return new ByteBudget({
     totalBytes: bodiesBytesMax,
@@ -105,4 +91,22 @@ export function asGatewayError(error: unknown, { record }: Caller): unknown {
   const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;
   const message = `Too many requests at once for this ${callerWord(record.id)}, which may make ${perMinute} requests per minute. ${error.message}`;
   return new GatewayError("rate_limited", { message, headers, cause: error });
+}
+
+async function drained(
+  request: Request,
+  clock: Clock,
+  error: GatewayError,
+  reader: BodyReader | null = null,
+): Promise<GatewayError> {
+  await drainRequest(request, clock, reader);
+  return error;
+}
+
+function grow(lease: ByteLease, bytes: number, caller: Caller): void {
+  try {
+    lease.grow(bytes);
+  } catch (error) {
+    throw asGatewayError(error, caller);
+  }
 }

@@ -1,7 +1,9 @@
 /**
  * The table of the request's fields: every field of the official schema but `model` and `messages`, in the schema's order
  * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
- * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it.
+ * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it, so a field is added in one row.
+ * No field is dropped in silence. It is sent on, handled by the gateway, checked and kept (labels), or refused where it would change the
+ * answer, the retention or the price in a way that no provider here supports.
  */
 import { temperatureMax } from "../../limits.ts";
 import { reasoningEfforts } from "../../models/model.ts";
@@ -28,9 +30,9 @@ import type { SupportWord } from "./requested-model.ts";
 interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */
   needs?: SupportWord;
-  /** The accepted values, for docs/reference/inference.md. */
+  /** The accepted values, as docs/reference/inference.md shows them. */
   accepts: string;
-  /** What the gateway does with the field, for docs/reference/inference.md. */
+  /** What the gateway does with the field, as docs/reference/inference.md shows it. */
   effect: string;
 }
 

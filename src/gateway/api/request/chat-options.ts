@@ -1,4 +1,8 @@
-/** Readers of chat fields with rules of their own. */
+/**
+ * Readers of the chat fields that have rules of their own: what they accept depends on the model, its routes or other fields of the
+ * request. Fields without such rules are made from read-value.ts where the table names them (chat-fields.ts).
+ * A bound that the model sets is checked here, before credit, so that the error names the field and not the provider's refusal of it.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { wireFormats } from "../../providers/registry.ts";

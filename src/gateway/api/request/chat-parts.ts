@@ -1,4 +1,10 @@
-/** Cache breakpoints, in the form that Anthropic's API has and that gateways for it accept. */
+/**
+ * The parts of a conversation: cache breakpoints, content, tools and their calls, and the messages of each role, by the official schema. A
+ * reader checks a part and returns what is sent on; the OpenAPI description is made from the same readers.
+ * Clients send back what they got. What answers and the official packages add to a message is accepted and left out: parsed arguments,
+ * indexes of calls, reasoning for a model that has none. Images, audio and files are refused with the path of the part.
+ * Cache breakpoints have the form of Anthropic's API, which other gateways for it accept too.
+ */
 import { Type } from "@sinclair/typebox";
 import { unsupportedParameter, invalidRequest } from "../../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
@@ -29,6 +35,8 @@ import {
 } from "./read-value.ts";
 import { supports } from "./requested-model.ts";
 
+// Cache breakpoints
+
 /** Writes for longer have another price, and the catalog has one price of writing. */
 const lifetime: Reader = reader(Type.Literal("5m"), (value, at) => {
   if (value === "5m") return undefined;
@@ -54,7 +62,7 @@ export function cacheControl(end: string): Field {
   );
 }
 
-/** A message's content: text, or text in parts. */
+// Content: text, or text in parts
 
 const partType = (word: string): Field => required(oneOf(word), "The kind of part");
 const textFields = { type: partType("text"), text: required(anyString, "The text") };
@@ -87,7 +95,7 @@ function contentOf(parts: Record<string, Reader>): Reader {
   });
 }
 
-/** Tools, the choice among them, and a model's calls of them. */
+// Tools, the choice among them, and a model's calls of them
 
 const functionsMax = 128;
 
@@ -241,7 +249,7 @@ function toolNames({ request }: ReadContext): unknown[] {
   return sent.map((tool) => (isJsonObject(tool) && isJsonObject(tool["function"]) ? tool["function"]["name"] : undefined));
 }
 
-/** The messages: each role with its fields of the official schema. */
+// Messages: each role with its fields of the official schema
 
 const roleUse = "The role";
 const contentUse = "Text, or text in parts. Only text content is supported";

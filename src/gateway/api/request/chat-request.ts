@@ -1,4 +1,11 @@
-/** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
+/**
+ * Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent, or answers the first problem
+ * with its field. It reads `model`, then the prompt, then the fields in the order of the official schema, and last checks that the wire
+ * format of every route supports them, since any route may serve.
+ * A model that the catalog does not have is no problem here: check 4 answers it, and rules that depend on the model are skipped.
+ * A routed request may name further models. Each must support the whole request and gets a body of its own, because what is sent depends on
+ * the model. Models with equal rules share that work, and other requests run between two bodies.
+ */
 import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
@@ -54,7 +61,7 @@ export interface CheckChatOptions {
   routing?: RoutingCatalog | null;
 }
 
-/** What a request of an endpoint may have beside `model`. */
+/** What a request of an endpoint may have in addition to `model`. */
 export interface RequestFormat {
   /** In the order in which they are read. */
   fields: readonly ChatField[];
@@ -96,7 +103,9 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: 
   return checkParsed(parseJsonObject(bytes), format, options);
 }
 
-/** As `checkRequest`. The further models of a routed request are not checked yet. */
+const outputFields = ["max_completion_tokens", "max_tokens"] as const;
+
+/** Does what `checkRequest` does. The further models of a routed request are not checked yet. */
 function checkParsed(
   request: JsonObject,
   format: RequestFormat,
@@ -134,8 +143,6 @@ function checkParsed(
   };
 }
 
-const outputFields = ["max_completion_tokens", "max_tokens"] as const;
-
 /** The fields that this model takes. @throws GatewayError when one is not valid for it */
 function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {
   const body: ChatBody = { model, messages: format.messages(context) };
@@ -160,16 +167,9 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Check 2 for the further models of a routed request: each must support the whole request, and gets a body of its own. */
+// Routed requests
 
-interface FurtherModels {
-  find(id: string): Model | null;
-  clock: Clock;
-  /** Reads the request's fields for a model. */
-  readBody(id: string, model: Model | null): ChatBody;
-}
-
-/** As `checkRequest`, where the workspace has routing on. */
+/** Does what `checkRequest` does, in workspaces with routing on. */
 export async function checkRouted(
   bytes: Uint8Array,
   format: RequestFormat,
@@ -179,6 +179,13 @@ export async function checkRouted(
   const chat = checkParsed(request, format, options);
   const readBody = (id: string, model: Model | null): ChatBody => readPromptBody(id, format, { request, model });
   return withFurtherModels(chat, { ...options, readBody });
+}
+
+interface FurtherModels {
+  find(id: string): Model | null;
+  clock: Clock;
+  /** Reads the request's fields for a model. */
+  readBody(id: string, model: Model | null): ChatBody;
 }
 
 /**

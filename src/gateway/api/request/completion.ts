@@ -1,6 +1,10 @@
 /**
- * The table of a completion's fields: every field of the official schema but `model` and `prompt`, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. What a chat completion has too is the same row.
+ * The fields of a completion, and check 2 of it: its prompt becomes the one message of a chat, and from there on it is a chat completion.
+ * The table has every field of the official schema but `model` and `prompt`, in the schema's order
+ * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. A field that chat completions have too is
+ * the same row.
+ * Several prompts in one request are refused, and so is anything but the defaults of `echo`, `suffix` and `best_of`: a chat has no place
+ * for them.
  */
 import { Type } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
@@ -59,14 +63,6 @@ export const completionFields: readonly ChatField[] = [
   asInChat("usage"),
 ];
 
-function asInChat(name: string): ChatField {
-  const field = ofChat.get(name);
-  if (field === undefined) throw new Error(`Chat completions have no field "${name}"`);
-  return field;
-}
-
-/** Check 2 of a completion: its prompt becomes the one message of a chat. */
-
 const text = Type.String({ minLength: 1 });
 
 export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, maxItems: 1 })], {
@@ -84,6 +80,12 @@ export const completionRequestFormat: RequestFormat = {
 /** @throws GatewayError as `checkChat` */
 export function checkCompletion(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
   return checkRequest(bytes, completionRequestFormat, options);
+}
+
+function asInChat(name: string): ChatField {
+  const field = ofChat.get(name);
+  if (field === undefined) throw new Error(`Chat completions have no field "${name}"`);
+  return field;
 }
 
 function readPrompt(prompt: unknown): string {

@@ -1,4 +1,10 @@
-/** The fields of an embeddings request but `model` and `input`, in the order of the official schema, and the one addition to it. */
+/**
+ * Check 2 of an embeddings request: its fields but `model` and `input`, in the order of the official schema, with the one addition to it
+ * (`input_type`); the input in each of its four forms; and the bound on its tokens that is reserved.
+ * A text reserves its bytes in UTF-8 and a few more, and a list of token ids reserves one for each id: both are upper bounds of what a
+ * provider counts. The estimate, which is charged when a provider reports no count, is made at the first call. Only models that take token
+ * ids get them, because another tokenizer would read another text in them.
+ */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
 import { unsupportedParameter, invalidRequest } from "../../../kernel/errors.ts";
@@ -41,10 +47,6 @@ const dimensions = reader(anyDimensions.schema, (value, at, context) => {
   return asked;
 });
 
-function described(allowed: readonly number[] | DimensionsRange): string {
-  return "min" in allowed ? `from ${allowed.min} to ${allowed.max}` : `one of ${allowed.join(", ")}`;
-}
-
 const inputTypes = oneOf("query", "document");
 
 const inputType = reader(inputTypes.schema, (value, at, context) => {
@@ -52,11 +54,6 @@ const inputType = reader(inputTypes.schema, (value, at, context) => {
   requireWord("input_type", at, context);
   return word;
 });
-
-function requireWord(word: EmbeddingWord, at: string, { model }: ReadContext): void {
-  if (model === null || model.supports.has(word)) return;
-  throw unsupportedParameter(at, `${at} is not supported by ${model.id}: its vectors are the same for queries and documents`);
-}
 
 export const embeddingFields: readonly (readonly [name: string, field: Field])[] = [
   [
@@ -74,8 +71,6 @@ export const embeddingFields: readonly (readonly [name: string, field: Field])[]
   ["input_type", added(inputType, "What the texts are for; `document` is the default. Not every model supports it")],
 ];
 
-/** Check 2 of an embeddings request: turns the bytes of a body into a request that can be priced and sent. */
-
 export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** The answer's vectors are base64. */
   base64: boolean;
@@ -84,9 +79,6 @@ export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** Memory that vectors and their texts may take together; 0: the model is not in the catalog. */
   answerBytes: number;
 }
-
-const fieldNames = ["model", "input", ...embeddingFields.map(([name]) => name)];
-const knownFields = new Set([...fieldNames, ...routingFields]);
 
 /** For a number of a vector: the provider's text of it, the number itself, and its text in the answer. A key may hold the largest answer. */
 const bytesPerNumber = { base64: 16, float: 24 };
@@ -124,6 +116,18 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
   };
 }
 
+function described(allowed: readonly number[] | DimensionsRange): string {
+  return "min" in allowed ? `from ${allowed.min} to ${allowed.max}` : `one of ${allowed.join(", ")}`;
+}
+
+function requireWord(word: EmbeddingWord, at: string, { model }: ReadContext): void {
+  if (model === null || model.supports.has(word)) return;
+  throw unsupportedParameter(at, `${at} is not supported by ${model.id}: its vectors are the same for queries and documents`);
+}
+
+const fieldNames = ["model", "input", ...embeddingFields.map(([name]) => name)];
+const knownFields = new Set([...fieldNames, ...routingFields]);
+
 function rejectOtherFields(request: JsonObject): void {
   const routing = routingFieldOf(request);
   if (routing !== null) throw unsupportedParameter(routing, `${routing} is not supported: an embeddings model has one provider`);
@@ -134,7 +138,7 @@ function rejectOtherFields(request: JsonObject): void {
   }
 }
 
-/** Reads the `input` of an embeddings request, in each of its four forms, and bounds its tokens. */
+// The input
 
 const text = Type.String({ minLength: 1 });
 const tokenId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -148,6 +152,25 @@ export const inputSchema = Type.Union(
       "each has its own bounds: `max_inputs` and `context_length` of GET /models",
   },
 );
+
+/**
+ * An upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte.
+ * @param max the model's context length: no input has more tokens
+ */
+export function inputTokensBoundOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return sumOf(inputs.tokens, (ids) => Math.min(ids.length, max));
+  return sumOf(inputs.texts, (one) => Math.min(Buffer.byteLength(one) + inputTokensPerMessage, max));
+}
+
+/** The count if the provider reports none. @param max as above */
+export function inputTokensEstimateOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return inputTokensBoundOf(inputs, max);
+  return sumOf(inputs.texts, (one) => Math.min(estimateTokens(one), max));
+}
+
+function sumOf<Item>(items: readonly Item[], tokensOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + tokensOf(item), 0);
+}
 
 /**
  * @param model null: not in the catalog, so its bounds are unknown
@@ -211,23 +234,4 @@ function requireTokenInput(tokens: readonly (readonly number[])[], { model, isFl
   if (total > embeddingTokensMax) {
     throw invalidRequest("input", `input has ${total} tokens, and a request takes at most ${embeddingTokensMax}`);
   }
-}
-
-/**
- * An upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte.
- * @param max the model's context length: no input has more tokens
- */
-export function inputTokensBoundOf(inputs: EmbeddingInputs, max: number): number {
-  if (inputs.kind === "tokens") return sumOf(inputs.tokens, (ids) => Math.min(ids.length, max));
-  return sumOf(inputs.texts, (one) => Math.min(Buffer.byteLength(one) + inputTokensPerMessage, max));
-}
-
-/** The count if the provider reports none. @param max as above */
-export function inputTokensEstimateOf(inputs: EmbeddingInputs, max: number): number {
-  if (inputs.kind === "tokens") return inputTokensBoundOf(inputs, max);
-  return sumOf(inputs.texts, (one) => Math.min(estimateTokens(one), max));
-}
-
-function sumOf<Item>(items: readonly Item[], tokensOf: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + tokensOf(item), 0);
 }

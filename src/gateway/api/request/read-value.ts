@@ -1,6 +1,8 @@
 /**
- * Small readers of JSON values. A reader returns the value to send on or `undefined` for nothing, or throws the 400 that names the field;
- * it never drops a value in silence. Its JSON Schema, from which the OpenAPI description is made, has the accepted values.
+ * Small readers of JSON values, from which the tables of fields are built. A reader returns the value to send on or `undefined` for
+ * nothing, or throws the 400 that names the field; it never drops a value in silence.
+ * Its JSON Schema, from which the OpenAPI description is made, has the accepted values. Rules that depend on the model or on other fields
+ * are in the reader alone: a schema cannot say them.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
@@ -167,10 +169,6 @@ export function unknownField(at: string): Error {
   return unsupportedParameter(at, `${at} is not a supported field`);
 }
 
-function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
-  return max === Infinity ? {} : { [keyword]: max };
-}
-
 /** A name from a request, short enough for an error message. */
 export function truncated(name: string): string {
   return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
@@ -182,4 +180,8 @@ export function checkOnly(read: Reader): Reader {
     read(value, at, context);
     return undefined;
   });
+}
+
+function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
+  return max === Infinity ? {} : { [keyword]: max };
 }

@@ -1,6 +1,8 @@
 /**
- * The table of the words in a model's `supports`. A word opens the fields of chat-fields.ts that need it; other fields are open for every
- * model. The table in docs/reference/inference.md is made from it (scripts/inference-tables.ts).
+ * What a request asks of its model: the id, the kind (chat or embeddings), the words in `supports` that open fields, and what the wire
+ * formats of its routes do with the request. A word opens the fields of chat-fields.ts that need it; other fields are open for every model.
+ * The table in docs/reference/inference.md is made from the words (scripts/inference-tables.ts).
+ * A model that is not in the catalog passes every check here. Check 4 refuses it.
  */
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { modelIdCharactersMax } from "../../limits.ts";
@@ -86,7 +88,7 @@ export function requireKind(model: Model | null, kind: "chat" | "embeddings"): v
   throw invalidRequest("model", message);
 }
 
-/** What the wire formats of a model's providers do with a request: the fields that they do not support, and what they add to it. */
+// Wire formats
 
 /**
  * Every route must support the request, since any of them may serve it.

@@ -1,4 +1,9 @@
-/** The fields of routing: `models` and `provider`. Where routing is off they are refused. */
+/**
+ * The fields of routing: `models` and `provider`. Where routing is off for the workspace they are refused. Where it is on, the models and
+ * the rules are checked against the catalog, not against what can be called at the moment: a request that no route could ever serve is 400,
+ * one that none serves now is left to check 4.
+ * The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
+ */
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { nearest } from "../../../kernel/text.ts";
@@ -129,7 +134,7 @@ const providerObject = objectOf({
   sort: added(oneOf(...routeSorts), "The figure of GET /models by which providers are sorted that `order` does not name"),
 });
 
-/** For the OpenAPI description. */
+/** The fields' schemas, from which the OpenAPI description is made. */
 export const routingSchema: readonly (readonly [name: string, field: Field])[] = [
   ["models", added(listOf(anyString, 1, routingModelsMax), "Further models, which serve in this order where `model` does not")],
   ["provider", added(providerObject, "Which providers may serve, and in which order")],

@@ -1,4 +1,8 @@
-/** Converts a whole Anthropic message to our answer. */
+/**
+ * Converts a whole Anthropic message to our answer, and holds what the stream reads in the same way: finish reasons, and the counts of the
+ * Messages API, which are the prompt in three disjoint parts and the output including thinking. Compatible servers mix in reasons of chat
+ * completions, and first estimate what they count at the end.
+ */
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { finishReason } from "../openai/answer.ts";
@@ -40,12 +44,6 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
   };
 }
 
-function usageOf(reported: unknown): ReportedUsage | null {
-  const usage = new AnthropicUsage();
-  usage.take(reported);
-  return usage.usage();
-}
-
 /** Text blocks hold their text in `text`, thinking blocks in `thinking`. */
 function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
@@ -69,7 +67,13 @@ function toolCallsOf(
   return calls;
 }
 
-/** Maps stop reasons to the finish reasons of chat completions. */
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new AnthropicUsage();
+  usage.take(reported);
+  return usage.usage();
+}
+
+// Finish reasons
 
 /**
  * Compatible servers also send the reasons of chat completions. A reason that is not in the table (`end_turn`, `stop_sequence`,
@@ -81,7 +85,7 @@ export function anthropicFinishReason(stopReason: unknown, calledTools: boolean)
   return finishReason(asText(stopReason) ?? "", calledTools);
 }
 
-/** Reads the counts of the Messages API: the prompt in three disjoint parts, and the output including thinking. */
+// Counts
 
 interface Prompt {
   fresh: number;
@@ -139,10 +143,10 @@ function promptOf(reported: JsonObject): Prompt {
   };
 }
 
-function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
-  return fresh + cacheRead + cacheWrite;
-}
-
 function count(reported: JsonObject, field: string): number {
   return asCount(reported[field]) ?? 0;
+}
+
+function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
+  return fresh + cacheRead + cacheWrite;
 }

@@ -1,4 +1,8 @@
-/** The fields that the official schema allows and the Messages API does not support. */
+/**
+ * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved;
+ * and, after a refusal of the provider, the field of the chat that one of its fields was made from: several messages are one turn there,
+ * and all instructions one field.
+ */
 import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
@@ -7,6 +11,12 @@ import { cacheBreakpoints, because, contentPath, placesOf, type Place, type Sent
 import { conversationOf } from "./messages.ts";
 import { parametersProblem } from "./request.ts";
 import { formatSchema, type SchemaProblem } from "./schema.ts";
+
+/** See `WireFormat.unsupportedField`. */
+export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
+  return null;
+}
 
 const fieldsCarried = new Set([
   "model",
@@ -24,15 +34,6 @@ const fieldsCarried = new Set([
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
 
 const cacheBreakpointsMax = 4;
-
-/** The API's scale ends at 1 and the official one at 2: a larger value cannot be expressed. */
-const temperatureMax = 1;
-
-/** See `WireFormat.unsupportedField`. */
-export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | null {
-  for (const unsupportedField of findAll(chat)) return unsupportedField;
-  return null;
-}
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   const args = new ToolArguments();
@@ -71,6 +72,9 @@ function* inToolCall(call: JsonObject, { at, args }: { at: string; args: ToolArg
     yield because(`${at}.function.arguments`, "arguments that are not a JSON object, or too deep or too large");
 }
 
+/** The API's scale ends at 1 and the official one at 2: a larger value cannot be expressed. */
+const temperatureMax = 1;
+
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
   const { temperature, stop, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
@@ -99,13 +103,26 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
     yield because("tool_choice.type", "a choice of allowed or of custom tools");
 }
 
-/** The fields of the Messages API, and the fields of a chat from which they are made. */
+// The client's field
 
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   // Whether the thoughts of a message were sent depends on more than the conversation.
   const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
   return (path) => fieldAt(path, chat, placeOf);
+}
+
+function turnsOf(messages: readonly ChatMessage[]): SentTurn[] {
+  return conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
+}
+
+/** The turn of a message on its own is the last one: another may open the conversation. */
+function turnOf(message: ChatMessage): SentTurn | null {
+  return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
+}
+
+function kindOf({ type }: JsonObject): string {
+  return String(type);
 }
 
 function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: ReturnType<typeof placesOf>): FieldPath | null {
@@ -131,35 +148,21 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
   }
 }
 
-function inFormat(names: FieldPath): FieldPath {
-  return names[0] === "schema" ? ["response_format", "json_schema", ...names] : ["response_format"];
-}
-
-function inTool([index, ...rest]: FieldPath): FieldPath {
-  if (index === undefined) return [];
-  const [name, ...inner] = rest[0] === "custom" ? rest.slice(1) : rest;
-  if (name === undefined || name === "cache_control") return [index, ...rest];
-  return [index, "function", name === "input_schema" ? "parameters" : name, ...inner];
-}
-
 function inMessages([turn, , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
   if (turn === undefined) return ["messages"];
   const place = placeOf({ turn: numberOf(turn), part: part === undefined ? null : numberOf(part) });
   return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
 }
 
-function turnsOf(messages: readonly ChatMessage[]): SentTurn[] {
-  return conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
+function numberOf(index: string | undefined): number {
+  return index !== undefined && /^\d{1,5}$/.test(index) ? Number(index) : 0;
 }
 
-/** The turn of a message on its own is the last one: another may open the conversation. */
-function turnOf(message: ChatMessage): SentTurn | null {
-  return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
-}
-
-function kindOf({ type }: JsonObject): string {
-  return String(type);
-}
+const callFields = new Map([
+  ["id", ["id"]],
+  ["name", ["function", "name"]],
+  ["input", ["function", "arguments"]],
+]);
 
 /** @param names of the block's fields, behind the name of its type */
 function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
@@ -179,12 +182,6 @@ function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
   }
 }
 
-const callFields = new Map([
-  ["id", ["id"]],
-  ["name", ["function", "name"]],
-  ["input", ["function", "arguments"]],
-]);
-
 /** The instructions are the texts of all system and developer messages, one after another. */
 function inSystem([block]: FieldPath, messages: readonly ChatMessage[]): FieldPath {
   let blocks = 0;
@@ -199,6 +196,13 @@ function inSystem([block]: FieldPath, messages: readonly ChatMessage[]): FieldPa
   return ["messages"];
 }
 
-function numberOf(index: string | undefined): number {
-  return index !== undefined && /^\d{1,5}$/.test(index) ? Number(index) : 0;
+function inTool([index, ...rest]: FieldPath): FieldPath {
+  if (index === undefined) return [];
+  const [name, ...inner] = rest[0] === "custom" ? rest.slice(1) : rest;
+  if (name === undefined || name === "cache_control") return [index, ...rest];
+  return [index, "function", name === "input_schema" ? "parameters" : name, ...inner];
+}
+
+function inFormat(names: FieldPath): FieldPath {
+  return names[0] === "schema" ? ["response_format", "json_schema", ...names] : ["response_format"];
 }

@@ -1,7 +1,7 @@
 /**
- * Classifies errors of the Messages API (https://platform.claude.com/docs/en/api/errors). The text decides first where it shows
- * that our account is at fault, because the API reports this as a fault of the request. Then the error type decides where it
- * says more than the status. Otherwise the status decides.
+ * Classifies errors of the Messages API (https://platform.claude.com/docs/en/api/errors). The text decides first where it shows that our
+ * account is at fault, because the API reports this as a fault of the request. Then the error type decides where it says more than the
+ * status. Otherwise the status decides.
  */
 import { asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";

@@ -1,4 +1,9 @@
-/** Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. */
+/**
+ * Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. Consecutive messages of
+ * one role become one turn, blank texts are left out, and ids of calls get the form that the API accepts, each once.
+ * If the calls' ids carry thoughts (thoughts.ts), an answer goes back with all its blocks in their order, its texts cut as the model wrote
+ * them. A text that the client has changed is not cut.
+ */
 import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { ChatMessage } from "../provider.ts";
@@ -59,156 +64,11 @@ export function conversationOf(
   };
 }
 
-function userSays(text: string): Turn {
-  return { role: "user", content: [{ type: "text", text }] };
-}
-
-/**
- * An answer without calls has no id in which its thoughts could travel. The API refuses a thought if an earlier one is missing, so none
- * from before such an answer is sent; it requires only those of the current turn.
- */
-function isFinished({ role, tool_calls }: ChatMessage): boolean {
-  return role === "assistant" && asArray(tool_calls).length === 0;
-}
-
-/** A turn of the model goes on through its calls and their results until the user says something. */
-function isThoughtless(turns: readonly Turn[]): boolean {
-  const said = turns.findLastIndex(({ role, content }) => role === "user" && !content.some(isToolResult));
-  const answer = turns[said + 1];
-  return answer !== undefined && !(answer.content[0] && isThought(answer.content[0]));
-}
-
-function isToolResult({ type }: JsonObject): boolean {
-  return type === "tool_result";
-}
-
-function isThought({ type }: JsonObject): boolean {
-  return type === "thinking" || type === "redacted_thinking";
-}
-
-function append(turns: Turn[], turn: Turn): void {
-  if (turn.content.length === 0) return;
-  const last = turns.at(-1);
-  if (last?.role !== turn.role) turns.push(turn);
-  else for (const block of turn.content) last.content.push(block);
-}
-
 /** What reads the messages of one conversation. */
 interface Reading {
   ids: ToolUseIds;
   args: ToolArguments;
   thoughts: ThoughtsReader;
-}
-
-function turnOf(message: ChatMessage, reading: Reading): Turn {
-  if (message.role === "assistant") return { role: "assistant", content: assistantBlocks(message, reading) };
-  return { role: "user", content: message.role === "tool" ? [toolResult(message, reading.ids)] : spokenBlocks(message) };
-}
-
-function spokenBlocks(message: ChatMessage): TextBlock[] {
-  const refusal = asText(message["refusal"]) ?? "";
-  return named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
-}
-
-/** The texts and then the calls, or, if the calls' ids carry thoughts, all blocks in the order of the answer. */
-function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: Reading): JsonObject[] {
-  const calls = asArray(message["tool_calls"]).map((value) => {
-    const call = asObject(value) ?? {};
-    const { id, pieces } = reader.read(asText(call["id"]) ?? "");
-    const { name, arguments: text } = asObject(call["function"]) ?? {};
-    return { use: { type: "tool_use", id: ids.ofCall(id), name, input: args.read(asText(text) ?? "") ?? {} }, pieces };
-  });
-  const pieces = calls.flatMap((call) => call.pieces);
-  if (pieces.length === 0) return [...spokenBlocks(message), ...calls.map(({ use }) => use)];
-  const texts = new Cutter(oneText(message), pieces, "text");
-  const thoughts = new Cutter(asText(message["reasoning_content"]), pieces, "thinking");
-  return calls.flatMap((call, index) => {
-    const before = call.pieces.map((piece) => blockOf(piece, piece.kind === "text" ? texts.next(piece) : thoughts.next(piece)));
-    // The place of a text is unknown if the client has changed it: it goes before the first call.
-    const moved = index === 0 && !texts.isWhole ? spokenBlocks(message) : [];
-    return [...before.filter((block) => block !== null), ...moved, call.use];
-  });
-}
-
-/** What the model wrote; null if the client has put it into parts, or has added to it. */
-function oneText({ content, refusal }: ChatMessage): string | null {
-  return refusal ? null : asText(content ?? "");
-}
-
-/** A thought whose text did not come back is sent without it. */
-function blockOf(piece: Piece, text: string): JsonObject | null {
-  switch (piece.kind) {
-    case "text":
-      return saysSomething(text) ? { type: "text", text } : null;
-    case "thinking":
-      return { type: "thinking", thinking: text, signature: piece.signature };
-    case "redacted":
-      return { type: "redacted_thinking", data: piece.data };
-  }
-}
-
-/** Cuts the text of a message into that of its blocks. A text of another length is not the one that the model wrote. */
-class Cutter {
-  /** The text is that of the blocks. */
-  readonly isWhole: boolean;
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string | null, pieces: readonly Piece[], kind: "text" | "thinking") {
-    const length = pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.characters : 0), 0);
-    this.#text = text ?? "";
-    this.isWhole = text !== null && text.length === length;
-  }
-
-  /** The next block's text; empty if the text is not whole. */
-  next(piece: Piece): string {
-    if (!this.isWhole || piece.kind === "redacted") return "";
-    const from = this.#at;
-    this.#at += piece.characters;
-    return this.#text.slice(from, this.#at);
-  }
-}
-
-/** The blocks that are not blank, with the speaker's name before the first. */
-function named(message: ChatMessage, blocks: readonly TextBlock[]): TextBlock[] {
-  const said = blocks.filter(({ text }) => saysSomething(text));
-  const texts = namedTexts(
-    message,
-    said.map(({ text }) => text),
-  );
-  return said.map((block, index) => ({ ...block, text: texts[index] ?? block.text }));
-}
-
-/** The texts of a content, including the model's refusals. */
-function textsOf(content: unknown): TextBlock[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return asArray(content).map((part) => {
-    const { text, refusal, cache_control } = asObject(part) ?? {};
-    return { type: "text", text: asText(text) ?? asText(refusal) ?? "", ...(cache_control !== undefined && { cache_control }) };
-  });
-}
-
-function saysSomething(text: string): boolean {
-  return /\S/.test(text);
-}
-
-/** A result is one block, which a breakpoint on any of its parts caches to its end. */
-function toolResult(message: ChatMessage, ids: ToolUseIds): JsonObject {
-  const parts = textsOf(message.content);
-  const content = parts.map(({ text }) => text).join("");
-  const cached = parts.find(({ cache_control }) => cache_control !== undefined);
-  return {
-    type: "tool_result",
-    tool_use_id: ids.ofResult(readToolCallId(asText(message["tool_call_id"]) ?? "").id),
-    ...(saysSomething(content) && { content }),
-    ...(cached && { cache_control: cached.cache_control }),
-  };
-}
-
-function endInText(turn: Turn | undefined): void {
-  const last = turn?.role === "assistant" ? turn.content.at(-1) : undefined;
-  const text = asText(last?.["text"]);
-  if (last && text !== null) last["text"] = text.trimEnd();
 }
 
 /**
@@ -250,6 +110,151 @@ interface SameId {
   /** The calls without a result yet. */
   waiting: string[];
   last: string;
+}
+
+/** A turn of the model goes on through its calls and their results until the user says something. */
+function isThoughtless(turns: readonly Turn[]): boolean {
+  const said = turns.findLastIndex(({ role, content }) => role === "user" && !content.some(isToolResult));
+  const answer = turns[said + 1];
+  return answer !== undefined && !(answer.content[0] && isThought(answer.content[0]));
+}
+
+function isToolResult({ type }: JsonObject): boolean {
+  return type === "tool_result";
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/**
+ * An answer without calls has no id in which its thoughts could travel. The API refuses a thought if an earlier one is missing, so none
+ * from before such an answer is sent; it requires only those of the current turn.
+ */
+function isFinished({ role, tool_calls }: ChatMessage): boolean {
+  return role === "assistant" && asArray(tool_calls).length === 0;
+}
+
+/** The blocks that are not blank, with the speaker's name before the first. */
+function named(message: ChatMessage, blocks: readonly TextBlock[]): TextBlock[] {
+  const said = blocks.filter(({ text }) => saysSomething(text));
+  const texts = namedTexts(
+    message,
+    said.map(({ text }) => text),
+  );
+  return said.map((block, index) => ({ ...block, text: texts[index] ?? block.text }));
+}
+
+function saysSomething(text: string): boolean {
+  return /\S/.test(text);
+}
+
+/** The texts of a content, including the model's refusals. */
+function textsOf(content: unknown): TextBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asArray(content).map((part) => {
+    const { text, refusal, cache_control } = asObject(part) ?? {};
+    return { type: "text", text: asText(text) ?? asText(refusal) ?? "", ...(cache_control !== undefined && { cache_control }) };
+  });
+}
+
+function append(turns: Turn[], turn: Turn): void {
+  if (turn.content.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role !== turn.role) turns.push(turn);
+  else for (const block of turn.content) last.content.push(block);
+}
+
+function turnOf(message: ChatMessage, reading: Reading): Turn {
+  if (message.role === "assistant") return { role: "assistant", content: assistantBlocks(message, reading) };
+  return { role: "user", content: message.role === "tool" ? [toolResult(message, reading.ids)] : spokenBlocks(message) };
+}
+
+/** The texts and then the calls, or, if the calls' ids carry thoughts, all blocks in the order of the answer. */
+function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: Reading): JsonObject[] {
+  const calls = asArray(message["tool_calls"]).map((value) => {
+    const call = asObject(value) ?? {};
+    const { id, pieces } = reader.read(asText(call["id"]) ?? "");
+    const { name, arguments: text } = asObject(call["function"]) ?? {};
+    return { use: { type: "tool_use", id: ids.ofCall(id), name, input: args.read(asText(text) ?? "") ?? {} }, pieces };
+  });
+  const pieces = calls.flatMap((call) => call.pieces);
+  if (pieces.length === 0) return [...spokenBlocks(message), ...calls.map(({ use }) => use)];
+  const texts = new Cutter(oneText(message), pieces, "text");
+  const thoughts = new Cutter(asText(message["reasoning_content"]), pieces, "thinking");
+  return calls.flatMap((call, index) => {
+    const before = call.pieces.map((piece) => blockOf(piece, piece.kind === "text" ? texts.next(piece) : thoughts.next(piece)));
+    // The place of a text is unknown if the client has changed it: it goes before the first call.
+    const moved = index === 0 && !texts.isWhole ? spokenBlocks(message) : [];
+    return [...before.filter((block) => block !== null), ...moved, call.use];
+  });
+}
+
+function spokenBlocks(message: ChatMessage): TextBlock[] {
+  const refusal = asText(message["refusal"]) ?? "";
+  return named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
+}
+
+/** Cuts the text of a message into that of its blocks. A text of another length is not the one that the model wrote. */
+class Cutter {
+  /** The text is that of the blocks. */
+  readonly isWhole: boolean;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string | null, pieces: readonly Piece[], kind: "text" | "thinking") {
+    const length = pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.characters : 0), 0);
+    this.#text = text ?? "";
+    this.isWhole = text !== null && text.length === length;
+  }
+
+  /** The next block's text; empty if the text is not whole. */
+  next(piece: Piece): string {
+    if (!this.isWhole || piece.kind === "redacted") return "";
+    const from = this.#at;
+    this.#at += piece.characters;
+    return this.#text.slice(from, this.#at);
+  }
+}
+
+/** What the model wrote; null if the client has put it into parts, or has added to it. */
+function oneText({ content, refusal }: ChatMessage): string | null {
+  return refusal ? null : asText(content ?? "");
+}
+
+/** A thought whose text did not come back is sent without it. */
+function blockOf(piece: Piece, text: string): JsonObject | null {
+  switch (piece.kind) {
+    case "text":
+      return saysSomething(text) ? { type: "text", text } : null;
+    case "thinking":
+      return { type: "thinking", thinking: text, signature: piece.signature };
+    case "redacted":
+      return { type: "redacted_thinking", data: piece.data };
+  }
+}
+
+/** A result is one block, which a breakpoint on any of its parts caches to its end. */
+function toolResult(message: ChatMessage, ids: ToolUseIds): JsonObject {
+  const parts = textsOf(message.content);
+  const content = parts.map(({ text }) => text).join("");
+  const cached = parts.find(({ cache_control }) => cache_control !== undefined);
+  return {
+    type: "tool_result",
+    tool_use_id: ids.ofResult(readToolCallId(asText(message["tool_call_id"]) ?? "").id),
+    ...(saysSomething(content) && { content }),
+    ...(cached && { cache_control: cached.cache_control }),
+  };
+}
+
+function userSays(text: string): Turn {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+function endInText(turn: Turn | undefined): void {
+  const last = turn?.role === "assistant" ? turn.content.at(-1) : undefined;
+  const text = asText(last?.["text"]);
+  if (last && text !== null) last["text"] = text.trimEnd();
 }
 
 /** Base64 is a third longer, which is more than is reserved for a long id. */

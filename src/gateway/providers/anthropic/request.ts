@@ -1,4 +1,10 @@
-/** Encodes our request for the Messages API. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for the Messages API: the conversation (messages.ts), whether and how much the model may think, sampling, tools.
+ * Fields that it does not support were refused before (client-fields.ts).
+ * A model thinks as its catalog entry and the request's effort allow. Where the API refuses thinking together with a forced call or
+ * sampling fields, the client's explicit fields win. Newer models refuse a thought if anything before it has changed; the request then asks
+ * to drop such thoughts.
+ */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
@@ -45,6 +51,11 @@ export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
   return { path: "/messages", headers, body: JSON.stringify(body) };
 }
 
+function formatOf(responseFormat: JsonObject | null): JsonObject | null {
+  const fitted = responseFormat && formatSchema(responseFormat);
+  return fitted && { type: "json_schema", schema: fitted.schema };
+}
+
 interface Thoughtful {
   conversation: Conversation;
   thinking: Thinking;
@@ -82,10 +93,6 @@ function systemField([first, ...others]: Conversation["system"]): JsonObject {
   return { system: isOneText ? first.text : [first, ...others] };
 }
 
-function cacheField({ cache_control }: ChatBody): JsonObject {
-  return cache_control === undefined ? {} : { cache_control };
-}
-
 function stopFields({ stop }: ChatBody): JsonObject {
   return stop === undefined ? {} : { stop_sequences: [stop].flat() };
 }
@@ -95,12 +102,11 @@ function outputField({ response_format }: ChatBody, { effort }: Thinking): JsonO
   return effort || format ? { output_config: { ...(effort && { effort }), ...(format && { format }) } } : {};
 }
 
-function formatOf(responseFormat: JsonObject | null): JsonObject | null {
-  const fitted = responseFormat && formatSchema(responseFormat);
-  return fitted && { type: "json_schema", schema: fitted.schema };
+function cacheField({ cache_control }: ChatBody): JsonObject {
+  return cache_control === undefined ? {} : { cache_control };
 }
 
-/** Whether and how much a model may think in a call. What each model takes is in the catalog. */
+// Thinking. What each model takes is in the catalog
 
 interface Thinking {
   /** The field `thinking`; null: left out, so that the model's default applies. */
@@ -167,7 +173,7 @@ function withBudget(effort: string | null, maxOutputTokens: number): Thinking {
   return { field: { type: "enabled", budget_tokens: Math.max(wanted, budgetMin) }, effort: null, takesThoughts: true };
 }
 
-/** The sampling fields. */
+// Sampling
 
 /** The default of both fields. Newer models refuse any other value, and older models refuse both fields at once. */
 const byDefault = 1;
@@ -178,37 +184,7 @@ function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
   return top_p === undefined || top_p === byDefault ? {} : { top_p };
 }
 
-/** The tool fields: tools and tool choice. */
-
-function toolFields(chat: ChatBody): JsonObject {
-  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
-  if (tools.length === 0) return {};
-  const choice = choiceOf(chat["tool_choice"]);
-  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
-  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
-  return { tools, ...(choice && { tool_choice: choice }) };
-}
-
-function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
-  const { name, description, parameters, strict } = asObject(called) ?? {};
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
-    ...(strict === true && { strict }),
-    ...(cache_control !== undefined && { cache_control }),
-  };
-}
-
-/**
- * A function without parameters accepts none.
- * @param at the path of the parameters, for the problem
- */
-function strictSchema(parameters: unknown, at: string): FittedSchema {
-  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
-  const { schema, problem } = fitted;
-  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
-}
+// Tools
 
 const noObject = "arguments that are not an object";
 
@@ -220,6 +196,16 @@ export function parametersProblem({ parameters, strict }: JsonObject, at: string
   if (strict === true) return strictSchema(parameters, at).problem;
   const type = asObject(parameters)?.["type"] ?? "object";
   return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
+}
+
+/**
+ * A function without parameters accepts none.
+ * @param at the path of the parameters, for the problem
+ */
+function strictSchema(parameters: unknown, at: string): FittedSchema {
+  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+  const { schema, problem } = fitted;
+  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
 }
 
 const combinations = ["allOf", "anyOf", "oneOf"];
@@ -249,6 +235,14 @@ function inputSchema(parameters: JsonObject): JsonObject {
   };
 }
 
+/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
+function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
+  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
+  if (keyword === "allOf") return lists.flat();
+  const [first = [], ...others] = lists.map((list) => new Set(list));
+  return [...first].filter((name) => others.every((list) => list.has(name)));
+}
+
 function propertiesOf(schema: unknown): JsonObject {
   return asObject(asObject(schema)?.["properties"]) ?? {};
 }
@@ -263,12 +257,24 @@ function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
   };
 }
 
-/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
-function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
-  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
-  if (keyword === "allOf") return lists.flat();
-  const [first = [], ...others] = lists.map((list) => new Set(list));
-  return [...first].filter((name) => others.every((list) => list.has(name)));
+function toolFields(chat: ChatBody): JsonObject {
+  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
+  if (tools.length === 0) return {};
+  const choice = choiceOf(chat["tool_choice"]);
+  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
+  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = asObject(called) ?? {};
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
+    ...(strict === true && { strict }),
+    ...(cache_control !== undefined && { cache_control }),
+  };
 }
 
 const choices = new Map<unknown, JsonObject>([

@@ -1,8 +1,9 @@
 /**
  * Fits a JSON Schema into the subset that the API takes for answers and strict tools, as the vendor's own packages do
  * (https://platform.claude.com/docs/en/build-with-claude/structured-outputs): objects are closed, and a keyword that cannot be enforced
- * moves into the description, where the model reads it. An answer that is valid for a closed object is valid for the open one too. What
- * would leave nothing of the schema, or only an empty object, is reported to the client as a problem.
+ * moves into the description, where the model reads it. An answer that is valid for a closed object is valid for the open one too.
+ * What would leave nothing of the schema, or only an empty object, is reported to the client as a problem. The length of what is written is
+ * bounded, and with it the work; references become definitions, and one in a circle is reported.
  */
 import { asArray, asObject, asText, isEmpty, type JsonObject } from "../wire/json.ts";
 
@@ -334,5 +335,5 @@ function ownLength(part: JsonObject): number {
   return length;
 }
 
-/** Of a keyword: its quotes, a colon, and a comma or the braces around. */
+/** What a keyword takes: its quotes, a colon, and a comma or the braces around. */
 const punctuation = 5;

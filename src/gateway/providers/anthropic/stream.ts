@@ -1,4 +1,8 @@
-/** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
+/**
+ * Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. Blocks are numbered together with
+ * texts and thoughts, and by some servers all alike, so calls are counted here. The stream ends with its last event, or with its body where
+ * a compatible server sends none.
+ */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
@@ -121,7 +125,7 @@ class AnthropicStream {
     return [{ kind: "delta", delta: {}, finishReason }];
   }
 
-  /** Some servers do not tell the end of their blocks. */
+  /** Some servers do not mark the end of their blocks. */
   #end(): ProviderEvent[] {
     return [...[...this.#calls.keys()].flatMap((block) => this.#closeBlock(block)), { kind: "end" }];
   }

@@ -1,9 +1,10 @@
 /**
  * A model that thinks before it calls a tool wants its thinking back with the result: unmodified, and at its place. Clients of chat
  * completions have no field for it, so it travels within the call's id (gateway/tool-call-id.ts). The signature holds the thinking itself,
- * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text,
- * as the API writes blocks whose text it leaves out; their signatures are the same
+ * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text, as
+ * the API writes blocks whose text it leaves out; their signatures are the same
  * (https://platform.claude.com/docs/en/build-with-claude/thinking).
+ * A client may have written an id itself, so ids are read under the bounds of the calls' arguments, and what is no piece is left out.
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
@@ -16,7 +17,7 @@ export type Piece =
   | { kind: "thinking"; characters: number; signature: string }
   | { kind: "redacted"; data: string };
 
-/** Who signed a thought. No other model or provider must receive it. */
+/** The signer of a thought. No other model or provider may receive it. */
 export function anthropicSigner({ provider, upstreamModel }: Route): string {
   return signerNamed(`${provider.id}/${upstreamModel}`);
 }

@@ -1,4 +1,9 @@
-/** Converts a whole answer of generateContent to our answer. */
+/**
+ * Converts a whole answer of generateContent to our answer, and holds what the stream reads in the same way: parts, finish reasons, counts.
+ * A tool call arrives whole, or its name first and its arguments in a later part without a name. Each signature goes into the id of its
+ * call.
+ * A reason that is unknown counts as withheld: the model did not end the answer, and a client must not treat it as complete.
+ */
 import { modelIdCharactersMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { mintedToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
@@ -39,7 +44,7 @@ export function decodeGoogleAnswer(body: unknown): WholeAnswer {
   };
 }
 
-/** Converts the parts of an answer to the fields of a chat completion. */
+// Parts
 
 export interface Said {
   content: string;
@@ -121,6 +126,11 @@ export class GoogleParts {
   }
 }
 
+/** The first candidate: we never request more than one. */
+export function candidateOf(answer: JsonObject): JsonObject | null {
+  return asObject(asArray(answer["candidates"])[0]);
+}
+
 /** Clients expect one piece of a call in a chunk. */
 function addPiece(pieces: Map<unknown, JsonObject>, piece: JsonObject): void {
   const named = pieces.get(piece["index"]);
@@ -138,12 +148,7 @@ function argumentsText(args: unknown): string {
   return text === "{}" ? "" : text;
 }
 
-/** The first candidate: we never request more than one. */
-export function candidateOf(answer: JsonObject): JsonObject | null {
-  return asObject(asArray(answer["candidates"])[0]);
-}
-
-/** Maps Google's finish reasons to those of chat completions. */
+// Finish reasons
 
 /**
  * SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII and similar reasons mean that the provider withheld the rest. So do
@@ -176,7 +181,7 @@ export function finishReasonIn(answer: JsonObject, calledTools: boolean): Finish
   return reason === "failed" ? reason : finalReason(reason, calledTools);
 }
 
-/** Reads the counts of generateContent. */
+// Counts
 
 const counts = [
   "promptTokenCount",

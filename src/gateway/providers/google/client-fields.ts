@@ -1,10 +1,19 @@
-/** The fields that the official schema allows and generateContent does not support. */
+/**
+ * The fields that the official schema allows and generateContent does not support, each refused by its path before credit is reserved; and,
+ * after a refusal of the provider, the field of the chat that one of its fields was made from. Google writes names in either case.
+ */
 import type { Route } from "../../models/model.ts";
 import { snakeCase, type FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 import { cacheBreakpoints, because, contentPath, placesOf, type Place, type SentTurn, isInstruction } from "../wire/requests.ts";
 import { isSpoken, allowedNames, googleConversation } from "./request.ts";
+
+/** See `WireFormat.unsupportedField`. */
+export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
+  return null;
+}
 
 const fieldsCarried = new Set([
   "model",
@@ -34,12 +43,6 @@ const messageFieldsCarried = new Set([
 ]);
 const stopsMax = 5;
 const noObject = "arguments that are not a JSON object, or too deep or too large";
-
-/** See `WireFormat.unsupportedField`. */
-export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {
-  for (const unsupportedField of findAll(chat)) return unsupportedField;
-  return null;
-}
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
@@ -96,7 +99,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   }
 }
 
-/** The fields of generateContent, and the fields of a chat from which they are made. */
+// The client's field
 
 /** See `WireFormat.clientField`. Google writes names in either case. */
 export function googleClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {
@@ -104,6 +107,10 @@ export function googleClientField({ chat, route }: { chat: ChatBody; route: Rout
   const turnOf = (message: ChatMessage): SentTurn | null => (isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null));
   const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf });
   return (path) => fieldAt(path, chat, placeOf);
+}
+
+function kindOf(part: JsonObject): string {
+  return ["functionCall", "functionResponse"].find((kind) => kind in part) ?? "text";
 }
 
 function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: ReturnType<typeof placesOf>): FieldPath | null {
@@ -124,6 +131,38 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
       // Some texts name a field without the object that holds it.
       return inConfig([first, ...rest]);
   }
+}
+
+function inContents([turn = "", , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
+  if (!isIndex(turn)) return ["messages"];
+  const place = placeOf({ turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null });
+  return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
+}
+
+function isIndex(text: string): boolean {
+  return /^\d{1,5}$/.test(text);
+}
+
+const callFields = new Map([
+  ["id", ["id"]],
+  ["name", ["function", "name"]],
+  ["args", ["function", "arguments"]],
+]);
+
+function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
+  if (kind === null) return [];
+  if (kind === "functionCall") {
+    const inCall = names.flatMap((name) => callFields.get(name) ?? []);
+    return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
+  }
+  if (kind === "functionResponse") return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
+  return contentPath(message.content, nth);
+}
+
+/** They are sent as one text, so the first one is named. */
+function inInstructions(messages: readonly ChatMessage[]): FieldPath {
+  const index = messages.findIndex(isInstruction);
+  return index === -1 ? ["messages"] : ["messages", String(index), "content"];
 }
 
 const configFields = new Map<string, FieldPath>([
@@ -153,40 +192,4 @@ function inDeclarations([, declarations, index, name, ...inner]: FieldPath): Fie
   if (name === undefined) return ["tools", index];
   const isSchema = ["parameters", "parameters_json_schema"].includes(snakeCase(name));
   return ["tools", index, "function", isSchema ? "parameters" : name, ...inner];
-}
-
-function inContents([turn = "", , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
-  if (!isIndex(turn)) return ["messages"];
-  const place = placeOf({ turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null });
-  return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
-}
-
-function kindOf(part: JsonObject): string {
-  return ["functionCall", "functionResponse"].find((kind) => kind in part) ?? "text";
-}
-
-function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
-  if (kind === null) return [];
-  if (kind === "functionCall") {
-    const inCall = names.flatMap((name) => callFields.get(name) ?? []);
-    return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
-  }
-  if (kind === "functionResponse") return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
-  return contentPath(message.content, nth);
-}
-
-const callFields = new Map([
-  ["id", ["id"]],
-  ["name", ["function", "name"]],
-  ["args", ["function", "arguments"]],
-]);
-
-/** They are sent as one text, so the first one is named. */
-function inInstructions(messages: readonly ChatMessage[]): FieldPath {
-  const index = messages.findIndex(isInstruction);
-  return index === -1 ? ["messages"] : ["messages", String(index), "content"];
-}
-
-function isIndex(text: string): boolean {
-  return /^\d{1,5}$/.test(text);
 }

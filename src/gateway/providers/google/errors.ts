@@ -1,6 +1,6 @@
 /**
- * Classifies errors of Google APIs (https://google.aip.dev/193): by the reason, then by the canonical status where it says
- * more, then by the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
+ * Classifies errors of Google APIs (https://google.aip.dev/193): by the reason, then by the canonical status where it says more, then by
+ * the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
  */
 import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";

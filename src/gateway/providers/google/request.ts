@@ -1,4 +1,10 @@
-/** Encodes our request for generateContent. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for generateContent: instructions, and turns of user and model made of parts; sampling, answer format, tools; and the
+ * reasoning effort as Google's thinking fields, as Google's own chat completions map it (https://ai.google.dev/gemini-api/docs/openai).
+ * Fields that it does not support were refused before (client-fields.ts).
+ * A model gets back its own signatures and no others. A call whose signature the client does not have is sent with the mark that Google
+ * documents for that case.
+ */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
@@ -53,7 +59,7 @@ function formatFields(format: JsonObject | null): JsonObject {
   };
 }
 
-/** Converts a conversation to generateContent: the instructions, and turns of user and model made of parts. */
+// The conversation
 
 interface GoogleConversation {
   /** All system and developer messages in order; empty if there are none. */
@@ -65,9 +71,6 @@ interface Content {
   role: "user" | "model";
   parts: JsonObject[];
 }
-
-/** Sent in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
-const noSignature = "skip_thought_signature_validator";
 
 /**
  * Consecutive messages of one role become one turn; empty texts are left out.
@@ -93,6 +96,9 @@ export function isSpoken(message: ChatMessage): boolean {
   const isText = message.role === "user" || message.role === "assistant";
   return !isText || "tool_calls" in message || "function_call" in message || spokenTexts(message).length > 0;
 }
+
+/** Sent in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
+const noSignature = "skip_thought_signature_validator";
 
 class Turns {
   readonly contents: Content[] = [];
@@ -125,7 +131,7 @@ class Turns {
     const old = asObject(message["function_call"]);
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
     if (old) calls.push({ functionCall: this.#called(old) });
-    // Of calls made at once, only the first is signed.
+    // Only the first of several calls at once is signed.
     const [first] = calls;
     if (this.#mustSign && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
       first["thoughtSignature"] = noSignature;
@@ -172,7 +178,15 @@ function textsOf(content: unknown): string[] {
   return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
 }
 
-/** The tool fields: tools and tool choice. */
+// Tools
+
+/** The function names of a choice among some functions; null for any other choice. */
+export function allowedNames(choice: JsonObject): (string | null)[] | null {
+  if (choice["type"] !== "allowed_tools") return null;
+  return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
+    asText(asObject(asObject(tool)?.["function"])?.["name"]),
+  );
+}
 
 function googleToolFields(chat: ChatBody): JsonObject {
   const functions = asArray(chat["tools"]).map((tool) => asObject(asObject(tool)?.["function"]) ?? {});
@@ -183,20 +197,6 @@ function googleToolFields(chat: ChatBody): JsonObject {
     tools: [{ functionDeclarations: functions.map(declaration) }],
     ...(functionCallingConfig && { toolConfig: { functionCallingConfig } }),
   };
-}
-
-/** The function names of a choice among some functions; null for any other choice. */
-export function allowedNames(choice: JsonObject): (string | null)[] | null {
-  if (choice["type"] !== "allowed_tools") return null;
-  return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
-    asText(asObject(asObject(tool)?.["function"])?.["name"]),
-  );
-}
-
-/** JSON leaves out what is undefined. An empty schema does not describe an object. */
-function declaration({ name, description, parameters }: JsonObject): JsonObject {
-  const schema = asObject(parameters) ?? {};
-  return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
 }
 
 /**
@@ -215,10 +215,13 @@ function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
   return { mode: required ? "ANY" : "VALIDATED", allowedFunctionNames: allowed };
 }
 
-/**
- * Maps the reasoning effort to Google's thinking fields, as Google's own chat completions do
- * (https://ai.google.dev/gemini-api/docs/openai).
- */
+/** JSON leaves out what is undefined. An empty schema does not describe an object. */
+function declaration({ name, description, parameters }: JsonObject): JsonObject {
+  const schema = asObject(parameters) ?? {};
+  return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
+}
+
+// Thinking
 
 /** Tokens. */
 const budgets = new Map<unknown, number>([

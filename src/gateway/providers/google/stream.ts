@@ -1,4 +1,7 @@
-/** Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body. */
+/**
+ * Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body, and without a finish reason by then
+ * the answer has no end. More may follow a finish reason, since with several calls each has had one.
+ */
 import { asObject, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { toldFailure } from "../wire/errors.ts";

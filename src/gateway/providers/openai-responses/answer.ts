@@ -1,4 +1,9 @@
-/** Converts a whole response to our answer. */
+/**
+ * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts.
+ * Reasoning across a tool loop: the API stores nothing for us, so it sends the reasoning before a call in encrypted form and reads it again
+ * with the call's result; without it the model starts over at each step. It travels within the call's id, as signatures do
+ * (gateway/tool-call-id.ts).
+ */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
@@ -38,16 +43,6 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   };
 }
 
-function usageOf(reported: unknown): ReportedUsage | null {
-  const usage = new ResponsesUsage();
-  usage.take(reported);
-  return usage.usage();
-}
-
-function paragraphs(texts: readonly string[]): string {
-  return texts.filter((text) => text !== "").join(paragraphEnd);
-}
-
 function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string | null): JsonObject[] {
   const calls: JsonObject[] = [];
   let encrypted: unknown = null;
@@ -61,7 +56,17 @@ function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string
   return calls;
 }
 
-/** Converts the items of a response to the fields of a chat completion. */
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(paragraphEnd);
+}
+
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new ResponsesUsage();
+  usage.take(reported);
+  return usage.usage();
+}
+
+// Items
 
 /** What separates two parts of a summary, and the texts of two messages: each is a paragraph. */
 export const paragraphEnd = "\n\n";
@@ -121,21 +126,17 @@ export function logprobsOf(content: readonly unknown[]): JsonObject | null {
   return content.length === 0 ? null : { content, refusal: null };
 }
 
-/**
- * Reasoning across a tool loop. The API stores nothing for us, so it sends the reasoning before a call in encrypted form and
- * reads it again with the call's result; without it the model starts over at each step. It travels within the call's id, as
- * signatures do (gateway/tool-call-id.ts).
- */
+// Reasoning in ids
 
-/** Who gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
+/** The signer that gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
 export function responsesSigner({ provider, upstreamModel, ownKey }: Route): string {
   return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
 }
 
 /**
- * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if
- * it is too long for an id or would not return exactly as it came
- * @param signer who gets it back; null: nobody, so nothing is added
+ * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if it is too
+ * long for an id or would not return exactly as it came
+ * @param signer who gets it back; null: no model does, so nothing is added
  */
 export function idWithReasoning(id: string, encrypted: unknown, signer: string | null): string {
   const text = asText(encrypted) ?? "";
@@ -143,7 +144,7 @@ export function idWithReasoning(id: string, encrypted: unknown, signer: string |
   return fromBase64(text) === text ? signedToolCallId(id, { signer, base64: text }) : id;
 }
 
-/** @returns the id without the reasoning, and the reasoning if it is this signer's; null: nobody's */
+/** @param signer null: no model gets reasoning back. @returns the id without the reasoning, and the reasoning if it is this signer's */
 export function readIdWithReasoning(text: string, signer: string | null): { id: string; encrypted: string | null } {
   const { id, signature } = readToolCallId(text);
   return { id, encrypted: signature?.signer === signer ? fromBase64(signature.base64) : null };
@@ -155,7 +156,7 @@ function fromBase64(base64: string): string {
   return unpadded + "=".repeat(-unpadded.length & 3);
 }
 
-/** Maps the status of a response to the finish reasons of chat completions. */
+// Finish reasons
 
 /**
  * An incomplete response reached its bound on output, unless it says that the rest was withheld.
@@ -169,8 +170,7 @@ export function responsesFinishReason(response: JsonObject, status: unknown, cal
   return asObject(response["incomplete_details"])?.["reason"] === "content_filter" ? "content_filter" : "length";
 }
 
-/** Reads the counts of the Responses API: those of chat completions, most under other names. */
-
+/** The counts of the Responses API: those of chat completions, most under other names. */
 export class ResponsesUsage {
   readonly #tally = new UsageTally();
 

@@ -1,9 +1,25 @@
-/** The fields that the official schema allows and the Responses API does not support. */
+/**
+ * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved;
+ * and, after a refusal of the provider, the field of the chat that one of its fields was made from.
+ */
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { asArray, asObject } from "../wire/json.ts";
 import { cacheBreakpoints, because } from "../wire/requests.ts";
 import { inputItems } from "./request.ts";
+
+/** See `WireFormat.unsupportedField`. */
+export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
+  return null;
+}
+
+/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
+export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+  let sources: readonly number[] | null = null;
+  const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
+  return (path) => fieldAt(path, chat, sourceOf);
+}
 
 const fieldsCarried = new Set([
   "model",
@@ -21,12 +37,6 @@ const fieldsCarried = new Set([
 ]);
 /** `reasoning_content` is left out: what the model wants back is the encrypted reasoning in the calls' ids. */
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
-
-/** See `WireFormat.unsupportedField`. */
-export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | null {
-  for (const unsupportedField of findAll(chat)) return unsupportedField;
-  return null;
-}
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
@@ -51,13 +61,17 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
   }
 }
 
-/** The fields of the Responses API, and the fields of a chat from which they are made. */
-
-/** See `WireFormat.clientField`. */
-export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
-  let sources: readonly number[] | null = null;
-  const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
-  return (path) => fieldAt(path, chat, sourceOf);
+/**
+ * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
+ * unknown here, so the list ends before it.
+ */
+function sourcesOf(messages: readonly ChatMessage[]): number[] {
+  const sources: number[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) break;
+    for (const _ of inputItems([message], "")) sources.push(index);
+  }
+  return sources;
 }
 
 function fieldAt(
@@ -96,17 +110,4 @@ function inTool([index, ...inner]: FieldPath, { tools }: ChatBody): FieldPath {
   const tool: unknown = Array.isArray(tools) ? tools[Number(index)] : undefined;
   const kind = typeof tool === "object" && tool !== null && "custom" in tool ? "custom" : "function";
   return ["tools", index, ...(inner.length === 0 ? [] : [kind, ...inner])];
-}
-
-/**
- * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
- * unknown here, so the list ends before it.
- */
-function sourcesOf(messages: readonly ChatMessage[]): number[] {
-  const sources: number[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) break;
-    for (const _ of inputItems([message], "")) sources.push(index);
-  }
-  return sources;
 }

@@ -1,4 +1,7 @@
-/** Classifies errors of the Responses API: those of chat completions, and a few that only this API has. */
+/**
+ * Classifies errors of the Responses API: those of chat completions, and a few that only this API has, such as summaries of reasoning for
+ * organizations that are not verified, and a response that failed although its status was 200.
+ */
 import { classifyOpenaiError, failureIn } from "../openai/errors.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { failureDetail, filterHint } from "../wire/errors.ts";

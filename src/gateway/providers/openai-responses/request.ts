@@ -1,4 +1,9 @@
-/** Encodes our request for the Responses API. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for the Responses API: the conversation becomes items, which are messages, calls with the reasoning before them, and
+ * results. Fields that it does not support were refused before (client-fields.ts). Nothing is stored at the provider, so each request has
+ * the whole conversation.
+ * Functions are strict by default here, unlike in chat completions, so that is always said.
+ */
 import { createHash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
 import { ToolUseIds } from "../anthropic/messages.ts";
@@ -36,18 +41,6 @@ export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
   };
   // OpenAI's support and logs read this id. It is not an idempotency key: a second attempt must be a second call.
   return { path: "/responses", headers: { "x-client-request-id": generation }, body: JSON.stringify(body) };
-}
-
-/** A client that sets an effort also receives the reasoning: the API returns a summary of it, and only on request. */
-function reasoningOf(effort: ReasoningEffort | undefined, wanted: unknown): JsonObject | undefined {
-  if (effort === undefined) return undefined;
-  return wanted === "none" || effort === "none" ? { effort } : { effort, summary: "auto" };
-}
-
-function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefined {
-  const format = asObject(response_format);
-  if (format === null) return verbosity === undefined ? undefined : { verbosity };
-  return { format: { type: format["type"], ...asObject(format["json_schema"]) }, verbosity };
 }
 
 function toolsOf(chat: ChatBody): JsonObject[] | undefined {
@@ -92,12 +85,21 @@ function namedTool(choice: JsonObject): JsonObject {
   return { type, ...asObject(choice[type]) };
 }
 
-/** Converts a conversation to the items of the Responses API: messages, calls with the reasoning before them, and results. */
+/** A client that sets an effort also receives the reasoning: the API returns a summary of it, and only on request. */
+function reasoningOf(effort: ReasoningEffort | undefined, wanted: unknown): JsonObject | undefined {
+  if (effort === undefined) return undefined;
+  return wanted === "none" || effort === "none" ? { effort } : { effort, summary: "auto" };
+}
 
-/** The API refuses longer ids of calls. */
-const callIdCharactersMax = 64;
+function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefined {
+  const format = asObject(response_format);
+  if (format === null) return verbosity === undefined ? undefined : { verbosity };
+  return { format: { type: format["type"], ...asObject(format["json_schema"]) }, verbosity };
+}
 
-/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: nobody does */
+// Items
+
+/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: no model does */
 export function inputItems(messages: readonly ChatMessage[], signer: string | null): JsonObject[] {
   const items = new Items(signer);
   return messages.flatMap((message) => items.of(message));
@@ -155,6 +157,14 @@ class Items {
   }
 }
 
+/** The API refuses longer ids of calls. */
+const callIdCharactersMax = 64;
+
+/** Other providers' ids may be longer. The same id always maps to the same replacement. */
+function wireId(id: string): string {
+  return id.length <= callIdCharactersMax ? id : `call_${createHash("sha256").update(id).digest("base64url")}`;
+}
+
 /** A text stays a text, and parts stay parts: the provider's cache knows a prompt by them. */
 function prompted(message: ChatMessage): JsonObject {
   const { role, content } = message;
@@ -166,9 +176,4 @@ function prompted(message: ChatMessage): JsonObject {
 function textsOf(content: unknown): string[] {
   if (typeof content === "string") return [content];
   return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
-}
-
-/** Other providers' ids may be longer. The same id always maps to the same replacement. */
-function wireId(id: string): string {
-  return id.length <= callIdCharactersMax ? id : `call_${createHash("sha256").update(id).digest("base64url")}`;
 }

@@ -1,6 +1,8 @@
 /**
- * Decodes the events of a streamed response. Each event's data names its type; unknown types are ignored. The last event is one
- * of `response.completed`, `response.incomplete` and `response.failed`, with the whole response.
+ * Decodes the events of a streamed response. Each event's data names its type; unknown types are ignored. The last event is one of
+ * `response.completed`, `response.incomplete` and `response.failed`, with the whole response.
+ * A text may come in pieces, at its end, or both, so the end of an item says only what no piece of it has said. Items are found by place,
+ * id and call, since servers leave out some of these or change them.
  */
 import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
@@ -115,7 +117,7 @@ class ResponsesStream {
     return [said({ reasoning_content: this.#separator("reasoning_content", part) + text })];
   }
 
-  /** What stands between the text of the part before and that of this one. */
+  /** What stands between the text of the previous part and that of this one. */
   #separator(field: string, part: string): string {
     const last = this.#parts.get(field) ?? part;
     this.#parts.set(field, part);
@@ -129,7 +131,7 @@ class ResponsesStream {
     return this.#announce(kind, names, item);
   }
 
-  /** Some servers give every item the same place: then the id tells that a call is another one. */
+  /** Some servers give every item the same place: then a new id means a new call. */
   #begin(names: Names, item: JsonObject): ProviderEvent[] {
     const kind = callKindOf(item);
     if (kind === null) return [];
@@ -194,7 +196,7 @@ class ResponsesStream {
     return usage === null ? [] : [{ kind: "usage", usage }];
   }
 
-  /** An id tells more than a place. */
+  /** An id is more certain than a place. */
   #callAt(names: Names): OpenCall | undefined {
     return names.map((name) => this.#calls.get(name)).findLast((call) => call !== undefined);
   }

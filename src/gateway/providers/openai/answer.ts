@@ -1,4 +1,8 @@
-/** Converts a whole chat completion to our answer. */
+/**
+ * Converts a whole chat completion to our answer, and holds what the stream reads in the same way: the fields of a message that reach the
+ * client, finish reasons, counts. All other fields are dropped. Compatible servers differ in names, places and empty values; each
+ * difference that is known stands here with the provider that has it.
+ */
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
 import { finalReason, reportedUsage } from "../wire/answers.ts";
@@ -35,7 +39,7 @@ export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   };
 }
 
-/** Selects the fields of a message, or of a piece of one, that reach the client. All other fields are dropped. */
+// Fields that reach the client
 
 /** The only choice of a whole answer or of a chunk; null if there is none. */
 export function firstChoice(source: JsonObject | null): JsonObject | null {
@@ -46,12 +50,6 @@ export function firstChoice(source: JsonObject | null): JsonObject | null {
 export function contentText(content: unknown): string | null {
   if (!Array.isArray(content)) return asText(content);
   return content.map((part) => asText(asObject(part)?.["text"]) ?? "").join("");
-}
-
-/** Mistral's reasoning: parts of the content that contain texts. */
-function thoughtsIn(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
 }
 
 /**
@@ -72,12 +70,10 @@ export function furtherFields(message: JsonObject): JsonObject {
   return fields;
 }
 
-/** The same of a whole message, whose call has all of its arguments. */
-function wholeFields(message: JsonObject): JsonObject {
-  const fields = furtherFields(message);
-  const called = asObject(fields["function_call"]);
-  if (called !== null) fields["function_call"] = { ...called, arguments: wholeArguments(called["arguments"]) };
-  return fields;
+/** Mistral's reasoning: parts of the content that contain texts. */
+function thoughtsIn(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
 }
 
 /** A call of a whole answer, or a piece of it: the name first, then the arguments piece by piece. */
@@ -95,7 +91,15 @@ function citationOf(annotation: unknown): JsonObject[] {
   return [{ type: "url_citation", url_citation: { url, title, start_index, end_index } }];
 }
 
-/** Maps finish reasons to those of chat completions, for chat completions and the Messages API: compatible servers mix the two. */
+/** The same of a whole message, whose call has all of its arguments. */
+function wholeFields(message: JsonObject): JsonObject {
+  const fields = furtherFields(message);
+  const called = asObject(fields["function_call"]);
+  if (called !== null) fields["function_call"] = { ...called, arguments: wholeArguments(called["arguments"]) };
+  return fields;
+}
+
+// Finish reasons, of chat completions and the Messages API: compatible servers mix the two
 
 /** The reasons of OpenAI, Anthropic and compatible providers. An unknown reason means that the model ended the answer. */
 const reasons = new Map<string, FinishReason | "failed">(
@@ -149,7 +153,7 @@ export function finishReason(reported: string, toolCalls: boolean): FinishReason
   return finalReason(reason, toolCalls);
 }
 
-/** Collects a provider's counts from all its usage objects. */
+// Counts
 
 type Name = "prompt" | "completion" | "total" | "cached" | "cacheWrite" | "reasoning";
 

@@ -1,6 +1,8 @@
 /**
- * Classifies a provider's errors. The body decides before the status: several providers answer 400 when their key or our
- * account is at fault, and 429 when waiting does not help. The text is only matched, never passed on.
+ * Classifies a provider's errors. The body decides before the status: several providers answer 400 when their key or our account is at
+ * fault, and 429 when waiting does not help. The text is only matched, never passed on.
+ * The words are those by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
+ * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
  */
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { withCause } from "../rejection.ts";
@@ -78,10 +80,7 @@ function hintFor(error: ProviderError, filtered: boolean): string | null {
   return filtered ? filterHint : null;
 }
 
-/**
- * The words by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
- * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
- */
+// Words
 
 /** Our key, credit or account is at fault, whatever the status. */
 const accountWords: ReadonlySet<string> = new Set([

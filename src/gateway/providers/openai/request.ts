@@ -1,4 +1,11 @@
-/** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
+/**
+ * Encodes our request as chat completions: unchanged, except for what the provider does not take (`Dialect`). A client may have its
+ * conversation from another model, whose roles, ids, reasoning and refusals this provider would answer with 400; what already fits is sent
+ * as it came.
+ * Ids of tool calls are sent in a form that the provider accepts, the same for a call and its result and in every request, so that the
+ * provider's cache recognizes the prompt. The client keeps its own.
+ * Labels of the client's customers are never sent on.
+ */
 import { hash } from "node:crypto";
 import type { Dialect } from "../../models/dialect.ts";
 import type { Route } from "../../models/model.ts";
@@ -56,16 +63,10 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
   delete body["top_p"];
 }
 
-/**
- * Fits a conversation to what its provider takes (`Dialect`): a client may have it from another model, whose roles, ids, reasoning and
- * refusals this provider would answer with 400. What already fits is sent as it came.
- */
+// The conversation
 
 /** The model's words between a tool's result and the user, for providers that refuse one after the other. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
-
-/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
-const blankReasoning = " ";
 
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
   const ids = new SentToolCallIds(dialect.toolCallIds);
@@ -88,6 +89,29 @@ function instructionsInPlace(messages: readonly ChatMessage[], { instructions }:
   return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
 }
 
+function withoutName(message: ChatMessage): ChatMessage {
+  const { name, ...unnamed } = message;
+  if (name === undefined || message.role === "assistant") return unnamed;
+  if (typeof unnamed.content === "string") return { ...unnamed, content: namedTexts(message, [unnamed.content])[0] };
+  const [first, ...others] = asArray(unnamed.content);
+  const [text] = namedTexts(message, [textOf([first])]);
+  return first === undefined ? unnamed : { ...unnamed, content: [{ ...asObject(first), text }, ...others] };
+}
+
+/** The text of a content, including the model's refusals. */
+function textOf(content: unknown): string {
+  return partsOf(content).map(partText).join("");
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
+}
+
+function partText(part: unknown): string {
+  const { text, refusal }: JsonObject = asObject(part) ?? {};
+  return asText(text) ?? asText(refusal) ?? "";
+}
+
 /** For example an answer of reasoning alone, cut off by `max_tokens`. Several providers refuse it, and a model learns nothing from it. */
 function saysNothing({ role, content, refusal, tool_calls, function_call }: ChatMessage): boolean {
   if (role !== "assistant" || tool_calls !== undefined || function_call !== undefined || refusal) return false;
@@ -107,15 +131,6 @@ function fit(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): Chat
 /** The `name` of a function message is the function's, not a speaker's. */
 function takesName({ role }: ChatMessage, { messageNames }: Dialect): boolean {
   return messageNames === "any" || role === "function" || (messageNames === "user" && role === "user");
-}
-
-function withoutName(message: ChatMessage): ChatMessage {
-  const { name, ...unnamed } = message;
-  if (name === undefined || message.role === "assistant") return unnamed;
-  if (typeof unnamed.content === "string") return { ...unnamed, content: namedTexts(message, [unnamed.content])[0] };
-  const [first, ...others] = asArray(unnamed.content);
-  const [text] = namedTexts(message, [textOf([first])]);
-  return first === undefined ? unnamed : { ...unnamed, content: [{ ...asObject(first), text }, ...others] };
 }
 
 function fitAnswer(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
@@ -141,6 +156,9 @@ function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: Sen
   return { ...message, tool_calls: fitted };
 }
 
+/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
+const blankReasoning = " ";
+
 function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect): ChatMessage {
   const reasoning = asText(message["reasoning_content"]);
   if (form === "as_sent" || (reasoning === null && form !== "required")) return message;
@@ -155,24 +173,7 @@ function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect
   return { ...rest, content: [thinking, ...partsOf(rest.content).filter((part) => asObject(part)?.["text"] !== "")] };
 }
 
-function partsOf(content: unknown): readonly unknown[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
-}
-
-/** The text of a content, including the model's refusals. */
-function textOf(content: unknown): string {
-  return partsOf(content).map(partText).join("");
-}
-
-function partText(part: unknown): string {
-  const { text, refusal }: JsonObject = asObject(part) ?? {};
-  return asText(text) ?? asText(refusal) ?? "";
-}
-
-/**
- * Ids of tool calls in the form that a provider accepts. The client keeps its own ids. The ids that are sent are the same for a call and
- * its result, and the same in every request, so that the provider's cache recognizes the prompt.
- */
+// Ids of tool calls
 
 interface IdForm {
   allows(id: string): boolean;
@@ -233,7 +234,7 @@ function nineOf(id: string): string {
   return nine;
 }
 
-/** The messages of chat completions as they were sent, and the client's messages from which they were made. */
+// The client's field
 
 /** See `WireFormat.clientField`. All other fields are sent under their own names. */
 export function openaiClientField({

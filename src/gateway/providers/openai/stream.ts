@@ -1,4 +1,9 @@
-/** Decodes the chunks of a chat-completions stream. */
+/**
+ * Decodes the chunks of a chat-completions stream. More of an answer may follow its finish reason, and counts may stand in several places,
+ * so all are read; a failure after a finish reason does not take the answer back.
+ * Chunks that differ only in their text are not parsed (`ChunkTemplate`): the text before and after is learned from a parsed chunk, which
+ * saves most of a stream's JSON.
+ */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { toldFailure } from "../wire/errors.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
@@ -20,7 +25,7 @@ class OpenaiStream {
   /** A call of a function in the older form that has no arguments so far. */
   #bareCall = false;
   #begun = false;
-  /** Something of the answer has arrived, beside its role. */
+  /** Something of the answer has arrived, other than its role. */
   #hasContent = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
@@ -133,12 +138,6 @@ function broken(detail: string): ProviderEvent {
   return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }
 
-/**
- * Extracts the text of stream chunks that differ only in their text, without parsing JSON. The text before and after it is
- * learned from a parsed chunk. A chunk with the same text before and after is equal in all else, because a quoted JSON text
- * cannot affect what surrounds it.
- */
-
 /** Some providers add something new to every chunk, such as random padding. Their chunks are always parsed. */
 const attemptsMax = 8;
 const opening = /"content": ?"/;
@@ -147,6 +146,11 @@ const probe = "probe";
 // oxlint-disable-next-line no-control-regex
 const written = /["\\\u0000-\u001f]/;
 
+/**
+ * Extracts the text of stream chunks that differ only in their text, without parsing JSON. The text before and after it is
+ * learned from a parsed chunk. A chunk with the same text before and after is equal in all else, because a quoted JSON text
+ * cannot affect what surrounds it.
+ */
 class ChunkTemplate {
   #before = "";
   #after = "";

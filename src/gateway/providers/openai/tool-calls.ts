@@ -1,7 +1,7 @@
 /**
- * Normalizes tool calls for SDKs: indexes from 0 without a gap; id, type and name only on the first piece of each call.
- * Providers number calls together with texts, give every call the number 0, send no number or no id, or send the name after the
- * id.
+ * Normalizes tool calls for SDKs: indexes from 0 without a gap; id, type and name only on the first piece of each call. Providers number
+ * calls together with texts, give every call the number 0, send no number or no id, or send the name after the id.
+ * A call is held until its name is known, within a bound, because no client can take arguments of a call without a name.
  */
 import { heldToolCallCharactersMax } from "../../limits.ts";
 import { asCount, asObject, asText, writtenJson, type JsonObject, WholeObject } from "../wire/json.ts";
@@ -76,7 +76,7 @@ export class ToolCallPieces {
     for (const [position, value] of values.entries()) {
       const source = asObject(value);
       const read = source && readPiece(source);
-      // Pieces of several calls at once, without an index: their order tells the call.
+      // Pieces of several calls at once, without an index: their order says which call each is of.
       if (read !== null && values.length > 1) read.place ??= position;
       const piece = read && this.#one(read, answerId);
       if (piece !== null) pieces.push(piece);

@@ -1,4 +1,10 @@
-/** Decides the sandbox's answer to a request before the first byte is sent. */
+/**
+ * Decides the sandbox's answer to a request before the first byte is sent: an echo of what the user said, a commanded number of tokens, a
+ * forced tool's arguments, or JSON in the requested format. The last message may command it: `sandbox: WORD[=VALUE] …` sets a status,
+ * delays, breaks and counts, so that clients can test what real providers do seldom. An unknown word is refused, so that a mistyped command
+ * is not mistaken for a passed test.
+ * A token is each started four bytes of UTF-8, so counts can be predicted.
+ */
 import { Buffer } from "node:buffer";
 import { scanJson } from "../../../http/json.ts";
 import { sandboxSchemaStepsMax } from "../../limits.ts";
@@ -68,14 +74,14 @@ function textsOf(request: JsonObject): MessageText[] {
   return asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
 }
 
-function saidBy(texts: readonly MessageText[]): string {
-  return texts.findLast(({ role }) => role === "user")?.text ?? "";
-}
-
 function messageText(message: JsonObject): MessageText {
   const { role, content } = message;
   const parts = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.["text"]) ?? "") : [asText(content) ?? ""];
   return { role: asText(role) ?? "", text: parts.join("") };
+}
+
+function saidBy(texts: readonly MessageText[]): string {
+  return texts.findLast(({ role }) => role === "user")?.text ?? "";
 }
 
 function usageOf(counted: { command: SandboxCommand; input: number; output: number }): JsonObject | null {
@@ -85,7 +91,7 @@ function usageOf(counted: { command: SandboxCommand; input: number; output: numb
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-/** Parses the commands to the sandbox in a last user message `sandbox: WORD[=VALUE] …`. */
+// Commands
 
 export interface SandboxCommand {
   /** Answer with this status and an error. */
@@ -104,8 +110,6 @@ export interface SandboxCommand {
   /** Report these counts in place of the true ones. */
   usage: { input: number; output: number } | null;
 }
-
-const numbers = { status: "status", delay_ms: "delayMs", gap_ms: "gapMs", tokens: "tokens", break_after: "breakAfter" } as const;
 
 const noCommand: SandboxCommand = {
   status: null,
@@ -130,6 +134,8 @@ export function sandboxCommand(text: string): SandboxCommand | null {
   return command;
 }
 
+const numbers = { status: "status", delay_ms: "delayMs", gap_ms: "gapMs", tokens: "tokens", break_after: "breakAfter" } as const;
+
 function partOf(word: string): Partial<SandboxCommand> | null {
   if (word === "silent") return { silent: true };
   if (word === "no_usage") return { noUsage: true };
@@ -145,7 +151,7 @@ function isNumberWord(name: string): name is keyof typeof numbers {
   return Object.hasOwn(numbers, name);
 }
 
-/** The sandbox's answers to `response_format`: JSON, by a schema or any object. */
+// Answers in a requested format
 
 /**
  * The text of an answer in the requested format: what the user said where it is such JSON, else a small value.
@@ -172,7 +178,7 @@ function saidJson(said: string): unknown {
   return parseJson(said);
 }
 
-/** Finds the tool that a request forces, and builds its arguments: each required property with the zero value of its type. */
+// A forced tool, with the zero value of each required property
 
 interface ForcedTool {
   name: string;
@@ -204,7 +210,7 @@ function zeroValue(schema: JsonObject): unknown {
   return Object.fromEntries(required.map((name) => [name, zeroValue(asObject(properties[name]) ?? {})]));
 }
 
-/** The sandbox's tokens: one for each started four bytes of UTF-8. */
+// Tokens
 
 const bytesPerToken = 4;
 

@@ -1,4 +1,8 @@
-/** Whether a JSON Schema accepts a value, for the keywords that the sandbox knows. Others are refused before (`isRefused`). */
+/**
+ * Whether a JSON Schema accepts a value, for the keywords that the sandbox knows; others are refused before (`isRefused`). The client
+ * chooses the schema and the texts, and one thread serves all clients, so all work is paid for in steps (`SchemaWork`): beyond them the
+ * schema is refused.
+ */
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
 
 const refusedKeywords = new Set([
@@ -59,12 +63,22 @@ export function accepts(schema: unknown, value: unknown, work: SchemaWork): bool
   return ofKind(rules, value, work);
 }
 
-function ofKind(rules: JsonObject, value: unknown, work: SchemaWork): boolean {
-  if (typeof value === "number") return acceptsNumber(rules, value);
-  if (typeof value === "string") return acceptsText(rules, value, work);
-  if (Array.isArray(value)) return acceptsArray(rules, value, work);
-  const object = asObject(value);
-  return object === null || acceptsObject(rules, object, work);
+/** Whether two values of JSON are equal; the fields of an object have no order. */
+function isSame(one: unknown, other: unknown, work: SchemaWork): boolean {
+  work.take(1);
+  if (typeof one === "string" && typeof other === "string") {
+    if (one.length !== other.length) return false;
+    work.read(one.length);
+    return one === other;
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((value, index) => isSame(value, other[index], work));
+  }
+  const [fields, others] = [asObject(one), asObject(other)];
+  if (fields === null || others === null) return one === other;
+  const entries = work.entriesOf(fields);
+  if (entries.length !== work.entriesOf(others).length) return false;
+  return entries.every(([name, value]) => Object.hasOwn(others, name) && isSame(value, others[name], work));
 }
 
 /** One or more names of types. */
@@ -74,11 +88,20 @@ function typesOf(type: unknown, work: SchemaWork): readonly unknown[] {
   return type;
 }
 
-/** A text has at least half as many characters as units of UTF-16: most bounds are decided without a look at it. */
-function acceptsText({ minLength: least, maxLength: most }: JsonObject, text: string, work: SchemaWork): boolean {
-  if (!isWithin(text.length, least, undefined) || !isWithin(text.length / 2, undefined, most)) return false;
-  if (isWithin(text.length / 2, least, undefined) && isWithin(text.length, undefined, most)) return true;
-  return isWithin(work.charactersOf(text), least, most);
+function isOfType(type: unknown, value: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return asObject(value) !== null;
+  return typeof value === type;
+}
+
+function ofKind(rules: JsonObject, value: unknown, work: SchemaWork): boolean {
+  if (typeof value === "number") return acceptsNumber(rules, value);
+  if (typeof value === "string") return acceptsText(rules, value, work);
+  if (Array.isArray(value)) return acceptsArray(rules, value, work);
+  const object = asObject(value);
+  return object === null || acceptsObject(rules, object, work);
 }
 
 function acceptsNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject, value: number): boolean {
@@ -86,6 +109,17 @@ function acceptsNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, m
   if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum) return false;
   if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum) return false;
   return typeof multipleOf !== "number" || Number.isInteger(value / multipleOf);
+}
+
+function isWithin(size: number, least: unknown, most: unknown): boolean {
+  return !(typeof least === "number" && size < least) && !(typeof most === "number" && size > most);
+}
+
+/** A text has at least half as many characters as units of UTF-16: most bounds are decided without a look at it. */
+function acceptsText({ minLength: least, maxLength: most }: JsonObject, text: string, work: SchemaWork): boolean {
+  if (!isWithin(text.length, least, undefined) || !isWithin(text.length / 2, undefined, most)) return false;
+  if (isWithin(text.length / 2, least, undefined) && isWithin(text.length, undefined, most)) return true;
+  return isWithin(work.charactersOf(text), least, most);
 }
 
 function acceptsArray(rules: JsonObject, values: unknown[], work: SchemaWork): boolean {
@@ -108,37 +142,7 @@ function acceptsObject(rules: JsonObject, object: JsonObject, work: SchemaWork):
   );
 }
 
-function isWithin(size: number, least: unknown, most: unknown): boolean {
-  return !(typeof least === "number" && size < least) && !(typeof most === "number" && size > most);
-}
-
-function isOfType(type: unknown, value: unknown): boolean {
-  if (type === "integer") return Number.isInteger(value);
-  if (type === "null") return value === null;
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return asObject(value) !== null;
-  return typeof value === type;
-}
-
-/** Whether two values of JSON are equal; the fields of an object have no order. */
-function isSame(one: unknown, other: unknown, work: SchemaWork): boolean {
-  work.take(1);
-  if (typeof one === "string" && typeof other === "string") {
-    if (one.length !== other.length) return false;
-    work.read(one.length);
-    return one === other;
-  }
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((value, index) => isSame(value, other[index], work));
-  }
-  const [fields, others] = [asObject(one), asObject(other)];
-  if (fields === null || others === null) return one === other;
-  const entries = work.entriesOf(fields);
-  if (entries.length !== work.entriesOf(others).length) return false;
-  return entries.every(([name, value]) => Object.hasOwn(others, name) && isSame(value, others[name], work));
-}
-
-/** How much of a schema and of texts the sandbox may look at: whoever asks chooses both, and one thread serves everybody. */
+// Work
 
 /** A schema that the sandbox makes no value for. */
 export class UnsatisfiableError extends Error {

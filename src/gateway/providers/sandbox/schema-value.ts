@@ -1,6 +1,7 @@
 /**
- * Makes a small value that a JSON Schema accepts, as the sandbox's structured output: the zero value of each type, within its bounds.
- * It knows the keywords that structured output uses; where it cannot keep one, it says which.
+ * Makes a small value that a JSON Schema accepts, as the sandbox's structured output: the zero value of each type, within its bounds. It
+ * knows the keywords that structured output uses; where it cannot keep one, it says which. The smallest value needs no reference twice, so
+ * schemas that refer to themselves end.
  */
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
@@ -182,7 +183,7 @@ function impliedType(schema: JsonObject): string {
   return "null";
 }
 
-/** Small texts and numbers within the bounds of a JSON Schema. */
+// Texts and numbers
 
 /** A value of each format of JSON Schema that has a syntax. */
 const ofFormat: Record<string, string> = {
@@ -201,7 +202,7 @@ const ofFormat: Record<string, string> = {
   uuid: "00000000-0000-4000-8000-000000000000",
 };
 
-/** An empty text, or as long as it must be. A pattern beside a known format is taken to say the same as the format. */
+/** An empty text, or as long as it must be. A pattern next to a known format is taken to say the same as the format. */
 function textWithin(schema: JsonObject, at: string): string {
   const { format, pattern, minLength } = schema;
   const known = typeof format === "string" && Object.hasOwn(ofFormat, format) ? ofFormat[format] : undefined;
@@ -240,7 +241,7 @@ function numberOf(schema: JsonObject, keyword: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** One schema for what two say together, as `allOf` and keywords beside a `$ref` mean it. */
+// One schema for what two say together, as `allOf` and keywords next to a `$ref` mean it
 
 /** Keywords that no value violates. */
 const notes = new Set([

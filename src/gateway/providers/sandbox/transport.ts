@@ -1,6 +1,7 @@
 /**
- * A provider inside the process, for trying and testing the service without a provider account. It replaces only the network:
- * encoding, timeouts, decoding and metering are the same as for every other provider.
+ * A provider inside the process, for trying and testing the service without a provider account. It replaces only the network: encoding,
+ * timeouts, decoding and metering are the same as for every other provider. An answer is written as chat completions, whole, as a stream or
+ * as vectors, each piece when the caller asks for it.
  */
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
@@ -121,7 +122,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Writes the sandbox's answers as chat completions. */
+// Chat completions
 
 /** @param created Unix seconds */
 function wholeCompletion({ tokens, tool, finish, usage, model }: SandboxAnswer, created: number): string {
@@ -161,7 +162,7 @@ function event(value: JsonObject): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** The sandbox's embeddings: vectors of length 1 from a hash of the text, the same for the same text. */
+// Embeddings: vectors of length 1 from a hash of the text, the same for the same text
 
 /** SHA-512 has as many bytes. */
 const dimensionsMax = 64;

@@ -1,4 +1,9 @@
-/** Parses one HTTP/1.1 response from a connection's bytes, in whatever pieces they arrive. */
+/**
+ * Parses one HTTP/1.1 response from a connection's bytes, in whatever pieces they arrive: the head, the framing of the body by RFC 9112,
+ * the chunks. A response in which two parsers could see two different ends is refused, and bytes after the end close the connection.
+ * It is written by hand because the bytes of a stream then pass without a copy, and because only the headers that are read become texts;
+ * providers send twenty and more.
+ */
 import { Buffer } from "node:buffer";
 import { upstreamHeadBytesMax } from "../../limits.ts";
 import { type ResponseHead, isKeptHeader, keptHeaders, type KeptHeader } from "./transport.ts";
@@ -147,7 +152,7 @@ function hexDigit(byte = 0): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** Parses a response's status line and headers. Providers send twenty and more headers, so only those that are read become texts. */
+// The head
 
 const statusLine = /^HTTP\/1\.[01] [1-5]\d\d(?: |$)/;
 /** Where the status line has the minor version and the status. */
@@ -200,7 +205,7 @@ function endOfName(text: string, start: number): number {
   return at;
 }
 
-/** Finds where a response's body ends: https://www.rfc-editor.org/rfc/rfc9112#section-6.3, for responses to POST. */
+// Framing: https://www.rfc-editor.org/rfc/rfc9112#section-6.3, of responses to POST
 
 interface Framing {
   /** Bytes of the body; null if it is chunked, or ends with the connection. */
@@ -242,8 +247,6 @@ function lengthIn(header: string): number {
   return Number(length);
 }
 
-/** Returns a part of the bytes that arrived in one piece. */
-
 /**
  * Up to this size a copy is cheaper than a view. JavaScriptCore keeps a small buffer among its objects until its first view,
  * which moves it to separate memory that the collector then frees one by one during its pause. Source: `fastSizeLimit` of
@@ -251,6 +254,7 @@ function lengthIn(header: string): number {
  */
 const copiedBytesMax = 1_000;
 
+/** A part of the bytes that arrived in one piece. */
 export function sliceBytes(bytes: Buffer, start: number, end: number): Buffer {
   if (bytes.length > copiedBytesMax) return bytes.subarray(start, end);
   const part = Buffer.allocUnsafe(end - start);
@@ -258,7 +262,7 @@ export function sliceBytes(bytes: Buffer, start: number, end: number): Buffer {
   return part;
 }
 
-/** Connection errors for which the system has no name. */
+// Errors of a connection for which the system has no name
 
 /** The bytes are not a valid HTTP/1.1 response. */
 export class MalformedAnswerError extends Error {

@@ -1,4 +1,8 @@
-/** A connection to an origin: TCP, or TLS for https. It carries one call at a time. */
+/**
+ * A connection to an origin (TCP, or TLS for https) and the one call that it carries. Bytes are kept until the caller reads them, with a
+ * bounded read-ahead; then the socket is paused, so that a slow reader slows its provider down. A connection is kept for the next call only
+ * if the response ended by its framing and nothing came after it.
+ */
 import type { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -16,6 +20,7 @@ export interface ConnectionPool {
   gone(connection: Connection): void;
 }
 
+/** It carries one call at a time. */
 export class Connection implements Carrier {
   readonly origin: string;
   readonly #socket: Socket;
@@ -77,7 +82,7 @@ export class Connection implements Carrier {
     this.#socket.destroy();
   }
 
-  /** Who waits for the connection hears of it just before the request leaves: from then on the provider may bill it. */
+  /** A waiting caller hears of the connection just before the request leaves: from then on the provider may bill it. */
   #opened(): void {
     this.#open = true;
     const request = this.#unsent;
@@ -113,17 +118,6 @@ export class Connection implements Carrier {
   }
 }
 
-function socketTo(url: URL): Socket {
-  const secure = url.protocol === "https:";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(url.port) || (secure ? 443 : 80);
-  if (!secure) return connectTcp({ host, port, noDelay: true });
-  const named = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ host, port, ...named, ALPNProtocols: ["http/1.1"] }).setNoDelay(true);
-}
-
-/** One request on a connection and its response: kept until the caller reads it, with a bounded read-ahead. */
-
 /** The operations of a connection that a call uses. */
 interface Carrier {
   pause(): void;
@@ -133,6 +127,7 @@ interface Carrier {
   close(): void;
 }
 
+/** One request on a connection and its response. */
 export class HttpCall implements TransportCall, AnswerParts {
   readonly #carrier: Carrier;
   #connecting: PromiseWithResolvers<void> | null;
@@ -229,4 +224,13 @@ export class HttpCall implements TransportCall, AnswerParts {
     if (paused) this.#carrier.pause();
     else this.#carrier.resume();
   }
+}
+
+function socketTo(url: URL): Socket {
+  const secure = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (secure ? 443 : 80);
+  if (!secure) return connectTcp({ host, port, noDelay: true });
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ host, port, ...named, ALPNProtocols: ["http/1.1"] }).setNoDelay(true);
 }

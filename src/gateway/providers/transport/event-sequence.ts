@@ -1,4 +1,8 @@
-/** The events of one stream, from the data of its server-sent events to the end of its body. */
+/**
+ * The events of one stream, from the data of its server-sent events to the end of its body: what may follow what, and when nothing more of
+ * the answer will come. A finish reason is enough for an end, since not every provider marks it, except within a call of a tool that went
+ * on after it: the body of such a stream may end in the middle of the call's arguments.
+ */
 import { callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, WholeObject } from "../wire/json.ts";
@@ -63,10 +67,9 @@ export class EventSequence {
   }
 }
 
-/** Which calls of tools go on after a finish reason: the body of a stream may end in the middle of one. */
-
 type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
+/** Which calls of tools go on after a finish reason. */
 class OpenCalls {
   /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
   readonly #byIndex = new Map<unknown, WholeObject>();

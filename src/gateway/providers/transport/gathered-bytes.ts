@@ -1,6 +1,6 @@
 /**
  * Joins the pieces of a body as they arrive. A provider may send single bytes, and a list of such pieces takes more than a hundred times
- * their bytes.
+ * their bytes; here each byte is copied about twice and takes about two.
  */
 import { Buffer } from "node:buffer";
 

@@ -1,7 +1,7 @@
 /**
- * The network transport. It keeps connections between calls and reuses the most recent one first, so that surplus connections
- * age and close. It does not use fetch: Bun's fetch passes every piece from a separate thread, holds 64 KiB per stream and up
- * to 3 MiB of an unread one, and does not report connecting.
+ * The network transport. It keeps connections between calls and reuses the most recent one first, so that surplus connections age and
+ * close; one that is too old is not used, since the provider is about to close it. It does not use fetch: Bun's fetch passes every piece
+ * from a separate thread, holds 64 KiB per stream and up to 3 MiB of an unread one, and does not report connecting.
  */
 import { Buffer } from "node:buffer";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -64,7 +64,7 @@ export class Network implements Transport, ConnectionPool {
   }
 }
 
-/** Writes a request as its bytes on the wire. */
+// The bytes of a request
 
 /** What all requests to one URL share. */
 interface Destination {
@@ -94,10 +94,6 @@ const commonLines = {
   "text/event-stream": linesFor("text/event-stream"),
 };
 
-function linesFor(accept: string): string {
-  return `content-type: application/json\r\naccept: ${accept}\r\naccept-encoding: identity\r\nuser-agent: weir\r\n`;
-}
-
 /** @throws TypeError if a header has a line break; the message names the header, never its value */
 export function requestText({ beginning }: Destination, { accept = "application/json", headers, body }: Post): string {
   let text = beginning + commonLines[accept];
@@ -107,4 +103,8 @@ export function requestText({ beginning }: Destination, { accept = "application/
     text += `${name}: ${value}\r\n`;
   }
   return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+function linesFor(accept: string): string {
+  return `content-type: application/json\r\naccept: ${accept}\r\naccept-encoding: identity\r\nuser-agent: weir\r\n`;
 }

@@ -1,4 +1,8 @@
-/** Assembles a whole answer from a stream that came in its place. */
+/**
+ * Answers in the other form: a stream where a whole answer was due is assembled, and a document (a whole answer, an error, a list of
+ * chunks, the page of a proxy) where a stream was due becomes its events. Some servers ignore `stream`, and some report errors this way.
+ * Other calls have their turns while a large one is decoded.
+ */
 import { Buffer } from "node:buffer";
 import { openBracket } from "../../../http/json-tokens.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
@@ -15,11 +19,8 @@ export function beginsEvents(text: string): boolean {
   return /^\s*(data|event|id|retry)?:/.test(text);
 }
 
-/** How much is decoded before other calls have their turn. */
-const bytesATurn = 256 * 1024;
-
 /**
- * Other calls have their turns while it decodes.
+ * Assembles a whole answer from a stream that came in its place. Other calls have their turns meanwhile.
  * @param text the whole body
  * @param decode a new decoder
  * @throws UpstreamFailure when the stream fails or breaks off
@@ -52,25 +53,6 @@ export async function assembledAnswer(text: string, decode: (data: string) => Pr
   };
 }
 
-/** The events of one turn after those of another. */
-async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
-  const bytes = Buffer.from(text);
-  const parser = new EventParser(bytes.length + 1);
-  const sequence = new EventSequence(decode);
-  for (let at = 0; at < bytes.length; at += bytesATurn) {
-    const events: ProviderEvent[] = [];
-    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
-    yield events;
-    if (isOver) return;
-    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
-  }
-  const events: ProviderEvent[] = [];
-  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
-  yield events;
-}
-
-/** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
-
 /** White space and the bytes of a byte order mark. */
 const blankBytes: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
 /** `{`, `[`, `<` and `"`, with which no line of an event stream begins. */
@@ -82,6 +64,7 @@ export function beginsDocument(bytes: Uint8Array): boolean | null {
   return null;
 }
 
+/** A document in place of a stream's events. */
 export class StreamDocument {
   readonly #read = new GatheredBytes();
   readonly #bytesMax: number;
@@ -110,6 +93,26 @@ export class StreamDocument {
     for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
     sequence.end(events);
   }
+}
+
+/** How much is decoded before other calls have their turn. */
+const bytesATurn = 256 * 1024;
+
+/** The events of one turn after those of another. */
+async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
+  const bytes = Buffer.from(text);
+  const parser = new EventParser(bytes.length + 1);
+  const sequence = new EventSequence(decode);
+  for (let at = 0; at < bytes.length; at += bytesATurn) {
+    const events: ProviderEvent[] = [];
+    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
+    yield events;
+    if (isOver) return;
+    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
+  }
+  const events: ProviderEvent[] = [];
+  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
+  yield events;
 }
 
 /** The answer as one delta. */

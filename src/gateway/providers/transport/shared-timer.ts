@@ -1,6 +1,6 @@
 /**
- * One timer that checks the deadlines of all calls and streams. A timer for each would use more memory per stream than all its
- * other deadline state.
+ * One timer that checks the deadlines of all calls and streams, at most `timerStepMs` late. A timer for each would use more memory per
+ * stream than all its other deadline state. A listener that throws ends only itself.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import { timerStepMs } from "../../limits.ts";

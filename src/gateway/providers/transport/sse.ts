@@ -1,6 +1,7 @@
 /**
- * Parses the bytes of an event stream into the data of its events, in whatever pieces they arrive. Written by hand because it
- * finds lines in bytes and decodes only the data.
+ * Parses the bytes of an event stream into the data of its events, in whatever pieces they arrive, with a bound on an event. Written by
+ * hand because it finds lines in bytes and decodes only the data, and because each search goes on where the last one stopped: a stream of
+ * single bytes costs no more than one of large pieces.
  */
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";

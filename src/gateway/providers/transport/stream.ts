@@ -1,4 +1,9 @@
-/** An open stream of a provider. It reads the network only on request. */
+/**
+ * An open stream of a provider. It reads the network only on request, so its pace is the reader's. A finished stream that its provider
+ * leaves open is ended after a moment, which neither comments nor empty events prolong; the rest of its body is read in the background, so
+ * that the connection can carry the next call.
+ * Every failure is an event of the stream, and the last one.
+ */
 import type { Clock } from "../../../kernel/clock.ts";
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
@@ -50,7 +55,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
 
   next(receiver: EventReceiver): void {
     if (this.#over) return receiver.take([]);
-    // The provider has no time to end its stream while nobody reads it.
+    // While the stream is not read, its provider has no time to end it.
     if (this.#endsBy !== Infinity) this.#endsBy += this.#clock.monotonic() - this.#deliveredAt;
     this.#receiver = receiver;
     this.#upstream.read(this);
@@ -134,8 +139,8 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
 
   /**
    * The answer is finished, but its end has not come. The gateway waits a moment, which neither comments nor empty events prolong. A call
-   * that begins after the finish reason gets all the time that it needs, up to the next finish reason, or
-   * to a usage once it is complete.
+   * that begins after the finish reason gets all the time that it needs, up to the next finish reason, or to a
+   * usage once it is complete.
    */
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();
@@ -170,13 +175,12 @@ function asFailure(error: unknown): UpstreamFailure {
   return error instanceof EventTooLargeError ? new OversizedAnswer(error.message) : asUpstreamFailure(error);
 }
 
-/** Reads a stream's body from its last event to its end, which is due at once, so that the connection can carry the next call. */
-
 /** Closes the connection if the end does not come soon, or too much comes before it. */
 function readTail(upstream: UpstreamCall, clock: Clock): void {
   new StreamTail(upstream, clock).read();
 }
 
+/** Reads a stream's body from its last event to its end, which is due at once, so that the connection can carry the next call. */
 class StreamTail implements BytesReceiver, TimerListener {
   readonly #upstream: UpstreamCall;
   readonly #timer: SharedTimer;

@@ -1,10 +1,12 @@
-/** How bytes reach a provider: over the network, or within the process for the sandbox. */
-
+/**
+ * How bytes reach a provider: over the network, or within the process for the sandbox. A transport has no deadlines and no retries of its
+ * own; upstream-call.ts has them. Bodies use callbacks because a promise for each piece would cost more than its other handling.
+ */
 /** A request with a JSON body. */
 export interface Post {
   /** The header `accept`; absent: a JSON document. */
   accept?: "application/json" | "text/event-stream";
-  /** The headers of this request, beside those that every request has. */
+  /** The headers of this request, in addition to those that every request has. */
   headers: Record<string, string>;
   body: string;
 }

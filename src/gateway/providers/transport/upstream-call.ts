@@ -1,4 +1,10 @@
-/** One call to a provider under four timeouts: connect, first byte, idle and total. */
+/**
+ * One call to a provider under four timeouts: connect, first byte, idle and total. It sends a request again on a new connection where a
+ * kept one was closed before any part of a response, decompresses answers that a provider compresses although we did not ask for it, and
+ * reads whole bodies within a bound.
+ * The first reason that ends a call stays its failure, whatever else breaks after it. Errors of the system are named by their code, since
+ * their message may contain anything.
+ */
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -186,7 +192,7 @@ function nameOf(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** Reads a whole body within a bound on its decoded bytes. */
+// Whole bodies, within a bound on their decoded bytes
 
 /** @throws UpstreamFailure when the body is too large, late or incomplete */
 export function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
@@ -209,6 +215,8 @@ interface ReadOptions {
   cuts: boolean;
 }
 
+const decoder = new TextDecoder();
+
 /** One promise for the whole body: one for each piece would cost more than reading it. */
 function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -227,9 +235,15 @@ function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Prom
   });
 }
 
-const decoder = new TextDecoder();
+// Decompression
 
-/** Decompresses answers that a provider compresses although we did not ask for it. */
+/**
+ * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
+ * it broke off.
+ */
+export function nextBytes(body: Body): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
+}
 
 const decompressors: Record<string, () => Transform> = {
   gzip: createGunzip,
@@ -262,12 +276,4 @@ function decompressed(body: Body, coding: string): Body {
 
 async function* pieces(body: Body): AsyncGenerator<Uint8Array> {
   for (let bytes = await nextBytes(body); bytes !== null; bytes = await nextBytes(body)) yield bytes;
-}
-
-/**
- * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
- * it broke off.
- */
-export function nextBytes(body: Body): Promise<Uint8Array | null> {
-  return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
 }

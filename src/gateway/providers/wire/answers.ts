@@ -1,4 +1,9 @@
-/** Decides the single finish reason of an answer whose provider sends several, or goes on after one. */
+/**
+ * What several formats do alike in an answer: the one finish reason of a provider that sends several or goes on after one; counts, in total
+ * and in parts, as one usage; the pieces of a message joined; and, with `parallel_tool_calls: false`, one call only.
+ * Where sources disagree, the reading is taken that does not mislead a client or charge it twice: a cut answer is never called complete,
+ * and a total that contradicts its parts is reported apart from them.
+ */
 import type { ReportedUsage } from "../../models/model.ts";
 import type { FinishReason, WholeAnswer, ChatBody, ProviderEvent, WireFormat } from "../provider.ts";
 import { asCount, asObject, asText, type JsonObject, asArray, isEmpty } from "./json.ts";
@@ -19,7 +24,7 @@ export function finalReason(reason: FinishReason | null, calledTools: boolean): 
   return calledTools && (reason ?? "stop") === "stop" ? "tool_calls" : (reason ?? "stop");
 }
 
-/** Combines a provider's counts, total and parts, into one usage. */
+// Counts
 
 interface ReportedCounts {
   /** null if not reported. */
@@ -38,7 +43,7 @@ interface ReportedCounts {
  * its completion is added to it. Any further rest of the total is returned separately, because the parts do not explain it.
  */
 export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
-  // The total does not tell which part of it is which side's where neither is counted.
+  // The total does not say which part of it is which side's where neither is counted.
   const divisible = prompt === 0 && completion === 0 ? 0 : total;
   const promptTokens = prompt || (remainder(divisible, completion) ?? prompt);
   const counted = completion || (remainder(divisible, prompt) ?? completion);
@@ -61,7 +66,7 @@ function remainder(total: number, other: number | null): number | null {
   return other === null || total <= other ? null : total - other;
 }
 
-/** Joins the pieces of a message: texts are appended, tool calls are joined by their index. */
+// Pieces
 
 /** A message without pieces. It has no prototype, so that a provider's field named `__proto__` is an ordinary field. */
 export function blank(): JsonObject {
@@ -71,6 +76,23 @@ export function blank(): JsonObject {
 /** Adds a delta, as the formats' decoders make it, to the message so far. */
 export function joinPiece(message: JsonObject, delta: JsonObject): void {
   for (const [name, more] of Object.entries(delta)) message[name] = joined(message[name], more);
+}
+
+/**
+ * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the gateway
+ * enforces it: a client receives only the first call. After its result the model can make the next one.
+ * @returns the format unchanged if the client accepts several calls at once, which is the default
+ */
+export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
+  if (chat["parallel_tool_calls"] !== false) return format;
+  return {
+    ...format,
+    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
+    streamDecoder(route) {
+      const decode = format.streamDecoder(route);
+      return (data) => decode(data).flatMap(onlyFirstCallEvent);
+    },
+  };
 }
 
 function joined(value: unknown, more: unknown): unknown {
@@ -93,24 +115,6 @@ function joinedList(list: unknown[], pieces: readonly unknown[]): unknown[] {
     else list.push(joined(undefined, rest));
   }
   return list;
-}
-
-/**
- * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the
- * gateway enforces it: a client receives only the first call. After its result the model can make the next one.
- */
-
-/** Returns the format unchanged if the client accepts several calls at once, which is the default. */
-export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
-  if (chat["parallel_tool_calls"] !== false) return format;
-  return {
-    ...format,
-    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
-    streamDecoder(route) {
-      const decode = format.streamDecoder(route);
-      return (data) => decode(data).flatMap(onlyFirstCallEvent);
-    },
-  };
 }
 
 function onlyFirstCall(answer: WholeAnswer): WholeAnswer {

@@ -1,4 +1,8 @@
-/** Maps a response's status to our error code, and weighs the body's words against it. */
+/**
+ * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
+ * provider's text; and the error in a document whose status is 200, in any of the shapes that servers use.
+ * Our log contains the documented words of vendors and nothing else of an error.
+ */
 import type { UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
@@ -27,8 +31,6 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
   return byBody ?? byStatus;
 }
 
-/** Describes a provider's error without using its text. */
-
 /** SDKs and agents recognize a too long conversation by "maximum context length". */
 export const contextHint = "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens";
 export const effortHint = "The model does not support this reasoning_effort, or max_tokens is too low for it";
@@ -38,6 +40,25 @@ export const filterHint = "The provider's content filter refused the request";
 export function failureDetail(status: number, words: readonly string[]): string {
   const names = words.filter(isErrorName);
   return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
+}
+
+/**
+ * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
+ * @param value a body or the data of an event; a list stands for its first item
+ * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
+ * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
+ */
+export function toldFailure(value: unknown, { begun = false }: { begun?: boolean } = {}): JsonObject | null {
+  const outer = firstObject(value);
+  if (outer === null) return null;
+  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
+  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
+  if (inner)
+    return firstObject(inner) === null
+      ? named({ ...outer, message: asText(inner) ?? outer["message"] })
+      : named(firstObject(inner) ?? {});
+  if (outer["object"] === "error" || outer["type"] === "error") return named(outer);
+  return apart(named(outer), begun) ?? minimaxFailure(outer["base_resp"]);
 }
 
 /**
@@ -77,27 +98,6 @@ function isErrorName(word: string): boolean {
   return errorNames.has(word) || /^\d{1,5}$/.test(word);
 }
 
-/** Finds the error in a document with status 200, in any of the shapes that servers use. */
-
-/**
- * Call it only for a document with the field `error`, or without any part of an answer.
- * @param value a body or the data of an event; a list stands for its first item
- * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
- * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
- */
-export function toldFailure(value: unknown, { begun = false }: { begun?: boolean } = {}): JsonObject | null {
-  const outer = firstObject(value);
-  if (outer === null) return null;
-  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
-  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
-  if (inner)
-    return firstObject(inner) === null
-      ? named({ ...outer, message: asText(inner) ?? outer["message"] })
-      : named(firstObject(inner) ?? {});
-  if (outer["object"] === "error" || outer["type"] === "error") return named(outer);
-  return apart(named(outer), begun) ?? minimaxFailure(outer["base_resp"]);
-}
-
 function firstObject(value: unknown): JsonObject | null {
   return asObject(Array.isArray(value) ? value[0] : value);
 }
@@ -112,9 +112,6 @@ function named(error: JsonObject): JsonObject {
 /** Codes that accompany the message of a success. */
 const successes: ReadonlySet<unknown> = new Set([0, 200, "0", "200", "ok", "success"]);
 
-/** States that accompany the message of work that goes on. */
-const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
-
 const errorWord =
   /error|exception|fail|invalid|denied|exceed|exhaust|limit|overload|unavailable|time_?d?_?out|unauthori|forbidden|not_?found/i;
 
@@ -127,6 +124,9 @@ function apart(error: JsonObject, begun: boolean): JsonObject | null {
   if (words.some((word) => Number(word) >= 400 || errorWord.test(String(word)))) return error;
   return words.length === 0 || begun || words.some(tellsProgress) ? null : error;
 }
+
+/** States that accompany the message of work that goes on. */
+const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
 
 function tellsProgress(word: unknown): boolean {
   const status = Number(word);

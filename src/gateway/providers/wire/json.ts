@@ -1,4 +1,7 @@
-/** Reads JSON from others: every step may find something unexpected. */
+/**
+ * Reads JSON from others: every step may find something unexpected, so each reader returns the value or null and throws nothing. Depth and
+ * values are bounded where JSON is parsed or written again, also for the arguments of calls, which are JSON within strings.
+ */
 import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote, comma } from "../../../http/json-tokens.ts";
 import { isJsonObject } from "../../../http/json.ts";
 import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
@@ -50,13 +53,7 @@ export function writtenJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
-}
-
 /** Detects the end of one JSON object in pieces of text: where one call's arguments end and the next one's begin. */
-
 export class WholeObject {
   #depth = 0;
   #quoted = false;
@@ -83,8 +80,6 @@ export class WholeObject {
     } else if (unit === closeBrace || unit === closeBracket) this.#depth--;
   }
 }
-
-/** The arguments of a tool call: text in chat completions, an object in some other formats. */
 
 /**
  * Parses the arguments of a request's calls, one after another. They are JSON within strings, which the check of the request's
@@ -117,4 +112,9 @@ export class ToolArguments {
     }
     return true;
   }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }

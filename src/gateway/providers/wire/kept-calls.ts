@@ -1,6 +1,7 @@
 /**
- * What a decoder keeps of an answer's calls to the end of its stream. Each call needs its result in a message of the next request, and its
- * id and name come back in that request's body: an answer beyond the bounds of a request can never be answered.
+ * What a decoder keeps of an answer's calls to the end of its stream, bounded. Each call needs its result in a message of the next request,
+ * and its id and name come back in that request's body: an answer beyond the bounds of a request can never be answered, so it fails at
+ * once.
  */
 import { bodyBytesMax, messagesMax } from "../../limits.ts";
 import { UpstreamFailure } from "../provider.ts";

@@ -1,10 +1,16 @@
+/**
+ * What several formats do alike in a request: the turns that open and continue a conversation, names of speakers, efforts, the bytes that
+ * an encoding adds, the refusal of fields, cache breakpoints, and which message a part of a turn came from.
+ * A conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
+ * Only hints, such as an effort that the model does not take, give way.
+ */
 import { Buffer } from "node:buffer";
 import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
 import type { ChatMessage, ChatBody, UnsupportedField } from "../provider.ts";
 import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
 
-/** Turns of the user that the gateway adds where a format or a model requires one. */
+// Turns of the user that the gateway adds
 
 /** Begins a conversation of instructions alone, or one that the model begins. It adds nothing to the instructions. */
 export const openingText = "Begin.";
@@ -12,7 +18,7 @@ export const openingText = "Begin.";
 /** Ends a conversation whose last message is the model's, for a model that refuses to continue its own message (prefill). */
 export const continuingText = "Continue.";
 
-/** Who speaks in a message: names, for formats that have no field for them, and instructions. */
+// Speakers
 
 /**
  * Puts the name before the text, as in minutes of a meeting, so that the model sees the speaker. The model's own messages stay
@@ -29,9 +35,10 @@ export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** Reasoning efforts. A model refuses those that it does not take, so each wire format sends one that it takes. */
+// Reasoning efforts
 
 /**
+ * A model refuses efforts that it does not take, so each wire format sends one that it takes.
  * @param taken absent: every effort
  * @returns the effort, or the next lower one that the model takes, since a lower one costs no more than was asked for, or else its
  * lowest; undefined: the request has no effort
@@ -52,7 +59,7 @@ export function takesSampling({ samplesWithoutReasoning }: Route, effort: Reason
   return !samplesWithoutReasoning || effort === undefined || effort === "none";
 }
 
-/** What an encoded request has more than the client sent (`WireFormat.addedBytes`). */
+// What an encoded request has more than the client sent (`WireFormat.addedBytes`)
 
 /**
  * The fields that describe tools and the answer.
@@ -79,7 +86,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "");
 }
 
-/** The refusal of a field that a wire format cannot express, before credit is reserved. */
+// Refusals, before credit is reserved
 
 /** @param what the part of the field that is unsupported; absent for the whole field */
 export function because(param: string, what?: string): UnsupportedField {
@@ -99,7 +106,7 @@ function* within(items: unknown, at: string): Generator<string> {
   }
 }
 
-/** Finds the message that a part of a turn was made from, for formats that join consecutive messages of one role. */
+// The message that a part of a turn was made from, for formats that join consecutive messages of one role
 
 export interface SentTurn {
   role: string;
@@ -141,12 +148,14 @@ export function placesOf(conversation: Conversation): PlaceOf {
   return (at) => placeIn((converted ??= convert(conversation)), at, conversation);
 }
 
-function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
-  const made = messages.flatMap((message, index) => {
-    const turn = turnOf(message);
-    return turn === null ? [] : [{ message, index, turn }];
-  });
-  return { sent: turnsOf(messages), made };
+/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
+export function contentPath(content: unknown, nth: number): string[] {
+  if (!Array.isArray(content)) return ["content"];
+  const said = content.flatMap((part: { text?: unknown } | null, index) =>
+    typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
+  );
+  const index = said[nth];
+  return index === undefined ? ["content"] : ["content", String(index)];
 }
 
 /**
@@ -183,12 +192,10 @@ function placeIn(
   return whole;
 }
 
-/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
-export function contentPath(content: unknown, nth: number): string[] {
-  if (!Array.isArray(content)) return ["content"];
-  const said = content.flatMap((part: { text?: unknown } | null, index) =>
-    typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
-  );
-  const index = said[nth];
-  return index === undefined ? ["content"] : ["content", String(index)];
+function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  return { sent: turnsOf(messages), made };
 }

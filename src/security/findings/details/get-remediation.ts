@@ -1,3 +1,9 @@
+/**
+ * The operation `get_remediation`: which versions to install, finding by finding and component by component.
+ *
+ * Both lists continue at the same offset, so over MCP a page ends where the first of them is full. When a page is too long, the steps
+ * of dependency paths are cut first. The advice itself is computed in `remediation.ts`.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
 import { listRowsMax } from "../../../http/limits.ts";
@@ -96,6 +102,8 @@ export const getRemediation = operation({
   },
 });
 
+const omitted = "…";
+
 interface Answered {
   project: string;
   remediation: Remediation;
@@ -139,10 +147,6 @@ function responseOf({ project, remediation, page, isForMcp: isShortened, blind }
   };
 }
 
-function fixable(rows: readonly { fix_version: string | null }[]): number {
-  return rows.filter(({ fix_version: version }) => version !== null).length;
-}
-
 function viewFinding(
   { advice: { version: fix, ...advice }, ...finding }: FindingRemediation,
   shorten: Shorten,
@@ -179,4 +183,6 @@ function viewComponent(
   };
 }
 
-const omitted = "…";
+function fixable(rows: readonly { fix_version: string | null }[]): number {
+  return rows.filter(({ fix_version: version }) => version !== null).length;
+}

@@ -1,3 +1,7 @@
+/**
+ * The SQL of remediations: the findings to fix, the vulnerable versions of a project's packages, and where the SBOM has them. Severe
+ * rows come first, in the order of lists.
+ */
 import type { Queries } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";

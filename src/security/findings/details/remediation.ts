@@ -1,4 +1,11 @@
-/** Upgrades for findings: for each finding the nearest version that is not affected, for each component one that fixes all findings. */
+/**
+ * Says which version to install. A finding gets the nearest version above the installed one that its own issue does not affect; a
+ * component gets the nearest one that no known issue of its package affects.
+ *
+ * Only versions that records name as fixes are candidates, because Weir has no list of published versions. `nearestUnaffected` picks
+ * among them and prefers the installed release line. Where no candidate is left, the advice has no version and a reason. `distance`
+ * repeats `step` in the words of earlier versions, for clients that still read it.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -67,6 +74,40 @@ export async function remediationOf(
 
 const noIssue = { vulnerability: 0n, rank: 0, entries: [] };
 
+export interface Advice {
+  version: string | null;
+  /** The size of the upgrade; null: there is no version. */
+  step: UpgradeStep | null;
+  /** Whether only a prerelease fixes it so far. */
+  prerelease: boolean;
+  /** Why there is no version. */
+  reason: string | null;
+}
+
+interface Installed {
+  ecosystem: Ecosystem;
+  version: string;
+  purl: string | null;
+}
+
+/** The nearest version that no record of any of these issues affects. */
+export function adviceForAll(installed: Installed, issues: readonly PackageIssue[]): Advice {
+  // A record about several issues is among the entries of each.
+  const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
+  return adviceOf(installed, [...entries]);
+}
+
+const wordOrNull = (words: readonly string[], description: string) =>
+  Type.Union([...words.map((word) => Type.Literal(word)), Type.Null()], { description });
+
+/** The fields of an upgrade in answers. */
+export const upgradeStepFields = {
+  step: wordOrNull(
+    ["patch", "minor", "major"],
+    "The size of the upgrade: patch (the same major.minor), minor (the same major version) or major (another major version)",
+  ),
+};
+
 type Dependency = Pick<ComponentRemediation, "relation" | "path">;
 
 async function dependenciesOf(
@@ -88,37 +129,6 @@ async function dependenciesOf(
   };
 }
 
-/** The version to upgrade to, for one issue and for all issues of a component. */
-
-export interface Advice {
-  version: string | null;
-  /** The size of the upgrade; null: there is no version. */
-  step: UpgradeStep | null;
-  /** The same in the words of earlier versions. */
-  distance: Distance | null;
-  /** Whether only a prerelease fixes it so far. */
-  prerelease: boolean;
-  /** Why there is no version. */
-  reason: string | null;
-}
-
-/** The names are the widest part of the installed version that stays: its `major.minor`, its major version, or nothing. */
-type Distance = "line" | "major" | "beyond";
-const distances: Record<UpgradeStep, Distance> = { patch: "line", minor: "major", major: "beyond" };
-
-const reasons: Record<NoUpgradeReason, string> = {
-  version_unknown: "The installed version cannot be compared with other versions",
-  not_affected: "No advisory lists the installed version as affected any longer",
-  no_fix_known: "No advisory names a later version that fixes it",
-  no_version_clears_all: "Each version with a fix is affected by another issue, or cannot be compared with it",
-};
-
-interface Installed {
-  ecosystem: Ecosystem;
-  version: string;
-  purl: string | null;
-}
-
 /** The nearest version that no record of this issue affects. */
 function adviceFor(installed: Installed, { entries }: PackageIssue): Advice {
   return adviceOf(
@@ -127,32 +137,16 @@ function adviceFor(installed: Installed, { entries }: PackageIssue): Advice {
   );
 }
 
-/** The nearest version that no record of any of these issues affects. */
-export function adviceForAll(installed: Installed, issues: readonly PackageIssue[]): Advice {
-  // A record about several issues is among the entries of each.
-  const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
-  return adviceOf(installed, [...entries]);
-}
+const reasons: Record<NoUpgradeReason, string> = {
+  version_unknown: "The installed version cannot be compared with other versions",
+  not_affected: "No advisory lists the installed version as affected any longer",
+  no_fix_known: "No advisory names a later version that fixes it",
+  no_version_clears_all: "Each version with a fix is affected by another issue, or cannot be compared with it",
+};
 
 function adviceOf(installed: Installed, entries: readonly Affected[]): Advice {
   const upgrade: Upgrade = nearestUnaffected({ installed: installedVersion(installed), entries });
-  if (!upgrade.found) return { version: null, step: null, distance: null, prerelease: false, reason: reasons[upgrade.reason] };
+  if (!upgrade.found) return { version: null, step: null, prerelease: false, reason: reasons[upgrade.reason] };
   const { version, step, prerelease } = upgrade;
-  return { version, step, distance: distances[step], prerelease, reason: null };
+  return { version, step, prerelease, reason: null };
 }
-
-/** Fields of an upgrade in answers. */
-
-const wordOrNull = (words: readonly string[], description: string) =>
-  Type.Union([...words.map((word) => Type.Literal(word)), Type.Null()], { description });
-
-export const upgradeStepFields = {
-  step: wordOrNull(
-    ["patch", "minor", "major"],
-    "The size of the upgrade: patch (the same major.minor), minor (the same major version) or major (another major version)",
-  ),
-  distance: wordOrNull(
-    ["line", "major", "beyond"],
-    "Deprecated, use step: line for patch, major for minor, beyond for major. Until 2026-11-26 these were the values of step",
-  ),
-};

@@ -1,4 +1,7 @@
-/** One finding: its row, what was decided, and what to do about it. */
+/**
+ * One finding for its page: its row, what was decided, where the component is in the SBOM, and the version to install. A finding of
+ * another workspace is not found, in the same words as one that does not exist.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
@@ -72,4 +75,4 @@ export async function showFinding(
   };
 }
 
-const noAdvice: Advice = { version: null, step: null, distance: null, prerelease: false, reason: null };
+const noAdvice: Advice = { version: null, step: null, prerelease: false, reason: null };

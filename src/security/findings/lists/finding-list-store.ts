@@ -1,3 +1,7 @@
+/**
+ * The SQL of the list of findings. A page and its total come from one snapshot, and a page at any offset takes the same time, because
+ * `list-store.ts` finds its rows through counts. Conditions that no index serves are the business of `finding-search-store.ts`.
+ */
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import { findingSbomsShownMax } from "../../limits.ts";
@@ -71,7 +75,7 @@ export function totalOfScope(sql: Queries): Fragment {
   return sql`coalesce((SELECT max(upto) FROM ranks), 0)`;
 }
 
-/** The same for the findings of an SBOM. */
+/** A page of the findings of an SBOM, with its total. */
 export async function selectOccurrencePage(
   { sbom, shown, ranks: [lowest, highest], page }: FindingFilter & { sbom: string },
   sql: Queries,
@@ -113,15 +117,6 @@ export function matching(shown: FindingFilter["shown"], sql: Queries): Fragment 
   return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
 }
 
-/** The rows of a rank from its beginning on, as many as the page needs. Each status is one stream in the order of an index. */
-function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["shown"] }, sql: Queries): Fragment {
-  const stream = (condition: Fragment): Fragment => sql`
-    (SELECT id FROM findings
-      WHERE ${sql(`${scope.kind}_id`)} = ${scope.id} AND findings.rank = needed.rank AND findings.id >= needed.beginning AND ${condition}
-      ORDER BY id LIMIT needed.skip + needed.take)`;
-  return united(streamConditions(shown, sql).map(stream), sql);
-}
-
 /** One condition for each index that has the findings of a word in the order of lists. */
 export function streamConditions(shown: FindingFilter["shown"], sql: Queries): Fragment[] {
   if (shown === "all") return findingStatuses.map((status) => sql`status = ${status}`);
@@ -160,4 +155,13 @@ function shownRows(total: Fragment, sql: Queries): Fragment {
 
 function listed(rows: PageRow[]): Listed<ListedFinding> {
   return { total: Number(rows[0]?.total ?? 0), rows: rows.filter((row) => row.id !== null) };
+}
+
+/** The rows of a rank from its beginning on, as many as the page needs. Each status is one stream in the order of an index. */
+function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["shown"] }, sql: Queries): Fragment {
+  const stream = (condition: Fragment): Fragment => sql`
+    (SELECT id FROM findings
+      WHERE ${sql(`${scope.kind}_id`)} = ${scope.id} AND findings.rank = needed.rank AND findings.id >= needed.beginning AND ${condition}
+      ORDER BY id LIMIT needed.skip + needed.take)`;
+  return united(streamConditions(shown, sql).map(stream), sql);
 }

@@ -1,6 +1,6 @@
 /**
- * Finds findings by conditions that no index has. It walks the list in its order and reads a bounded number of rows, so that no page costs
- * more than another; where the walk ends before the list does, the next page goes on from there.
+ * Finds findings by conditions that no index serves. It walks the list in its order and reads a bounded number of rows, so no page
+ * costs more than another. Where the walk ends before the list does, the next page continues from there.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { findingsSearchedMax } from "../../limits.ts";
@@ -16,7 +16,7 @@ export interface Place {
 
 export interface FindingSearch extends Pick<FindingFilter, "shown" | "ranks"> {
   scope: ListScope;
-  /** null: any. */
+  /** null: any ecosystem. */
   ecosystem: Ecosystem | null;
   /** Whether a version that is not affected is known; null: either. */
   fixable: boolean | null;
@@ -55,46 +55,6 @@ export async function selectPlaces(search: FindingSearch, sql: Queries): Promise
   return { places, next: matched.length > limit ? (places.at(-1) ?? null) : walkEnd };
 }
 
-function isFiltered({ ecosystem, fixable, component }: FindingSearch): boolean {
-  return ecosystem !== null || fixable !== null || component !== null;
-}
-
-function conditions({ ecosystem, fixable, component }: FindingSearch, sql: Queries): Fragment {
-  return sql`true
-    ${ecosystem === null ? sql`` : sql`AND packages.ecosystem = ${ecosystem}`}
-    ${fixable === null ? sql`` : sql`AND (walked.fix_version IS NOT NULL) = ${fixable}`}
-    ${component === null ? sql`` : sql`AND strpos(lower(walked.component), lower(${component})) > 0`}`;
-}
-
-/** Streams that indexes give in the order of the list. */
-function walk({ scope, shown, ranks, vulnerabilities, after }: FindingSearch, most: Fragment, sql: Queries): Fragment {
-  const scoped = sql`SELECT id, rank, package_id, component, fix_version FROM findings WHERE ${sql(`${scope.kind}_id`)} = ${scope.id}`;
-  const streams = (conditions: readonly Fragment[], { rank, order }: { rank: Fragment; order: Fragment }): Fragment[] =>
-    conditions.flatMap((condition) =>
-      beginningsOf({ ranks, after, rank }, sql).map(
-        (beginning) => sql`(${scoped} AND ${condition} AND ${beginning} ORDER BY ${order} LIMIT ${most})`,
-      ),
-    );
-  if (vulnerabilities === null) {
-    return united(streams(streamConditions(shown, sql), { rank: sql`rank`, order: sql`rank DESC, id` }), sql);
-  }
-  // All findings of an issue have its rank, so the index of the issue has them in the order of the list. A planner that does not know the
-  // bounds of ranks would believe in the index of ranks, which the sum hides.
-  const ofIssue = vulnerabilities.map((id) => sql`vulnerability_id = ${String(id)}::bigint AND ${matching(shown, sql)}`);
-  return united(streams(ofIssue, { rank: sql`(rank + 0)`, order: sql`id` }), sql);
-}
-
-/** The rest of the place's rank and the lower ranks are apart, since an index finds the beginning of each. */
-function beginningsOf(
-  { ranks: [lowest, highest], after, rank }: Pick<FindingSearch, "ranks" | "after"> & { rank: Fragment },
-  sql: Queries,
-): Fragment[] {
-  if (after === null) return [sql`${rank} BETWEEN ${lowest} AND ${highest}`];
-  const lower = sql`${rank} BETWEEN ${lowest} AND ${Math.min(highest, after.rank - 1)}`;
-  const isWithin = after.rank >= lowest && after.rank <= highest;
-  return isWithin ? [sql`${rank} = ${after.rank} AND id > ${after.id}`, lower] : [lower];
-}
-
 /** @returns undefined when the scope has no such finding */
 export async function selectPlace({ scope, id }: { scope: ListScope; id: string }, sql: Queries): Promise<Place | undefined> {
   const [row] = await sql<Place[]>`SELECT id, rank FROM findings WHERE id = ${id} AND ${sql(`${scope.kind}_id`)} = ${scope.id}`;
@@ -110,4 +70,44 @@ export async function countFindings(
     SELECT coalesce(sum(amount), 0)::bigint AS count FROM finding_buckets
     WHERE scope_id = ${scope.id} AND depth = 0 AND rank BETWEEN ${lowest} AND ${highest} AND ${matching(shown, sql)}`;
   return Number(row?.count ?? 0);
+}
+
+function isFiltered({ ecosystem, fixable, component }: FindingSearch): boolean {
+  return ecosystem !== null || fixable !== null || component !== null;
+}
+
+/** Streams that indexes give in the order of the list. */
+function walk({ scope, shown, ranks, vulnerabilities, after }: FindingSearch, most: Fragment, sql: Queries): Fragment {
+  const scoped = sql`SELECT id, rank, package_id, component, fix_version FROM findings WHERE ${sql(`${scope.kind}_id`)} = ${scope.id}`;
+  const streams = (conditions: readonly Fragment[], { rank, order }: { rank: Fragment; order: Fragment }): Fragment[] =>
+    conditions.flatMap((condition) =>
+      beginningsOf({ ranks, after, rank }, sql).map(
+        (beginning) => sql`(${scoped} AND ${condition} AND ${beginning} ORDER BY ${order} LIMIT ${most})`,
+      ),
+    );
+  if (vulnerabilities === null) {
+    return united(streams(streamConditions(shown, sql), { rank: sql`rank`, order: sql`rank DESC, id` }), sql);
+  }
+  // All findings of an issue have its rank, so the index of the issue has them in the order of the list. The sum keeps the planner from
+  // the index of ranks, which it would choose because it does not know the bounds of ranks.
+  const ofIssue = vulnerabilities.map((id) => sql`vulnerability_id = ${String(id)}::bigint AND ${matching(shown, sql)}`);
+  return united(streams(ofIssue, { rank: sql`(rank + 0)`, order: sql`id` }), sql);
+}
+
+function conditions({ ecosystem, fixable, component }: FindingSearch, sql: Queries): Fragment {
+  return sql`true
+    ${ecosystem === null ? sql`` : sql`AND packages.ecosystem = ${ecosystem}`}
+    ${fixable === null ? sql`` : sql`AND (walked.fix_version IS NOT NULL) = ${fixable}`}
+    ${component === null ? sql`` : sql`AND strpos(lower(walked.component), lower(${component})) > 0`}`;
+}
+
+/** The rest of the place's rank and the lower ranks are apart, since an index finds the beginning of each. */
+function beginningsOf(
+  { ranks: [lowest, highest], after, rank }: Pick<FindingSearch, "ranks" | "after"> & { rank: Fragment },
+  sql: Queries,
+): Fragment[] {
+  if (after === null) return [sql`${rank} BETWEEN ${lowest} AND ${highest}`];
+  const lower = sql`${rank} BETWEEN ${lowest} AND ${Math.min(highest, after.rank - 1)}`;
+  const isWithin = after.rank >= lowest && after.rank <= highest;
+  return isWithin ? [sql`${rank} = ${after.rank} AND id > ${after.id}`, lower] : [lower];
 }

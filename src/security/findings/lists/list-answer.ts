@@ -1,3 +1,8 @@
+/**
+ * The sentence above a list: how much of the list the page has, how to get the rest, and what an empty list says nothing about. An
+ * empty list is a verdict only where each scanned project was compared with advisories, so the sentence names the projects that were
+ * not.
+ */
 import type { Queries } from "../../../backing/backing.ts";
 import type { Caller } from "../../operation.ts";
 import { selectScanTotals } from "../../scans/comparison-store.ts";
@@ -13,7 +18,7 @@ interface ListSummary {
   /** What to try when the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
-  /** What an empty list says nothing of; null: it is a verdict on all that was scanned. */
+  /** What an empty list says nothing about; null: it is a verdict on everything that was scanned. */
   blind: string | null;
 }
 
@@ -40,9 +45,10 @@ export function listMessage({
     .join(". ");
 }
 
-/** Says which projects an empty list says nothing of. */
-
-/** A sentence; null: each project that was scanned was compared with advisories. */
+/**
+ * Names the projects that an empty list says nothing about. @returns a sentence; null if each scanned project was compared with
+ * advisories
+ */
 export async function blindProjects(scope: ListScope, sql: Queries): Promise<string | null> {
   const { scanned, notComparable } = await selectScanTotals(scope, sql);
   if (notComparable === 0) return null;

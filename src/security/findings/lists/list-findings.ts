@@ -1,3 +1,7 @@
+/**
+ * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored.
+ * An id that the workspace does not have is refused in the same words whether it belongs to another workspace or does not exist.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
@@ -75,7 +79,7 @@ interface FindingQuery extends FindingFilter {
   caller: Caller;
 }
 
-/** @returns also whose findings were asked for @throws DomainError for an id that the caller's workspace does not have */
+/** @returns the page, and whose findings it has @throws DomainError for an id that the caller's workspace does not have */
 async function select(
   { sbom, project, caller, ...filter }: FindingQuery,
   sql: Queries,

@@ -1,3 +1,7 @@
+/**
+ * The rows of findings and vulnerabilities as lists show them, and the counts of vulnerabilities of projects and products. Each view
+ * names the texts that `fit-page.ts` may cut.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime } from "../../../kernel/clock.ts";
@@ -111,8 +115,6 @@ export function viewVulnerability(listed: ListedVulnerability, shorten: Shorten)
   };
 }
 
-/** Counts the vulnerabilities of projects and products: those that a list of that scope shows. */
-
 const count = (description: string) => Type.Integer({ description });
 
 export const VulnerabilityCounts = Type.Object(
@@ -128,7 +130,11 @@ export const VulnerabilityCounts = Type.Object(
 );
 export type VulnerabilityCounts = Static<typeof VulnerabilityCounts>;
 
-/** @param ids of projects or products. @returns the counts by id, zero for those that have none */
+/**
+ * Counts what a list of each scope would show.
+ * @param ids of projects or products
+ * @returns the counts by id, zero for those that have none
+ */
 export async function countVulnerabilities(ids: readonly string[], sql: Queries): Promise<Map<string, VulnerabilityCounts>> {
   const counts = new Map(ids.map((id) => [id, { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 }]));
   for (const { scope, rank, issues } of ids.length === 0 ? [] : await countLiveIssues(ids, sql)) {

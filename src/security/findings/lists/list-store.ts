@@ -1,11 +1,17 @@
-/** Finds the rows of a page by its offset through counts in buckets, so that a late page costs no more than an early one. */
+/**
+ * Finds the rows of a page by its offset, so that a late page costs no more than an early one.
+ *
+ * The database counts rows in buckets by scope, status and rank. A page is found by adding buckets until the offset is reached, then by
+ * descending into slices of that rank. Only the rows of the page are read. Buckets count what lists show; a condition that they do not
+ * have needs `finding-search-store.ts`.
+ */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries, Database, Transaction } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import type { Page } from "../../fields.ts";
 import { nameShownCharactersMax } from "../limits.ts";
 
-/** How deep the slices of a rank go: for findings to the batch that wrote them, for vulnerabilities to ten characters of a name. */
+/** How deep the slices of a rank go: findings are divided down to the batch that wrote them, vulnerabilities down to ten characters of a name. */
 const depths = { finding_buckets: 4, vulnerability_buckets: 3 } as const;
 
 /** A part of a statement. */
@@ -53,6 +59,39 @@ export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching
     )`;
 }
 
+/** A number and not a parameter: a planner that does not know how few rows a page has would read whole tables. */
+export function rowsAtMost(sql: Queries): Fragment {
+  return sql`${sql.unsafe(String(listRowsMax))}`;
+}
+
+/** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many: the end of such a name is cut. */
+export function nameShown(column: Fragment, sql: Queries): Fragment {
+  return sql`CASE WHEN length(${column}) > ${nameShownCharactersMax} THEN left(${column}, ${nameShownCharactersMax}) || '…' ELSE ${column} END`;
+}
+
+/** A finding's place in the order in which all findings of a project are read, page by page. No decision changes that order. */
+export interface FindingPlace {
+  package: bigint;
+  version: string;
+  issue: bigint;
+}
+
+/** The place before all findings. */
+export const noFinding: FindingPlace = { package: -1n, version: "", issue: -1n };
+
+/**
+ * Runs one statement with the plan that reads a page from the index. Without statistics the planner expects few findings, and would
+ * sort all the rest of the project for each page.
+ */
+export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Database): Promise<Row> {
+  return sql
+    .begin("read only", async (tx) => {
+      await tx`SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
+      return { row: await read(tx) };
+    })
+    .then(({ row }) => row);
+}
+
 /** The slice of a depth that has the row after the skipped ones, within the slice of the depth above, and the rest to skip. */
 function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
   return sql`
@@ -71,39 +110,4 @@ function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
 
 function depthName(depth: number): string {
   return `depth_${depth}`;
-}
-
-/** A number and not a parameter: a planner that does not know how few rows a page has would read whole tables. */
-export function rowsAtMost(sql: Queries): Fragment {
-  return sql`${sql.unsafe(String(listRowsMax))}`;
-}
-
-/** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many: the end of such a name is cut. */
-export function nameShown(column: Fragment, sql: Queries): Fragment {
-  return sql`CASE WHEN length(${column}) > ${nameShownCharactersMax} THEN left(${column}, ${nameShownCharactersMax}) || '…' ELSE ${column} END`;
-}
-
-/** Reads all findings of a project in pages, in an order that no decision changes, so that the database serves others between two. */
-
-/** A finding's place within its project. */
-export interface FindingPlace {
-  package: bigint;
-  version: string;
-  issue: bigint;
-}
-
-/** Before all others. */
-export const noFinding: FindingPlace = { package: -1n, version: "", issue: -1n };
-
-/**
- * Runs one statement with the plan that reads a page from the index. Without statistics the planner expects few findings, and would
- * sort all the rest of the project for each page.
- */
-export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Database): Promise<Row> {
-  return sql
-    .begin("read only", async (tx) => {
-      await tx`SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
-      return { row: await read(tx) };
-    })
-    .then(({ row }) => row);
 }

@@ -1,3 +1,8 @@
+/**
+ * The operation `list_vulnerabilities`, and the page behind it. A vulnerability is one row with the component, project and fix of its
+ * worst live finding. A page fits into the bytes of a response. With a filter by ecosystem, the answer counts the rows that carry none
+ * and are therefore left out.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
@@ -50,13 +55,6 @@ export const listVulnerabilities = operation({
   },
 });
 
-/** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, though 0.7 * 10 is a little more. */
-function tenths(score: number): number {
-  return Math.ceil(Number((score * 10).toFixed(6)));
-}
-
-/** A page of the vulnerabilities of a scope, within the bytes of a response. */
-
 interface VulnerabilityQuery {
   scope: ListScope;
   severity: Severity | "all";
@@ -64,7 +62,7 @@ interface VulnerabilityQuery {
   /** Ten times the lowest score; 0 includes all. */
   scoreMin: number;
   page: Page;
-  /** Whether the page may have fewer rows, for its size. */
+  /** Whether the page may have fewer rows to stay within its size. */
   isShortened: boolean;
 }
 
@@ -76,12 +74,13 @@ export const VulnerabilityPage = Type.Object({
 interface FoundVulnerabilities {
   rows: Static<typeof VulnerabilityRow>[];
   total: number;
-  /** Those without an ecosystem, before that filter. */
+  /** Vulnerabilities without an ecosystem, which a filter by ecosystem leaves out. */
   unnamed: number;
   /** Whether texts of these rows were cut. */
   cut: boolean;
 }
 
+/** A page of the vulnerabilities of a scope, within the bytes of a response. */
 export async function findVulnerabilities(
   { scope, severity, ecosystem, scoreMin, page, isShortened }: VulnerabilityQuery,
   sql: Queries,
@@ -95,4 +94,9 @@ export async function findVulnerabilities(
   };
   const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
   return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
+}
+
+/** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, though 0.7 * 10 is a little more. */
+function tenths(score: number): number {
+  return Math.ceil(Number((score * 10).toFixed(6)));
 }

@@ -1,4 +1,7 @@
-/** Searches the findings of a workspace, a product or a project, the most severe first. */
+/**
+ * Searches the findings of a workspace, a product or a project, the most severe first. An exact id of a finding or a vulnerability is
+ * looked up; any other text is a part of a component's name. A page follows the last finding of the page before it, not an offset.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { Queries } from "../../../backing/backing.ts";
@@ -53,10 +56,6 @@ export async function searchFindings(request: SearchRequest, sql: Queries): Prom
   };
 }
 
-function onlyFinding(id: string): FoundPlaces {
-  return { places: [{ id, rank: 0 }], next: null };
-}
-
 interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
   finding: string | null;
 }
@@ -91,4 +90,8 @@ async function requirePlace({ scope, id }: { scope: ListScope; id: string }, sql
   const place = await selectPlace({ scope, id }, sql);
   if (place === undefined) throw findingNotFound(id);
   return place;
+}
+
+function onlyFinding(id: string): FoundPlaces {
+  return { places: [{ id, rank: 0 }], next: null };
 }

@@ -1,3 +1,7 @@
+/**
+ * Reads what a scan compares with: all issues of a group of packages, each with the entries of its records. Withdrawn records are not
+ * read. A record that names several issues is evidence of each.
+ */
 import type { Queries } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -22,18 +26,6 @@ export async function loadIssues(
   return new Map([...issues].map(([id, byVulnerability]) => [id, [...byVulnerability.values()]]));
 }
 
-function issueOf(
-  issues: Map<bigint, Map<bigint, PackageIssue>>,
-  id: bigint,
-  { vulnerability, rank }: RecordIssueRow,
-): PackageIssue {
-  const known = issues.get(id) ?? new Map<bigint, PackageIssue>();
-  issues.set(id, known);
-  const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };
-  known.set(vulnerability, issue);
-  return issue;
-}
-
 interface EntryRow {
   package: bigint;
   ecosystem: Ecosystem;
@@ -51,7 +43,7 @@ async function selectEntries(packages: readonly bigint[], sql: Queries): Promise
       CASE WHEN packages.ecosystem = 'Go' THEN
         advisories.record #> ARRAY['affected', affected_packages.position::text, 'ecosystem_specific', 'custom_ranges'] END AS "customRanges"
     FROM package_records AS asked
-    JOIN affected_packages ON affected_packages.package_id = asked.told_of
+    JOIN affected_packages ON affected_packages.package_id = asked.recorded_as
     JOIN packages ON packages.id = affected_packages.package_id
     JOIN advisories ON advisories.id = affected_packages.advisory_id
     WHERE asked.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[]) AND NOT advisories.withdrawn
@@ -72,4 +64,16 @@ async function selectRecordIssues(sources: readonly string[], sql: Queries): Pro
     JOIN vulnerabilities ON vulnerabilities.id = vulnerability_names.vulnerability_id
     WHERE vulnerability_names.name = ANY (${arrayText(sources, (id) => id)}::text[]) AND NOT vulnerabilities.ended
     ORDER BY vulnerabilities.id`;
+}
+
+function issueOf(
+  issues: Map<bigint, Map<bigint, PackageIssue>>,
+  id: bigint,
+  { vulnerability, rank }: RecordIssueRow,
+): PackageIssue {
+  const known = issues.get(id) ?? new Map<bigint, PackageIssue>();
+  issues.set(id, known);
+  const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };
+  known.set(vulnerability, issue);
+  return issue;
 }

@@ -1,6 +1,9 @@
 /**
- * Matches the versions of a package with the records about it. An issue and a version give one match, however many records describe the
- * issue. A version that cannot be compared with a record gives an unknown match.
+ * Compares one version of a package with the known issues of that package. An issue and a version give one match, however many records
+ * describe the issue. The match carries the evidence of each source and the nearest version that the issue does not affect.
+ *
+ * A version that cannot be compared with a record gives an unknown match with the reason, never a guess and never silence. A version
+ * that a record lists is affected even if no range contains it.
  */
 import { createHash } from "node:crypto";
 import { versionKeyBytesMax, evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
@@ -88,30 +91,6 @@ export function installedVersion({ ecosystem, version, purl }: Pick<Component, "
   return readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
 }
 
-/** Compares a version with the records of an issue. It is unknown only if no record lists it as affected. */
-function evaluateIssue(version: Version, { entries }: PackageIssue): { sources: SourceMatch[]; unknown: string | null } {
-  const sources: SourceMatch[] = [];
-  let unknown: string | null = null;
-  for (const { source, entry, affected, customRanges } of entries) {
-    const verdict = evaluate({ version, affected });
-    if (verdict.state === "affected") sources.push({ source, entry, evidence: verdict.evidence, customRanges });
-    if (verdict.state === "unknown") unknown ??= `${source}: ${version.known ? verdict.reason : version.reason}`;
-    if (!version.known && listsOnly(affected)) unknown ??= `${source}: ${version.reason}`;
-  }
-  return { sources, unknown };
-}
-
-/** Lists name versions by their meaning, so a version that cannot be read may be one of them. */
-function listsOnly({ ranges, listed }: Affected): boolean {
-  return ranges.length === 0 && listed.size > 0;
-}
-
-/** The nearest version that this issue does not affect. It may have other issues. */
-function fixOf(installed: Version, { entries }: PackageIssue): string | null {
-  const upgrade = nearestUnaffected({ installed, entries: entries.map(({ affected }) => affected) });
-  return upgrade.found ? upgrade.version : null;
-}
-
 const beginningCharacters = 64;
 const digestDigits = 16;
 
@@ -125,8 +104,6 @@ export function versionKey(version: string | null): string {
   const digest = createHash("sha256").update(version).digest("hex").slice(0, digestDigits);
   return `${version.slice(0, beginningCharacters).toWellFormed()}… (sha256 ${digest})`;
 }
-
-/** Why a version counts as affected: the source that lists it, the matching range, and the other sources. */
 
 /** The evidence of one source. */
 interface SourceEvidence {
@@ -156,7 +133,34 @@ interface SourceMatch {
   customRanges: unknown;
 }
 
-/** @param matches at least one, in a stable order. Those with a range come before those that only list the version */
+/** Compares a version with the records of an issue. It is unknown only if no record lists it as affected. */
+function evaluateIssue(version: Version, { entries }: PackageIssue): { sources: SourceMatch[]; unknown: string | null } {
+  const sources: SourceMatch[] = [];
+  let unknown: string | null = null;
+  for (const { source, entry, affected, customRanges } of entries) {
+    const verdict = evaluate({ version, affected });
+    if (verdict.state === "affected") sources.push({ source, entry, evidence: verdict.evidence, customRanges });
+    if (verdict.state === "unknown") unknown ??= `${source}: ${version.known ? verdict.reason : version.reason}`;
+    if (!version.known && listsOnly(affected)) unknown ??= `${source}: ${version.reason}`;
+  }
+  return { sources, unknown };
+}
+
+/** Lists name versions by their meaning, so a version that cannot be read may be one of them. */
+function listsOnly({ ranges, listed }: Affected): boolean {
+  return ranges.length === 0 && listed.size > 0;
+}
+
+/** The nearest version that this issue does not affect. It may have other issues. */
+function fixOf(installed: Version, { entries }: PackageIssue): string | null {
+  const upgrade = nearestUnaffected({ installed, entries: entries.map(({ affected }) => affected) });
+  return upgrade.found ? upgrade.version : null;
+}
+
+/**
+ * Why a version is affected. A source with a matching range comes before those that only list the version.
+ * @param matches at least one, in a stable order
+ */
 function evidenceOf(matches: readonly SourceMatch[]): Evidence {
   const bySource = new Map<string, SourceMatch>();
   for (const one of matches) {

@@ -1,6 +1,14 @@
 /**
- * The first phase of a scan matches each version of each package of the SBOM against all known issues. It takes a page of versions at a
- * time, and for the page one issue after another: the matches of one issue are then in one transaction, and lists count it once.
+ * The two phases of a scan.
+ *
+ * Matching compares each version of each package of the SBOM with all known issues. It takes a page of versions at a time, and for the
+ * page one issue after another: the matches of one issue are then in one transaction, and lists count it once.
+ *
+ * Resolving looks at the findings that matching did not find again, resolves them, and refreshes the product and the rank that findings
+ * copy from their project and their issue. No finding is deleted: it may return, and people look up its history.
+ *
+ * Both phases go in slices. A step may be repeated: the cursor is stored with the last transaction, so a scanner may be killed at any
+ * time.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -56,73 +64,6 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
   return true;
 }
 
-interface Pair {
-  /** Versions of one package. */
-  components: readonly [Component, ...Component[]];
-  issue: PackageIssue;
-}
-
-function* pairsOf(page: readonly Component[], issues: ReadonlyMap<bigint, readonly PackageIssue[]>): Generator<Pair> {
-  for (const [id, [first, ...others]] of Map.groupBy(page, (component) => component.package)) {
-    const known = (issues.get(id) ?? []).toSorted((a, b) => (a.vulnerability < b.vulnerability ? -1 : 1));
-    if (first !== undefined) for (const issue of known) yield { components: [first, ...others], issue };
-  }
-}
-
-function isBehind(pair: { package: string; vulnerability: string }, done: { package: string; vulnerability: string }): boolean {
-  const [own, last] = [BigInt(pair.package), BigInt(done.package)];
-  return own === last ? BigInt(pair.vulnerability) > BigInt(done.vulnerability) : own > last;
-}
-
-async function matchWith(components: readonly Component[], issue: PackageIssue, yielder: EventLoopYielder): Promise<Matched> {
-  const matched: Matched = { matches: [], unknowns: [] };
-  for (const component of components) {
-    const { matches, unknowns } = matchComponent(component, [issue]);
-    matched.matches.push(...matches);
-    matched.unknowns.push(...unknowns);
-    await yielder.yieldIfDue();
-  }
-  return matched;
-}
-
-function placeOf(component: Component | undefined): PackageVersion | null {
-  return component === undefined ? null : { package: String(component.package), version: component.version ?? "" };
-}
-
-/** The packages of an SBOM that advisories are about, in groups. */
-
-/**
- * Groups in the order of the package ids. A group has few components, unless a single package has more.
- * @param from the first package; null: all packages
- */
-async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
-  const components = new Map<bigint, number>();
-  const positions = await countPositions(sbom, sql);
-  for (let at = 0; at < positions; at += scanPositionsMax) {
-    const some = await selectPackagesWithRecords({ sbom, from: at, positions: scanPositionsMax, least: from }, sql);
-    for (const { id, components: more } of some) components.set(id, (components.get(id) ?? 0) + more);
-  }
-  const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
-  return groupsOf(packages, components);
-}
-
-function groupsOf(packages: readonly bigint[], components: ReadonlyMap<bigint, number>): bigint[][] {
-  const groups: bigint[][] = [];
-  let size = 0;
-  for (const id of packages) {
-    const own = components.get(id) ?? 0;
-    const group = groups.at(-1);
-    if (group === undefined || group.length === scanPackagesMax || size + own > scanComponentsMax) {
-      groups.push([id]);
-      size = own;
-    } else {
-      group.push(id);
-      size += own;
-    }
-  }
-  return groups;
-}
-
 /** Collects the matches of a scan, and writes them in transactions of some hundred rows. */
 class MatchWriter {
   readonly #scan: Scan & { sbom: string };
@@ -172,11 +113,6 @@ class MatchWriter {
   }
 }
 
-/**
- * The second phase of a scan resolves the findings that the first phase did not find again, and updates the product and the rank that
- * findings copy from their project and their issue. No finding is deleted: it may return, and people look up its history.
- */
-
 /** @returns whether the phase is finished; false: the slice is over, and `scan.progress` has the last step */
 export async function resolveUnseen(scan: Scan): Promise<boolean> {
   const { lease, progress, sql, at, signal } = scan;
@@ -197,6 +133,72 @@ export async function resolveUnseen(scan: Scan): Promise<boolean> {
     if (lease.isSliceOver) return false;
     after = upto;
   }
+}
+
+/**
+ * The packages of an SBOM that advisories are about, in groups by package id. A group has few components, unless a single package has
+ * more.
+ * @param from the first package; null: all packages
+ */
+async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
+  const components = new Map<bigint, number>();
+  const positions = await countPositions(sbom, sql);
+  for (let at = 0; at < positions; at += scanPositionsMax) {
+    const some = await selectPackagesWithRecords({ sbom, from: at, positions: scanPositionsMax, least: from }, sql);
+    for (const { id, components: more } of some) components.set(id, (components.get(id) ?? 0) + more);
+  }
+  const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
+  return groupsOf(packages, components);
+}
+
+function groupsOf(packages: readonly bigint[], components: ReadonlyMap<bigint, number>): bigint[][] {
+  const groups: bigint[][] = [];
+  let size = 0;
+  for (const id of packages) {
+    const own = components.get(id) ?? 0;
+    const group = groups.at(-1);
+    if (group === undefined || group.length === scanPackagesMax || size + own > scanComponentsMax) {
+      groups.push([id]);
+      size = own;
+    } else {
+      group.push(id);
+      size += own;
+    }
+  }
+  return groups;
+}
+
+interface Pair {
+  /** Versions of one package. */
+  components: readonly [Component, ...Component[]];
+  issue: PackageIssue;
+}
+
+function* pairsOf(page: readonly Component[], issues: ReadonlyMap<bigint, readonly PackageIssue[]>): Generator<Pair> {
+  for (const [id, [first, ...others]] of Map.groupBy(page, (component) => component.package)) {
+    const known = (issues.get(id) ?? []).toSorted((a, b) => (a.vulnerability < b.vulnerability ? -1 : 1));
+    if (first !== undefined) for (const issue of known) yield { components: [first, ...others], issue };
+  }
+}
+
+function isBehind(pair: { package: string; vulnerability: string }, done: { package: string; vulnerability: string }): boolean {
+  const [own, last] = [BigInt(pair.package), BigInt(done.package)];
+  return own === last ? BigInt(pair.vulnerability) > BigInt(done.vulnerability) : own > last;
+}
+
+async function matchWith(components: readonly Component[], issue: PackageIssue, yielder: EventLoopYielder): Promise<Matched> {
+  const matched: Matched = { matches: [], unknowns: [] };
+  for (const component of components) {
+    const { matches, unknowns } = matchComponent(component, [issue]);
+    matched.matches.push(...matches);
+    matched.unknowns.push(...unknowns);
+    await yielder.yieldIfDue();
+  }
+  return matched;
+}
+
+function placeOf(component: Component | undefined): PackageVersion | null {
+  return component === undefined ? null : { package: String(component.package), version: component.version ?? "" };
 }
 
 /** @returns how many findings were resolved */

@@ -1,3 +1,11 @@
+/**
+ * Writes the matches of a scan: new, changed and unchanged findings, their events, and unknown matches.
+ *
+ * One call is one transaction, which also moves the scan's progress. Writing the same matches again changes nothing. Beyond the limit
+ * of a project, existing findings stay up to date and new ones are only counted. A finding follows the decision about its issue. Where
+ * a person called the issue resolved and it appears in a version that was not there before, the decision is reopened, together with the
+ * findings of versions that this scan has already seen.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Database, Transaction } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -34,8 +42,6 @@ export interface Scan extends ScanState {
   signal: AbortSignal;
 }
 
-/** Stores the matches of a scan: new, changed and unchanged findings, and unknown matches. */
-
 export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, signal }: Scan): Promise<void> {
   signal.throwIfAborted();
   await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
@@ -68,16 +74,8 @@ export async function recordMatches(
 
 export const scannerName = "scanner";
 
-interface Plan {
-  added: StoredFinding[];
-  changed: StoredFinding[];
-  /** Ids. */
-  same: string[];
-  events: NewEvent[];
-  /** Decisions that are reopened. */
-  reopened: { package: bigint; vulnerability: bigint }[];
-  /** The number of new findings beyond the limit. */
-  leftOut: number;
+export function freshTotal(counts: FreshFindings): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 interface Facts {
@@ -88,6 +86,18 @@ interface Facts {
   nowMs: number;
   /** How many more findings the project may have; existing ones stay. */
   room: number;
+}
+
+interface Plan {
+  added: StoredFinding[];
+  changed: StoredFinding[];
+  /** Ids. */
+  same: string[];
+  events: NewEvent[];
+  /** Decisions that are reopened. */
+  reopened: { package: bigint; vulnerability: bigint }[];
+  /** The number of new findings beyond the limit. */
+  leftOut: number;
 }
 
 function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
@@ -115,6 +125,11 @@ function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   return plan;
 }
 
+/** An issue in a package. */
+function pairOf(about: { package: bigint; vulnerability: bigint }): string {
+  return `${about.package} ${about.vulnerability}`;
+}
+
 /** The matches with a finding, and as many of the others as there is room for. */
 function withinRoom(
   matches: readonly Match[],
@@ -123,11 +138,6 @@ function withinRoom(
   if (matches.length <= room) return matches;
   let left = Math.max(room - matches.filter(isThere).length, 0);
   return matches.filter((match) => isThere(match) || left-- > 0);
-}
-
-/** An issue in a package. */
-function pairOf(about: { package: bigint; vulnerability: bigint }): string {
-  return `${about.package} ${about.vulnerability}`;
 }
 
 /** Evidence is compared field by field, since the database may change the order of fields. */
@@ -140,8 +150,6 @@ function sameFacts(finding: KnownFindingRow, match: Match): boolean {
     isDeepStrictEqual(finding.evidence, match.evidence)
   );
 }
-
-/** Reopens an issue that a person called resolved, after it appeared in another version of the package. */
 
 /** Reopens the findings of versions that this scan has already seen. Versions that it sees later find the decision reopened. */
 async function reopenSeen(
@@ -162,19 +170,11 @@ async function reopenSeen(
   await insertEvents(events, { actor, at }, tx);
 }
 
-/** Counts the findings of a scan that are new to its project. */
-
-const none: FreshFindings = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 };
-
 /** Counts those of `added` that wait for a decision. */
-function withFresh(before: FreshFindings = none, added: readonly StoredFinding[]): FreshFindings {
+function withFresh(before: FreshFindings, added: readonly StoredFinding[]): FreshFindings {
   const counts = { ...before };
   for (const { rank, status, falsePositive } of added) {
     if (!falsePositive && (status === "open" || status === "in_progress")) counts[severityOf(rank) ?? "unknown"]++;
   }
   return counts;
-}
-
-export function freshTotal(counts: FreshFindings): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

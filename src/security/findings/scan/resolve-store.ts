@@ -1,11 +1,14 @@
-/** Findings and unknown matches that a scan has not seen again. */
+/**
+ * The SQL of what a scan has not seen again: findings to resolve, unknown matches to delete, and copies of ranks and products to
+ * refresh.
+ */
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import type { Unknown } from "./match.ts";
 import type { FindingKey, PackageVersion } from "./scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
 
-/** @param at the begin of the scan */
+/** @param at when the scan began */
 export async function upsertUnknowns(
   { project, unknowns, at }: { project: string; unknowns: readonly Unknown[]; at: Date },
   tx: Transaction,
@@ -74,14 +77,6 @@ export async function selectStale(
   return rows.map(({ id }) => id);
 }
 
-function places(sql: Queries) {
-  return sql`(findings.package_id, findings.version, findings.vulnerability_id)`;
-}
-
-function placeOf({ package: id, version, vulnerability }: FindingPosition, sql: Queries) {
-  return sql`(${id}::bigint, ${version}, ${vulnerability}::bigint)`;
-}
-
 /** The present ones of these findings that the scan that began at `since` has not seen. */
 export async function selectUnseen(
   { findings, since }: { findings: readonly string[]; since: Date },
@@ -125,4 +120,12 @@ export async function updateCopies(
     FROM vulnerabilities
     WHERE findings.id = ANY (${arrayText(findings, (id) => id)}::text[]) AND vulnerabilities.id = findings.vulnerability_id
       AND (findings.rank <> vulnerabilities.rank OR findings.product_id IS DISTINCT FROM ${product})`;
+}
+
+function places(sql: Queries) {
+  return sql`(findings.package_id, findings.version, findings.vulnerability_id)`;
+}
+
+function placeOf({ package: id, version, vulnerability }: FindingPosition, sql: Queries) {
+  return sql`(${id}::bigint, ${version}, ${vulnerability}::bigint)`;
 }

@@ -1,3 +1,11 @@
+/**
+ * Runs one slice of one scan. The workspace that has had the least scanner time comes first.
+ *
+ * A scan has short steps that may be repeated. When its slice ends, or its process dies, any scanner continues after the last committed
+ * step. A failed scan is tried again after a pause that doubles, and fails for good after some attempts; a scan whose process died is
+ * taken over when its lease expires. The alert about new findings is recorded in the transaction that completes the scan, so it is sent
+ * exactly when the findings are visible.
+ */
 import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
 import type { Database, Transaction } from "../../../backing/backing.ts";
 import { raiseAlarm } from "../../../kernel/metrics.ts";
@@ -14,18 +22,26 @@ import { type Scan, freshTotal } from "./record-matches.ts";
 import { deleteUnseenUnknowns } from "./resolve-store.ts";
 import { selectFresh, selectProjectName, type FreshFinding } from "./scan-store.ts";
 
-/**
- * Runs one slice of a scan, for the workspace that was given the least scanner time. A failed scan is retried later, and fails after some
- * attempts. A scan whose process died is taken over after its lease expires.
- * @returns whether a project was due
- * @throws when the database is unreachable
- */
+/** Runs one slice. @returns whether a project was due @throws when the database is unreachable */
 export async function scanNext(parts: ScanningParts & { log: Logger }, signal: AbortSignal): Promise<boolean> {
   const lease = await Lease.take(parts);
   if (lease === null) return false;
   if (lease.attempts > scanAttemptsMax) await giveUp(lease, parts.log);
   else await scan(lease, parts, signal);
   return true;
+}
+
+interface ScanningParts {
+  sql: Database;
+  clock: Clock;
+}
+
+async function giveUp(lease: Lease, log: Logger): Promise<void> {
+  const { project } = lease;
+  await lease.fail(
+    `The scan could not be completed in ${scanAttemptsMax} attempts; it is tried again when the SBOM or an advisory about it changes`,
+  );
+  raiseAlarm(log, "scan.failed", { project, attempts: scanAttemptsMax }, "A project is not scanned");
 }
 
 async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal: AbortSignal): Promise<void> {
@@ -50,26 +66,6 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
   }
 }
 
-async function giveUp(lease: Lease, log: Logger): Promise<void> {
-  const { project } = lease;
-  await lease.fail(
-    `The scan could not be completed in ${scanAttemptsMax} attempts; it is tried again when the SBOM or an advisory about it changes`,
-  );
-  raiseAlarm(log, "scan.failed", { project, attempts: scanAttemptsMax }, "A project is not scanned");
-}
-
-function describe(error: unknown): { name: string; code: string; stack: string | undefined } {
-  const cause = error instanceof Error ? error : new Error(String(error));
-  return { name: cause.name, code: "code" in cause ? String(cause.code) : "", stack: cause.stack };
-}
-
-/** One slice of a scan, which matches the components of a project's current SBOM with all known advisories. */
-
-interface ScanningParts {
-  sql: Database;
-  clock: Clock;
-}
-
 /**
  * A scan has short steps, each of which may be repeated. When the slice ends or the process dies, the scan resumes after the last step
  * that was committed.
@@ -88,7 +84,7 @@ async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSign
     await lease.endSlice();
     return null;
   }
-  await lease.complete(scan.progress, (tx) => tellFresh(scan, tx));
+  await lease.complete(scan.progress, (tx) => alertFresh(scan, tx));
   return scan.progress;
 }
 
@@ -107,15 +103,10 @@ async function deleteOldUnknowns({ lease, at, signal }: Scan): Promise<boolean> 
   }
 }
 
-/** Tells of the new findings of a scan, if the workspace has a rule for them. */
-
-/** Names of components come from documents of others. */
-const mailLineCharactersMax = 300;
-
 /** One alert for a scan, in the transaction that completes it. */
-async function tellFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
+async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
   const { fresh, asked } = progress;
-  if (fresh === undefined || freshTotal(fresh) === 0) return;
+  if (freshTotal(fresh) === 0) return;
   const { project } = lease;
   const sources = { sql: tx, clock };
   if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
@@ -146,6 +137,9 @@ interface MailFacts {
   project: string;
 }
 
+/** Names come from documents of strangers and may be long. */
+const mailLineCharactersMax = 300;
+
 function mailBody({ text, worst, workspace, project }: MailFacts): string {
   const lines = worst.map(({ name, rank, component, version, fixVersion }) => {
     const fix = fixVersion === null ? "no version with a fix is known" : `upgrade to ${fixVersion}`;
@@ -161,4 +155,9 @@ All of them:
 
   finding list --workspace ${workspace} --project ${project} --status live
 `;
+}
+
+function describe(error: unknown): { name: string; code: string; stack: string | undefined } {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return { name: cause.name, code: "code" in cause ? String(cause.code) : "", stack: cause.stack };
 }

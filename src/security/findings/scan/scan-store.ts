@@ -1,3 +1,7 @@
+/**
+ * The SQL that a scan reads components with, and writes findings and events with. Statements carry limits that make the planner use an
+ * index even where its statistics are missing.
+ */
 import type { Changes } from "../../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
@@ -133,11 +137,6 @@ export async function updateFindings(findings: readonly StoredFinding[], at: Dat
     WHERE findings.id = new.id`;
 }
 
-/** JSON has no bigint. */
-function jsonOf(finding: StoredFinding) {
-  return { ...finding, package: String(finding.package), vulnerability: String(finding.vulnerability) } as never;
-}
-
 /** Marks unchanged findings as seen. */
 export async function updateLastSeen(ids: readonly string[], at: Date, tx: Transaction): Promise<void> {
   if (ids.length === 0) return;
@@ -199,7 +198,7 @@ export interface FreshFinding {
   fixVersion: string | null;
 }
 
-/** The most severe live findings that were first seen at the begin of this scan. */
+/** The most severe live findings that this scan saw first. */
 export async function selectFresh(
   { project, at, limit }: { project: string; at: Date; limit: number },
   sql: Queries,
@@ -213,4 +212,9 @@ export async function selectFresh(
 export async function selectProjectName(project: string, sql: Queries): Promise<string> {
   const [row] = await sql<{ name: string }[]>`SELECT name FROM projects WHERE id = ${project}`;
   return row?.name ?? "";
+}
+
+/** JSON has no bigint. */
+function jsonOf(finding: StoredFinding) {
+  return { ...finding, package: String(finding.package), vulnerability: String(finding.vulnerability) } as never;
 }

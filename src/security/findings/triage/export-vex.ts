@@ -1,4 +1,9 @@
-/** The findings of a project and what was decided, as a CycloneDX document (VEX). */
+/**
+ * The findings of a project with what was decided, as a CycloneDX document (VEX).
+ *
+ * Findings are read in pages, so that neither the database nor the event loop keeps others waiting; a decision that is made meanwhile
+ * moves none of them. Exports of thousands of findings take turns: one of a person, one of a workspace, two of a process.
+ */
 import { randomUUID } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
@@ -118,54 +123,6 @@ export async function exportVex(project: string, { sql, clock }: { sql: Database
   };
 }
 
-function inOrder(one: VexFinding, other: VexFinding): number {
-  return other.rank - one.rank || (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
-}
-
-/** The most severe findings first. A decision that is made meanwhile moves none of them. */
-async function* worstFindings(project: string, sql: Database): AsyncGenerator<VexFinding[]> {
-  const byRank = new Map<number, string[]>();
-  let after = noFinding;
-  for (let isLast = false; !isLast;) {
-    const page = await selectVexKeys({ project, after, limit: vexKeysPerPage }, sql);
-    for (const { id, rank, present } of page) {
-      const same = byRank.get(rank);
-      if (!present) continue;
-      if (same === undefined) byRank.set(rank, [id]);
-      else same.push(id);
-    }
-    after = page.at(-1) ?? after;
-    isLast = page.length < vexKeysPerPage;
-  }
-  const ids = [...byRank].toSorted(([one], [other]) => other - one).flatMap(([, of]) => of);
-  for (let at = 0; at < Math.min(ids.length, vexFindingsMax); at += vexRowsPerPage) {
-    yield await selectVexFindings(ids.slice(at, Math.min(at + vexRowsPerPage, vexFindingsMax)), sql);
-  }
-}
-
-function vulnerabilityOf(findings: readonly [VexFinding, ...VexFinding[]]): Static<typeof Vulnerability> {
-  const [{ name, severity, score, fixVersion, decidedAt, ...decided }] = findings;
-  const analysis: Analysis = analysisOf(decided);
-  return {
-    id: name,
-    ratings: [{ severity: severity ?? "unknown", ...(score !== null && { score }) }],
-    ...(fixVersion !== null && { recommendation: `Upgrade to ${fixVersion}` }),
-    analysis: { ...analysis, ...(decidedAt && { lastUpdated: isoTime(decidedAt.getTime()) }) },
-    affects: [...new Set(findings.map(refOf))].map((ref) => ({ ref })),
-  };
-}
-
-function componentOf(finding: VexFinding): Static<typeof Component> {
-  const { component: name, version, purl } = finding;
-  return { type: "library", "bom-ref": refOf(finding), name, version, ...(purl !== null && { purl }) };
-}
-
-function refOf({ purl, component, version }: VexFinding): string {
-  return purl ?? `${component}@${version}`;
-}
-
-/** Exports of thousands of findings run one after the other: one of a person, one of a workspace and two of a process. */
-
 const perPerson = {
   runningMax: Infinity,
   runningPerHolderMax: 1,
@@ -191,4 +148,50 @@ export class ExportTurns {
     turn.defer(await this.#workspaces.acquire(workspace));
     return turn.move();
   }
+}
+
+/** The most severe findings first. */
+async function* worstFindings(project: string, sql: Database): AsyncGenerator<VexFinding[]> {
+  const byRank = new Map<number, string[]>();
+  let after = noFinding;
+  for (let isLast = false; !isLast;) {
+    const page = await selectVexKeys({ project, after, limit: vexKeysPerPage }, sql);
+    for (const { id, rank, present } of page) {
+      const same = byRank.get(rank);
+      if (!present) continue;
+      if (same === undefined) byRank.set(rank, [id]);
+      else same.push(id);
+    }
+    after = page.at(-1) ?? after;
+    isLast = page.length < vexKeysPerPage;
+  }
+  const ids = [...byRank].toSorted(([one], [other]) => other - one).flatMap(([, of]) => of);
+  for (let at = 0; at < Math.min(ids.length, vexFindingsMax); at += vexRowsPerPage) {
+    yield await selectVexFindings(ids.slice(at, Math.min(at + vexRowsPerPage, vexFindingsMax)), sql);
+  }
+}
+
+function refOf({ purl, component, version }: VexFinding): string {
+  return purl ?? `${component}@${version}`;
+}
+
+function componentOf(finding: VexFinding): Static<typeof Component> {
+  const { component: name, version, purl } = finding;
+  return { type: "library", "bom-ref": refOf(finding), name, version, ...(purl !== null && { purl }) };
+}
+
+function inOrder(one: VexFinding, other: VexFinding): number {
+  return other.rank - one.rank || (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
+}
+
+function vulnerabilityOf(findings: readonly [VexFinding, ...VexFinding[]]): Static<typeof Vulnerability> {
+  const [{ name, severity, score, fixVersion, decidedAt, ...decided }] = findings;
+  const analysis: Analysis = analysisOf(decided);
+  return {
+    id: name,
+    ratings: [{ severity: severity ?? "unknown", ...(score !== null && { score }) }],
+    ...(fixVersion !== null && { recommendation: `Upgrade to ${fixVersion}` }),
+    analysis: { ...analysis, ...(decidedAt && { lastUpdated: isoTime(decidedAt.getTime()) }) },
+    affects: [...new Set(findings.map(refOf))].map((ref) => ({ ref })),
+  };
 }

@@ -1,4 +1,12 @@
-/** Takes over the decisions of a CycloneDX document (VEX) about the findings of a project. */
+/**
+ * Applies the decisions of a CycloneDX document (VEX) to the findings of a project.
+ *
+ * Findings with the same decision are decided in groups, each in one transaction, with a rest between two: where the database is
+ * embedded, everybody uses one connection. The same document again changes nothing. If several statements are about an issue in a
+ * package, the last one counts. Matching takes time that grows with statements and findings, not with their product.
+ *
+ * Statements without an analysis, and statements about none of the findings, decide nothing; the answer names some of the latter.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../../accounts/audit/change.ts";
@@ -41,11 +49,7 @@ interface VexImport {
   bytes: Uint8Array;
 }
 
-/**
- * Decides in groups of findings with the same decision, each group in one transaction, and rests between two; the same document again changes nothing. Of several
- * statements about an issue in a package the last counts.
- * @throws DomainError invalid_body; forbidden for auditors
- */
+/** Decides what the document says. @throws DomainError invalid_body; forbidden for auditors */
 export async function importVex({ actor, workspace, project, bytes }: VexImport, sources: Sources): Promise<ImportedVex> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   const statements = await readVex(bytes, new EventLoopYielder(sources.clock));
@@ -76,40 +80,73 @@ interface Changed {
   size: number;
 }
 
-/**
- * Decides in transactions of at most `vexTriagedMax` findings, and rests after each. One connection serves everybody where the database is
- * embedded: the next transaction waits as long as this one took.
- * @returns how many findings changed
- * @throws DomainError conflict where others decide otherwise meanwhile, so that it would never end
- */
-async function decide(
-  { findings, decided, size }: DecidedGroup,
-  { actor, workspace }: Pick<VexImport, "actor" | "workspace">,
-  sources: Sources,
-): Promise<number> {
-  const { clock } = sources;
-  let changed = 0;
-  // Of versions that came meanwhile one transaction decides too.
-  let transactionsLeft = Math.ceil(size / vexTriagedMax) + 1;
-  for (let left = findings; left.length > 0; transactionsLeft--) {
-    if (transactionsLeft === 0) throw contested();
-    const startedMs = clock.monotonic();
-    const results = await change(actor, sources, async (tx) => {
-      const made: TriageResult[] = [];
-      const by = { by: authorOf(actor), at: new Date(clock.now()), followersMax: vexTriagedMax };
-      for (const finding of left) made.push(await triageIn(tx, { workspace, decided: { ...decided, finding }, ...by }));
-      return { result: made, event: made.flatMap((one) => eventOf(one) ?? []) };
-    });
-    changed += results.filter(changesFinding).length + results.reduce((sum, { followed }) => sum + followed, 0);
-    left = results.filter((one) => one.left > 0).map(({ target }) => target.id);
-    const tookMs = clock.monotonic() - startedMs;
-    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
-  }
-  return changed;
+/** A decision is stored for an issue in a package of the project: all versions follow it. */
+interface PairDecision {
+  decided: Decided;
+  /** The findings that statements are about. */
+  findings: Candidate[];
+  /** How many findings follow the decision. */
+  size: number;
 }
 
-function contested(): DomainError {
-  return new DomainError("conflict", "Others decide about the same findings at this time: import the document again");
+interface MatchedStatements {
+  pairs: PairDecision[];
+  /** Statements about none of the findings. */
+  unmatched: VexStatement[];
+}
+
+/** If several statements are about an issue in a package, the last one counts. @param issues those of each statement's id */
+export function matchStatements(
+  statements: readonly VexStatement[],
+  { candidates, issues }: { candidates: readonly Candidate[]; issues: ReadonlyMap<string, readonly bigint[]> },
+): MatchedStatements {
+  const index = indexOf(candidates);
+  const sizes = new Map<string, number>();
+  for (const candidate of candidates) sizes.set(pairOf(candidate), (sizes.get(pairOf(candidate)) ?? 0) + 1);
+  const pairs = new Map<string, PairDecision>();
+  const taken = new Set<Candidate | readonly Candidate[]>();
+  const unmatched: VexStatement[] = [];
+  for (const statement of statements.toReversed()) {
+    const found = (issues.get(statement.id) ?? []).flatMap((issue) => {
+      const meant = index.get(keyOf(issue, statement));
+      return meant === undefined ? [] : [meant];
+    });
+    if (found.length === 0) unmatched.push(statement);
+    for (const meant of found) {
+      // Candidates that several statements are about are looked through once.
+      if (taken.has(meant)) continue;
+      taken.add(meant);
+      for (const candidate of meant) {
+        if (taken.has(candidate)) continue;
+        taken.add(candidate);
+        const pair = pairOf(candidate);
+        const known = pairs.get(pair);
+        const size = sizes.get(pair) ?? 1;
+        if (known === undefined) pairs.set(pair, { decided: statement.decided, findings: [candidate], size });
+        else known.findings.push(candidate);
+      }
+    }
+  }
+  return { pairs: [...pairs.values()].toReversed(), unmatched: unmatched.toReversed() };
+}
+
+async function matched(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<MatchedStatements> {
+  const named = await selectIssuesNamed([...new Set(statements.map(({ id }) => id))], sql);
+  const issues = new Map<string, bigint[]>();
+  for (const { name, issue } of named) issues.set(name, [...(issues.get(name) ?? []), issue]);
+  const limit = vexStatementsMax + 1;
+  const candidates = await selectCandidates({ project, issues: [...new Set(named.map(({ issue }) => issue))], limit }, sql);
+  if (candidates.length === limit) {
+    throw new DomainError(
+      "invalid_body",
+      `The document is about more than ${vexStatementsMax} findings of the project: divide it`,
+    );
+  }
+  return matchStatements(statements, { candidates, issues });
+}
+
+function differs(candidate: Candidate, { status, falsePositive, note }: Decided): boolean {
+  return candidate.status !== status || candidate.falsePositive !== falsePositive || (note !== null && candidate.note !== note);
 }
 
 interface DecidedGroup {
@@ -138,86 +175,43 @@ function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
   }
 }
 
+/**
+ * Decides in transactions of at most `vexTriagedMax` findings. After each, the next one waits as long as it took.
+ * @returns how many findings changed
+ * @throws DomainError conflict where others decide otherwise meanwhile, so that it would never end
+ */
+async function decide(
+  { findings, decided, size }: DecidedGroup,
+  { actor, workspace }: Pick<VexImport, "actor" | "workspace">,
+  sources: Sources,
+): Promise<number> {
+  const { clock } = sources;
+  let changed = 0;
+  // One more than these need: it decides about versions that came meanwhile.
+  let transactionsLeft = Math.ceil(size / vexTriagedMax) + 1;
+  for (let left = findings; left.length > 0; transactionsLeft--) {
+    if (transactionsLeft === 0) throw contested();
+    const startedMs = clock.monotonic();
+    const results = await change(actor, sources, async (tx) => {
+      const made: TriageResult[] = [];
+      const by = { by: authorOf(actor), at: new Date(clock.now()), followersMax: vexTriagedMax };
+      for (const finding of left) made.push(await triageIn(tx, { workspace, decided: { ...decided, finding }, ...by }));
+      return { result: made, event: made.flatMap((one) => eventOf(one) ?? []) };
+    });
+    changed += results.filter(changesFinding).length + results.reduce((sum, { followed }) => sum + followed, 0);
+    left = results.filter((one) => one.left > 0).map(({ target }) => target.id);
+    const tookMs = clock.monotonic() - startedMs;
+    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
+  }
+  return changed;
+}
+
+function contested(): DomainError {
+  return new DomainError("conflict", "Others decide about the same findings at this time: import the document again");
+}
+
 function changesFinding({ changes }: TriageResult): boolean {
   return Object.keys(changes).length > 0;
-}
-
-async function matched(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<MatchedStatements> {
-  const named = await selectIssuesNamed([...new Set(statements.map(({ id }) => id))], sql);
-  const issues = new Map<string, bigint[]>();
-  for (const { name, issue } of named) issues.set(name, [...(issues.get(name) ?? []), issue]);
-  const limit = vexStatementsMax + 1;
-  const candidates = await selectCandidates({ project, issues: [...new Set(named.map(({ issue }) => issue))], limit }, sql);
-  if (candidates.length === limit) {
-    throw new DomainError(
-      "invalid_body",
-      `The document is about more than ${vexStatementsMax} findings of the project: divide it`,
-    );
-  }
-  return matchStatements(statements, { candidates, issues });
-}
-
-function differs(candidate: Candidate, { status, falsePositive, note }: Decided): boolean {
-  return candidate.status !== status || candidate.falsePositive !== falsePositive || (note !== null && candidate.note !== note);
-}
-
-/** Finds the findings that a document decides about, in time that grows with statements and findings, and not with their product. */
-
-/** A decision is stored for an issue in a package of the project: all versions follow it. */
-interface PairDecision {
-  decided: Decided;
-  /** The findings that statements are about. */
-  findings: Candidate[];
-  /** How many findings follow the decision. */
-  size: number;
-}
-
-interface MatchedStatements {
-  pairs: PairDecision[];
-  /** Statements about none of the findings. */
-  unmatched: VexStatement[];
-}
-
-/**
- * Of several statements about an issue in a package the last counts.
- * @param issues those of each statement's id
- */
-export function matchStatements(
-  statements: readonly VexStatement[],
-  { candidates, issues }: { candidates: readonly Candidate[]; issues: ReadonlyMap<string, readonly bigint[]> },
-): MatchedStatements {
-  const index = indexOf(candidates);
-  const sizes = new Map<string, number>();
-  for (const candidate of candidates) sizes.set(pairOf(candidate), (sizes.get(pairOf(candidate)) ?? 0) + 1);
-  const pairs = new Map<string, PairDecision>();
-  const taken = new Set<Candidate | readonly Candidate[]>();
-  const unmatched: VexStatement[] = [];
-  for (const statement of statements.toReversed()) {
-    const found = (issues.get(statement.id) ?? []).flatMap((issue) => {
-      const meant = index.get(keyOf(issue, statement));
-      return meant === undefined ? [] : [meant];
-    });
-    if (found.length === 0) unmatched.push(statement);
-    for (const meant of found) {
-      // What several statements are about is looked through once.
-      if (taken.has(meant)) continue;
-      taken.add(meant);
-      for (const candidate of meant) {
-        if (taken.has(candidate)) continue;
-        taken.add(candidate);
-        const pair = pairOf(candidate);
-        const known = pairs.get(pair);
-        const size = sizes.get(pair) ?? 1;
-        if (known === undefined) pairs.set(pair, { decided: statement.decided, findings: [candidate], size });
-        else known.findings.push(candidate);
-      }
-    }
-  }
-  return { pairs: [...pairs.values()].toReversed(), unmatched: unmatched.toReversed() };
-}
-
-function pairOf({ package: id, issue }: Candidate): string {
-  return `${id} ${issue}`;
 }
 
 /** The findings by what statements name: the issue, the issue in a package, and the issue in a version of it. */
@@ -242,4 +236,8 @@ function indexOf(candidates: readonly Candidate[]): Map<string, Candidate[]> {
 function keyOf(issue: bigint, { ref, package: named }: Pick<VexStatement, "ref" | "package">): string {
   if (ref === null) return String(issue);
   return named === null ? "" : JSON.stringify([String(issue), named.identity, named.version]);
+}
+
+function pairOf({ package: id, issue }: Candidate): string {
+  return `${id} ${issue}`;
 }

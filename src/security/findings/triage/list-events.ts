@@ -1,4 +1,7 @@
-/** The history of a finding, newest first: what scans found and what people decided. */
+/**
+ * The history of a finding, newest first: what scans found and what people decided. The same rows serve the operation
+ * `list_finding_events` and the Console.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";

@@ -1,4 +1,8 @@
-/** Reads the statements of a CycloneDX document in JSON, within bounds. */
+/**
+ * Reads the statements of a CycloneDX document in JSON. Size, depth and number of values are bounded before anything is parsed. A
+ * statement names its component by bom-ref, by package URL, or by either behind the `#` of a BOM-Link. Statements without an analysis
+ * are left out.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -16,14 +20,12 @@ export interface VexStatement {
   id: string;
   /** As the document writes it; null: every component that has the vulnerability. */
   ref: string | null;
-  /** Of the package; null: the reference names no package, or there is none. */
+  /** The package of the component; null: the reference names none. */
   package: { identity: string; version: string | null } | null;
   decided: Decided;
 }
 
-const bounds = { depthMax: vexDepthMax, valuesMax: vexValuesMax, fieldsMax: 1_000 };
-
-/** Statements without an analysis are left out. @throws DomainError invalid_body with the place of the first fault */
+/** @throws DomainError invalid_body with the place of the first fault */
 export async function readVex(bytes: Uint8Array, yielder: EventLoopYielder): Promise<VexStatement[]> {
   const document = await parse(bytes, yielder);
   if (document["bomFormat"] !== "CycloneDX") throw refused("bomFormat", 'has to be "CycloneDX"');
@@ -41,6 +43,8 @@ export async function readVex(bytes: Uint8Array, yielder: EventLoopYielder): Pro
   return statements;
 }
 
+const bounds = { depthMax: vexDepthMax, valuesMax: vexValuesMax, fieldsMax: 1_000 };
+
 async function parse(bytes: Uint8Array, yielder: EventLoopYielder): Promise<JsonObject> {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -52,6 +56,22 @@ async function parse(bytes: Uint8Array, yielder: EventLoopYielder): Promise<Json
     throw error;
   }
   throw new DomainError("invalid_body", "The document is not a CycloneDX document in JSON");
+}
+
+function refused(at: string, reason: string): DomainError {
+  return new DomainError("invalid_body", `${at} ${reason}`);
+}
+
+/** By bom-ref, without nested components. */
+function purlsOf(components: unknown): Map<string, string> {
+  const purls = new Map<string, string>();
+  if (!Array.isArray(components)) return purls;
+  for (const component of components) {
+    if (!isJsonObject(component)) continue;
+    const { "bom-ref": ref, purl } = component;
+    if (typeof ref === "string" && typeof purl === "string") purls.set(ref, purl);
+  }
+  return purls;
 }
 
 function* statementsOf(entry: unknown, at: string, purls: ReadonlyMap<string, string>): Generator<VexStatement> {
@@ -84,16 +104,15 @@ function decidedOf(analysis: unknown, at: string): Decided {
   });
 }
 
-/** By bom-ref, without nested components. */
-function purlsOf(components: unknown): Map<string, string> {
-  const purls = new Map<string, string>();
-  if (!Array.isArray(components)) return purls;
-  for (const component of components) {
-    if (!isJsonObject(component)) continue;
-    const { "bom-ref": ref, purl } = component;
-    if (typeof ref === "string" && typeof purl === "string") purls.set(ref, purl);
+function packageOf(purl: string): VexStatement["package"] {
+  try {
+    const parsed = parsePackageUrl(purl);
+    const name = packageNameOf(parsed);
+    return name === null ? null : { identity: packageIdentity(name), version: parsed.version };
+  } catch (error) {
+    if (error instanceof PackageUrlError) return null;
+    throw error;
   }
-  return purls;
 }
 
 /** A reference is the bom-ref of a component, its package URL, or either behind the `#` of a BOM-Link. */
@@ -108,19 +127,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function packageOf(purl: string): VexStatement["package"] {
-  try {
-    const parsed = parsePackageUrl(purl);
-    const name = packageNameOf(parsed);
-    return name === null ? null : { identity: packageIdentity(name), version: parsed.version };
-  } catch (error) {
-    if (error instanceof PackageUrlError) return null;
-    throw error;
-  }
-}
-
-function refused(at: string, reason: string): DomainError {
-  return new DomainError("invalid_body", `${at} ${reason}`);
 }

@@ -1,6 +1,12 @@
 /**
- * Stores what a person decides about a finding. The decision is stored for the issue in this package of the project, for all versions, so
- * that it survives a new SBOM. The findings of all present versions follow at once.
+ * Stores what a person decides about a finding.
+ *
+ * A decision is stored for the issue in this package of the project, so it holds for all versions and survives a new SBOM. The findings
+ * of all present versions follow at once, up to the bound of a caller that sets one. The same decision again changes nothing and says
+ * so. A finding that is gone can be ignored or called resolved, but not opened: it opens by itself when it returns. A decision about
+ * several findings is one transaction: it holds for all of them or for none.
+ *
+ * A scan or an import locks the project while a transaction of it runs; triage waits for that lock and not longer than a call may take.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
@@ -47,10 +53,6 @@ export interface TriageResult {
   left: number;
 }
 
-interface NotedDecision extends Decision {
-  note: string | null;
-}
-
 /** @throws DomainError not_found; conflict for a finding that is gone and cannot be opened; forbidden for auditors */
 export async function triage(
   { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
@@ -63,7 +65,7 @@ export async function triage(
   });
 }
 
-/** Who stands beside a decision. */
+/** The name that is stored with a decision. */
 export function authorOf(actor: Actor): string {
   return actor.kind === "member" ? actor.email : actor.kind;
 }
@@ -124,17 +126,62 @@ export async function triageIn(
   return made;
 }
 
+interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
+  actor: Actor;
+  workspace: WorkspaceId;
+  findings: readonly string[];
+}
+
+export const TriagedMany = Type.Object({
+  updated: Type.Array(Type.String(), { description: "Ids of the findings that changed" }),
+  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision applied already" }),
+  also_updated: Type.Integer({ description: "Findings of other versions of the same packages that followed" }),
+});
+export type TriagedMany = Static<typeof TriagedMany>;
+
+/**
+ * Stores one decision about several findings in one transaction.
+ * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be opened; forbidden for auditors;
+ * invalid_field without a decision, or with one that would change too many findings
+ */
+export async function triageMany(
+  { actor, workspace, findings, ...decided }: TriageManyRequest,
+  sources: Sources,
+): Promise<TriagedMany> {
+  authorize(actor, { roles: writers, action: "decide about findings" });
+  if (Object.values(decided).every((value) => value === undefined)) {
+    throw new DomainError(
+      "invalid_field",
+      'Cannot triage findings without a decision: one of "status", "false_positive" and "note" is needed',
+      {
+        field: "status",
+      },
+    );
+  }
+  return change(actor, sources, async (tx) => {
+    const ids = [...new Set(findings)];
+    const targets = await Promise.all(ids.map((id) => selectTarget({ workspace, id }, tx)));
+    const unknown = targets.findIndex((target) => target === undefined);
+    if (unknown !== -1) throw findingNotFound(ids[unknown] ?? "");
+    // Each decision locks its project. Calls lock projects in one order, so one waits for the other and they never deadlock.
+    const inOrder = targets.flatMap((target) => target ?? []).toSorted((one, other) => compare(one.project, other.project));
+    const by = authorOf(actor);
+    const at = new Date(sources.clock.now());
+    const results: TriageResult[] = [];
+    for (const { id } of inOrder) {
+      results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
+      requireFew(results);
+    }
+    return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
+  });
+}
+
 function isChange(changes: Changes): boolean {
   return Object.keys(changes).length > 0;
 }
 
-/** Changes beside the finding itself: of the note, and of the status that a gone finding gets when it returns. */
-function decisionChanges({ before, after, own }: { before: NotedDecision; after: NotedDecision; own: UpdatedFinding }): Changes {
-  const { decision, ...rest } = changedFields({
-    before: { note: before.note, decision: before.status },
-    after: { note: after.note, decision: after.status },
-  });
-  return decision === undefined || own.changes["status"] !== undefined ? rest : { ...rest, decision };
+interface NotedDecision extends Decision {
+  note: string | null;
 }
 
 /** @throws DomainError conflict when the call opens a finding that is gone */
@@ -175,55 +222,17 @@ function updatedBy(version: VersionRow, { status: decided, falsePositive }: Deci
   return { id: version.id, status, falsePositive, changes };
 }
 
-/** Stores one decision about several findings, in one transaction: either about all of them, or about none. */
-
-interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
-  actor: Actor;
-  workspace: WorkspaceId;
-  findings: readonly string[];
+/** What changes apart from the finding itself: the note, and the status that a gone finding gets when it returns. */
+function decisionChanges({ before, after, own }: { before: NotedDecision; after: NotedDecision; own: UpdatedFinding }): Changes {
+  const { decision, ...rest } = changedFields({
+    before: { note: before.note, decision: before.status },
+    after: { note: after.note, decision: after.status },
+  });
+  return decision === undefined || own.changes["status"] !== undefined ? rest : { ...rest, decision };
 }
 
-export const TriagedMany = Type.Object({
-  updated: Type.Array(Type.String(), { description: "Ids of the findings that changed" }),
-  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision applied already" }),
-  also_updated: Type.Integer({ description: "Findings of other versions of the same packages that followed" }),
-});
-export type TriagedMany = Static<typeof TriagedMany>;
-
-/**
- * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be opened; forbidden for auditors;
- *   invalid_field without a decision, or with one that would change too many findings
- */
-export async function triageMany(
-  { actor, workspace, findings, ...decided }: TriageManyRequest,
-  sources: Sources,
-): Promise<TriagedMany> {
-  authorize(actor, { roles: writers, action: "decide about findings" });
-  if (Object.values(decided).every((value) => value === undefined)) {
-    throw new DomainError(
-      "invalid_field",
-      'Cannot triage findings without a decision: one of "status", "false_positive" and "note" is needed',
-      {
-        field: "status",
-      },
-    );
-  }
-  return change(actor, sources, async (tx) => {
-    const ids = [...new Set(findings)];
-    const targets = await Promise.all(ids.map((id) => selectTarget({ workspace, id }, tx)));
-    const unknown = targets.findIndex((target) => target === undefined);
-    if (unknown !== -1) throw findingNotFound(ids[unknown] ?? "");
-    // Each decision locks its project: two calls that lock projects in one order wait for each other and never both.
-    const inOrder = targets.flatMap((target) => target ?? []).toSorted((one, other) => compare(one.project, other.project));
-    const by = authorOf(actor);
-    const at = new Date(sources.clock.now());
-    const results: TriageResult[] = [];
-    for (const { id } of inOrder) {
-      results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
-      requireFew(results);
-    }
-    return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
-  });
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Other versions follow, of which a package has up to a thousand: one call would change all findings of a project at once. */
@@ -234,11 +243,7 @@ function requireFew(results: readonly TriageResult[]): void {
   throw new DomainError("invalid_field", message, { field: "findings" });
 }
 
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
-}
-
-/** A finding may have followed one that was named before it: then it changed too. */
+/** A finding may have changed because it followed another one of the call. */
 function viewOf(results: readonly TriageResult[]): TriagedMany {
   const isUpdated = (result: TriageResult) => eventOf(result) !== null;
   return {

@@ -1,3 +1,7 @@
+/**
+ * The operation `update_finding`: sets the status, the false-positive flag and the note of a finding, and says in a sentence what
+ * changed and how many findings of other versions followed.
+ */
 import { Type } from "@sinclair/typebox";
 import { findingNoteCharactersMax } from "../../limits.ts";
 import { textField } from "../../fields.ts";

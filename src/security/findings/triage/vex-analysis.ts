@@ -1,6 +1,9 @@
 /**
- * What a person decided about a finding, as CycloneDX says it in `vulnerabilities[].analysis`
+ * What a person decided about a finding in CycloneDX's words, `vulnerabilities[].analysis`
  * (https://cyclonedx.org/docs/1.6/json/#vulnerabilities_items_analysis), and back.
+ *
+ * Ignoring is no claim that the product is not affected; it is an accepted risk. Only a note that begins with `not_affected` and a
+ * justification, as imports write it, becomes that claim.
  */
 import { findingNoteCharactersMax } from "../../limits.ts";
 import type { FindingStatus } from "../schema.ts";
@@ -41,10 +44,7 @@ export interface Decided {
   note: string | null;
 }
 
-/**
- * Ignoring is no claim that the product is not affected: it is an accepted risk, unless its note begins with `not_affected` and a
- * justification, as imports write it.
- */
+/** The analysis of a decision. */
 export function analysisOf({ status, falsePositive, note }: Decided): Analysis {
   const detail = note === null ? {} : { detail: note };
   if (falsePositive) return { state: "false_positive", ...detail };
@@ -52,15 +52,6 @@ export function analysisOf({ status, falsePositive, note }: Decided): Analysis {
   if (status === "in_progress") return { state: "exploitable", response: ["update"], ...detail };
   if (status === "ignored") return notAffected(note) ?? { state: "exploitable", response: ["will_not_fix"], ...detail };
   return { state: "in_triage", ...detail };
-}
-
-function notAffected(note: string | null): Analysis | null {
-  const written = /^not_affected(?:: ([a-z_]+))?(?:\. (.+))?$/s.exec(note ?? "");
-  if (written === null) return null;
-  const [, word, detail] = written;
-  const justification = justifications.find((one) => one === word);
-  if (word !== undefined && justification === undefined) return null;
-  return { state: "not_affected", ...(justification && { justification }), ...(detail !== undefined && { detail }) };
 }
 
 /** @returns `note` null: the analysis has no words, and the present note stays */
@@ -81,9 +72,19 @@ export function decisionOf({ state, justification, response = [], detail }: Anal
   }
 }
 
-function exploitableStatus(response: readonly string[]): FindingStatus {
-  if (response.includes("will_not_fix") || response.includes("can_not_fix")) return "ignored";
-  return response.length > 0 ? "in_progress" : "open";
+function notAffected(note: string | null): Analysis | null {
+  const written = /^not_affected(?:: ([a-z_]+))?(?:\. (.+))?$/s.exec(note ?? "");
+  if (written === null) return null;
+  const [, word, detail] = written;
+  const justification = justifications.find((one) => one === word);
+  if (word !== undefined && justification === undefined) return null;
+  return { state: "not_affected", ...(justification && { justification }), ...(detail !== undefined && { detail }) };
+}
+
+/** Notes have no control characters but tabs and line ends. */
+function noteOf(text: string | undefined): string | null {
+  const clean = (text ?? "").replace(/[^\P{Cc}\t\n\r]/gu, " ").trim();
+  return clean === "" ? null : clean.slice(0, findingNoteCharactersMax);
 }
 
 function notAffectedNote(justification: Justification | undefined, detail: string | undefined): string | null {
@@ -91,8 +92,7 @@ function notAffectedNote(justification: Justification | undefined, detail: strin
   return noteOf(detail === undefined || detail.trim() === "" ? claim : `${claim}. ${detail}`);
 }
 
-/** Notes have no control characters but tabs and line ends. */
-function noteOf(text: string | undefined): string | null {
-  const clean = (text ?? "").replace(/[^\P{Cc}\t\n\r]/gu, " ").trim();
-  return clean === "" ? null : clean.slice(0, findingNoteCharactersMax);
+function exploitableStatus(response: readonly string[]): FindingStatus {
+  if (response.includes("will_not_fix") || response.includes("can_not_fix")) return "ignored";
+  return response.length > 0 ? "in_progress" : "open";
 }

@@ -1,3 +1,6 @@
+/**
+ * The SQL of VEX documents: pages of a project's findings for the export, and the findings that an import's statements may be about.
+ */
 import type { Database, Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
@@ -62,7 +65,7 @@ export interface Candidate extends Decided {
   issue: bigint;
   package: bigint;
   ecosystem: Ecosystem;
-  /** What all spellings of the package's name share. */
+  /** The key that all spellings of the package's name share. */
   key: string;
   version: string;
 }

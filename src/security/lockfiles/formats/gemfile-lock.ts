@@ -4,16 +4,6 @@
  */
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 
-/** `PATH` lists gems of the repository itself. */
-const sources = new Set(["GEM", "GIT", "PATH", "PLUGIN SOURCE"]);
-
-interface Spec {
-  name: string;
-  version: string;
-  isOwn: boolean;
-  needs: string[];
-}
-
 /** @throws LockFileError with the line */
 export function readGemfileLock(text: string): LockGraph {
   const { specs, needed } = parsed(text);
@@ -29,6 +19,16 @@ export function readGemfileLock(text: string): LockGraph {
   for (const to of needed.flatMap((name) => purls.get(name) ?? [])) graph.need(null, to);
   return graph.finish();
 }
+
+interface Spec {
+  name: string;
+  version: string;
+  isOwn: boolean;
+  needs: string[];
+}
+
+/** `PATH` lists gems of the repository itself. */
+const sources = new Set(["GEM", "GIT", "PATH", "PLUGIN SOURCE"]);
 
 function parsed(text: string): { specs: Spec[]; needed: string[] } {
   const specs: Spec[] = [];

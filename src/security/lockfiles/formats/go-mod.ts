@@ -1,14 +1,9 @@
 /**
- * go.mod, with go.sum for modules of a Go before 1.17: since then go.mod names all modules of a build.
- * Source: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
+ * go.mod, with go.sum for modules of a Go before 1.17: since then go.mod names all modules of a build. `replace` and `exclude` are
+ * followed. Sources: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
  */
 import { compareVersions, readVersion } from "../../versions/version.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
-
-interface Module {
-  path: string;
-  version: string;
-}
 
 /** @param sum the text of go.sum; null if there is none @throws LockFileError with the line */
 export function readGoMod(text: string, sum: string | null): LockGraph {
@@ -30,65 +25,6 @@ export function readGoMod(text: string, sum: string | null): LockGraph {
   return graph.finish();
 }
 
-interface Context {
-  isIndirect: boolean;
-  /** By path, and by path and version; null for a folder. */
-  replaced: ReadonlyMap<string, Module | null>;
-  graph: LockGraphBuilder;
-}
-
-function addModule(module: Module, { isIndirect, replaced, graph }: Context): void {
-  const replacement = replaced.get(`${module.path} ${module.version}`) ?? replaced.get(module.path);
-  if (replacement === null) return graph.skip(module.path, "it is replaced by a folder");
-  const { path, version } = replacement ?? module;
-  const purl = graph.add({ ecosystem: "Go", name: path, version, indirect: isIndirect });
-  if (!isIndirect) graph.need(null, purl);
-}
-
-/** `old [version] => new [version]`; without a version the replacement is a folder. */
-function replacements(directives: GoDirective[]): Map<string, Module | null> {
-  const replaced = new Map<string, Module | null>();
-  for (const { words, line } of directives.filter(({ verb }) => verb === "replace")) {
-    const arrow = words.indexOf("=>");
-    const [path = "", version] = words.slice(arrow + 1);
-    if (arrow < 1 || arrow > 2 || path === "")
-      throw new LockFileError(`line ${line}: replaces nothing; "old => new version" is needed`);
-    replaced.set(words.slice(0, arrow).join(" "), version === undefined ? null : { path, version });
-  }
-  return replaced;
-}
-
-function moduleOf({ words, line }: GoDirective): Module {
-  const [path, version] = words;
-  if (path !== undefined && version !== undefined && words.length === 2) return { path, version };
-  throw new LockFileError(`line ${line}: is ${quoted(words.join(" "))}; a module with its version is needed`);
-}
-
-function isBefore117(directives: GoDirective[]): boolean {
-  const [, minor] = /^1\.(\d+)/.exec(directives.find(({ verb }) => verb === "go")?.words[0] ?? "1.16") ?? [];
-  return minor !== undefined && Number(minor) < 17;
-}
-
-/** Modules whose code was loaded have a line without `/go.mod`; of several versions the highest is built. */
-function builtModules(sum: string): Module[] {
-  const highest = new Map<string, string>();
-  for (const line of sum.split(/\r?\n/)) {
-    const [path = "", version = ""] = line.trim().split(/\s+/);
-    if (path === "" || version === "" || version.endsWith("/go.mod")) continue;
-    const known = highest.get(path);
-    if (known === undefined || isHigher(version, known)) highest.set(path, version);
-  }
-  return [...highest].map(([path, version]) => ({ path, version }));
-}
-
-/** The go command never writes versions that cannot be compared. */
-function isHigher(version: string, known: string): boolean {
-  const [one, other] = [readVersion({ scheme: "Go", text: version }), readVersion({ scheme: "Go", text: known })];
-  return one.known && (!other.known || compareVersions(one, other) > 0);
-}
-
-/** The lines of a go.mod file: `verb words` or a block of them, with comments after `//`. */
-
 interface GoDirective {
   verb: string;
   words: string[];
@@ -97,7 +33,7 @@ interface GoDirective {
   line: number;
 }
 
-/** @throws LockFileError with the line */
+/** The lines of a go.mod file: `verb words` or a block of them, with comments after `//`. @throws LockFileError with the line */
 function goDirectives(text: string): GoDirective[] {
   const directives: GoDirective[] = [];
   let block: string | null = null;
@@ -124,4 +60,66 @@ function wordsOf(text: string, line: number): string[] {
   if (words.some((word) => word === '"' || word === "`"))
     throw new LockFileError(`line ${line}: has a quotation mark that is not closed`);
   return words.map((word) => (/^["`]/.test(word) ? word.slice(1, -1) : word));
+}
+
+interface Module {
+  path: string;
+  version: string;
+}
+
+/** `old [version] => new [version]`; without a version the replacement is a folder. */
+function replacements(directives: GoDirective[]): Map<string, Module | null> {
+  const replaced = new Map<string, Module | null>();
+  for (const { words, line } of directives.filter(({ verb }) => verb === "replace")) {
+    const arrow = words.indexOf("=>");
+    const [path = "", version] = words.slice(arrow + 1);
+    if (arrow < 1 || arrow > 2 || path === "")
+      throw new LockFileError(`line ${line}: replaces nothing; "old => new version" is needed`);
+    replaced.set(words.slice(0, arrow).join(" "), version === undefined ? null : { path, version });
+  }
+  return replaced;
+}
+
+function moduleOf({ words, line }: GoDirective): Module {
+  const [path, version] = words;
+  if (path !== undefined && version !== undefined && words.length === 2) return { path, version };
+  throw new LockFileError(`line ${line}: is ${quoted(words.join(" "))}; a module with its version is needed`);
+}
+
+interface Context {
+  isIndirect: boolean;
+  /** By path, and by path and version; null for a folder. */
+  replaced: ReadonlyMap<string, Module | null>;
+  graph: LockGraphBuilder;
+}
+
+function addModule(module: Module, { isIndirect, replaced, graph }: Context): void {
+  const replacement = replaced.get(`${module.path} ${module.version}`) ?? replaced.get(module.path);
+  if (replacement === null) return graph.skip(module.path, "it is replaced by a folder");
+  const { path, version } = replacement ?? module;
+  const purl = graph.add({ ecosystem: "Go", name: path, version, indirect: isIndirect });
+  if (!isIndirect) graph.need(null, purl);
+}
+
+function isBefore117(directives: GoDirective[]): boolean {
+  const [, minor] = /^1\.(\d+)/.exec(directives.find(({ verb }) => verb === "go")?.words[0] ?? "1.16") ?? [];
+  return minor !== undefined && Number(minor) < 17;
+}
+
+/** Modules whose code was loaded have a line without `/go.mod`; of several versions the highest is built. */
+function builtModules(sum: string): Module[] {
+  const highest = new Map<string, string>();
+  for (const line of sum.split(/\r?\n/)) {
+    const [path = "", version = ""] = line.trim().split(/\s+/);
+    if (path === "" || version === "" || version.endsWith("/go.mod")) continue;
+    const known = highest.get(path);
+    if (known === undefined || isHigher(version, known)) highest.set(path, version);
+  }
+  return [...highest].map(([path, version]) => ({ path, version }));
+}
+
+/** The go command never writes versions that cannot be compared. */
+function isHigher(version: string, known: string): boolean {
+  const [one, other] = [readVersion({ scheme: "Go", text: version }), readVersion({ scheme: "Go", text: known })];
+  return one.known && (!other.known || compareVersions(one, other) > 0);
 }

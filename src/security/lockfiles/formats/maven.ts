@@ -1,16 +1,13 @@
 /**
- * pom.xml: dependencies whose versions are in the file, directly, by properties or by its dependencyManagement.
- * Source: https://maven.apache.org/pom.html and
- * https://maven.apache.org/guides/introduction/introduction-to-dependency-mechanism.html
+ * Lock files of Maven and Gradle: pom.xml and gradle.lockfile.
+ *
+ * A pom.xml gives the dependencies whose versions are in the file, directly, by properties or by its dependencyManagement. No parent is
+ * fetched, and a range is not a version. A profile applies only to some builds, so its dependencies are optional. Sources:
+ * https://maven.apache.org/pom.html and https://maven.apache.org/guides/introduction/introduction-to-dependency-mechanism.html
  */
 import { lockFileTextCharactersMax } from "../../limits.ts";
 import { LockFileError, LockGraphBuilder, type LockGraph, type LockScope, quoted } from "../lock-graph.ts";
 import { childOf, childrenOf, childText, parseLockXml, type XmlElement } from "../syntax.ts";
-
-interface Managed {
-  version: string | null;
-  scope: string | null;
-}
 
 /** @throws LockFileError */
 export function readPom(text: string): LockGraph {
@@ -28,13 +25,64 @@ export function readPom(text: string): LockGraph {
   return graph.finish();
 }
 
-function dependenciesOf(element: XmlElement): XmlElement[] {
-  return childrenOf(childOf(element, "dependencies"), "dependency");
+/**
+ * gradle.lockfile and buildscript-gradle.lockfile: packages with their configurations, without the dependencies between them. Source:
+ * https://docs.gradle.org/current/userguide/dependency_locking.html
+ * @throws LockFileError with the line
+ */
+export function readGradleLockfile(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const entry = line.trim();
+    if (entry === "" || entry.startsWith("#") || entry.startsWith("empty=")) continue;
+    const [, group, artifact, version, configurations = ""] = /^([^:=\s]+):([^:=\s]+):([^:=\s]+)=(.*)$/.exec(entry) ?? [];
+    if (group === undefined || artifact === undefined || version === undefined) {
+      throw new LockFileError(`line ${index + 1}: is ${quoted(entry)}; "group:artifact:version=configurations" is needed`);
+    }
+    graph.add({ ecosystem: "Maven", name: `${group}:${artifact}`, version, scope: gradleScopeOf(configurations.split(",")) });
+  }
+  return graph.finish();
 }
 
-function keyOf(dependency: XmlElement, properties: PomProperties): string {
-  const part = (name: string) => properties.filled(childText(dependency, name) ?? "") ?? "";
-  return `${part("groupId")}:${part("artifactId")}`;
+interface PomProperties {
+  /** The text with its properties replaced; null if one is defined outside of the file, or circularly. */
+  filled(text: string): string | null;
+}
+
+/** Properties of a pom.xml, `${name}`: https://maven.apache.org/pom.html#properties */
+function pomProperties(project: XmlElement): PomProperties {
+  const own = childOf(project, "properties")?.children ?? [];
+  const values = new Map(own.map(({ name, text }) => [name, text.trim()]));
+  const parent = childOf(project, "parent");
+  for (const field of ["groupId", "artifactId", "version"]) {
+    const ofParent = childText(parent, field);
+    const value = childText(project, field) ?? (field === "artifactId" ? null : ofParent);
+    if (value !== null)
+      for (const prefix of ["project.", "pom.", ""]) if (!values.has(prefix + field)) values.set(prefix + field, value);
+    if (ofParent !== null) values.set(`project.parent.${field}`, ofParent);
+  }
+  return { filled: (text) => filledIn(text, values) };
+}
+
+/** A value may use properties that use others, but no more than this many. */
+const stepsMax = 32;
+
+/** A value may contain further properties; each step replaces one. */
+function filledIn(text: string, values: ReadonlyMap<string, string>): string | null {
+  let filled = text;
+  for (let step = 0; step < stepsMax; step++) {
+    const [written, name = ""] = /\$\{([^${}]{1,200})\}/.exec(filled) ?? [];
+    if (written === undefined) return filled.includes("${") ? null : filled;
+    const value = values.get(name.trim());
+    if (value === undefined || filled.length + value.length > lockFileTextCharactersMax) return null;
+    filled = filled.replace(written, () => value);
+  }
+  return null;
+}
+
+interface Managed {
+  version: string | null;
+  scope: string | null;
 }
 
 function managedIn(project: XmlElement, properties: PomProperties): Map<string, Managed> {
@@ -45,6 +93,15 @@ function managedIn(project: XmlElement, properties: PomProperties): Map<string, 
       { version: childText(dependency, "version"), scope: childText(dependency, "scope") },
     ]),
   );
+}
+
+function keyOf(dependency: XmlElement, properties: PomProperties): string {
+  const part = (name: string) => properties.filled(childText(dependency, name) ?? "") ?? "";
+  return `${part("groupId")}:${part("artifactId")}`;
+}
+
+function dependenciesOf(element: XmlElement): XmlElement[] {
+  return childrenOf(childOf(element, "dependencies"), "dependency");
 }
 
 interface Context {
@@ -80,10 +137,6 @@ function addDependency(dependency: XmlElement, { properties, managed, graph, pro
   );
 }
 
-function scopeOf(scope: string | null): LockScope {
-  return scope === "test" ? "excluded" : "required";
-}
-
 /** `[1.0]` allows only that version; other ranges allow several. */
 function exactVersion(text: string | null): string | null {
   const [, bracketed] = /^\[([^[\](),]+)\]$/.exec(text ?? "") ?? [];
@@ -91,60 +144,8 @@ function exactVersion(text: string | null): string | null {
   return version === "" || /[[\](),\s]/.test(version) || /^(?:LATEST|RELEASE)$/.test(version) ? null : version;
 }
 
-/** Properties of a pom.xml, `${name}`: https://maven.apache.org/pom.html#properties */
-
-interface PomProperties {
-  /** The text with its properties replaced; null if one is defined outside of the file, or circularly. */
-  filled(text: string): string | null;
-}
-
-const stepsMax = 32;
-
-function pomProperties(project: XmlElement): PomProperties {
-  const own = childOf(project, "properties")?.children ?? [];
-  const values = new Map(own.map(({ name, text }) => [name, text.trim()]));
-  const parent = childOf(project, "parent");
-  for (const field of ["groupId", "artifactId", "version"]) {
-    const ofParent = childText(parent, field);
-    const value = childText(project, field) ?? (field === "artifactId" ? null : ofParent);
-    if (value !== null)
-      for (const prefix of ["project.", "pom.", ""]) if (!values.has(prefix + field)) values.set(prefix + field, value);
-    if (ofParent !== null) values.set(`project.parent.${field}`, ofParent);
-  }
-  return { filled: (text) => filledIn(text, values) };
-}
-
-/** A value may contain further properties; each step replaces one. */
-function filledIn(text: string, values: ReadonlyMap<string, string>): string | null {
-  let filled = text;
-  for (let step = 0; step < stepsMax; step++) {
-    const [written, name = ""] = /\$\{([^${}]{1,200})\}/.exec(filled) ?? [];
-    if (written === undefined) return filled.includes("${") ? null : filled;
-    const value = values.get(name.trim());
-    if (value === undefined || filled.length + value.length > lockFileTextCharactersMax) return null;
-    filled = filled.replace(written, () => value);
-  }
-  return null;
-}
-
-/**
- * gradle.lockfile and buildscript-gradle.lockfile: packages with their configurations, without the dependencies between them.
- * Source: https://docs.gradle.org/current/userguide/dependency_locking.html
- */
-
-/** @throws LockFileError with the line */
-export function readGradleLockfile(text: string): LockGraph {
-  const graph = new LockGraphBuilder();
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const entry = line.trim();
-    if (entry === "" || entry.startsWith("#") || entry.startsWith("empty=")) continue;
-    const [, group, artifact, version, configurations = ""] = /^([^:=\s]+):([^:=\s]+):([^:=\s]+)=(.*)$/.exec(entry) ?? [];
-    if (group === undefined || artifact === undefined || version === undefined) {
-      throw new LockFileError(`line ${index + 1}: is ${quoted(entry)}; "group:artifact:version=configurations" is needed`);
-    }
-    graph.add({ ecosystem: "Maven", name: `${group}:${artifact}`, version, scope: gradleScopeOf(configurations.split(",")) });
-  }
-  return graph.finish();
+function scopeOf(scope: string | null): LockScope {
+  return scope === "test" ? "excluded" : "required";
 }
 
 /** `excluded` if all configurations are for tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */

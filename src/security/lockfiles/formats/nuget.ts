@@ -1,12 +1,17 @@
 /**
- * packages.lock.json, versions 1 and 2.
- * Source: https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies
+ * NuGet's lock files: packages.lock.json, project.assets.json and packages.config. Each target framework has its own list; a package of
+ * several lists counts once. Names are compared without case. Projects of the same repository are not packages: their dependencies are
+ * the repository's.
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 import { parseLockJson, childrenOf, parseLockXml } from "../syntax.ts";
 
-/** @throws LockFileError with the entry */
+/**
+ * packages.lock.json, versions 1 and 2. Source:
+ * https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies
+ * @throws LockFileError with the entry
+ */
 export function readNugetPackagesLock(text: string): LockGraph {
   const lock = parseLockJson(text);
   const version = fieldOf(lock, "version");
@@ -17,6 +22,45 @@ export function readNugetPackagesLock(text: string): LockGraph {
   for (const [framework, packages] of Object.entries(objectOf(lock, "dependencies") ?? {})) {
     if (!isObject(packages)) throw new LockFileError(`dependencies[${quoted(framework)}]: is no object`);
     addFramework(packages, `dependencies[${quoted(framework)}]`, graph);
+  }
+  return graph.finish();
+}
+
+/**
+ * project.assets.json, version 3, which a restore writes to `obj`. Source: NuGet's own reader,
+ * src/NuGet.Core/NuGet.ProjectModel/LockFile/LockFileFormat.cs in NuGet/NuGet.Client
+ * @throws LockFileError with the entry
+ */
+export function readProjectAssets(text: string): LockGraph {
+  const assets = parseLockJson(text);
+  const version = fieldOf(assets, "version");
+  if (version !== 3 && version !== 4) {
+    throw new LockFileError(`version: is ${JSON.stringify(version ?? null).slice(0, 60)}; 3 and 4 are read`);
+  }
+  const graph = new LockGraphBuilder();
+  const direct = directNames(assets);
+  for (const [framework, libraries] of Object.entries(objectOf(assets, "targets") ?? {})) {
+    if (!isObject(libraries)) throw new LockFileError(`targets[${quoted(framework)}]: is no object`);
+    addTarget({ libraries, place: `targets[${quoted(framework)}]`, direct, graph });
+  }
+  return graph.finish();
+}
+
+/**
+ * packages.config: all packages in one list, without marking direct ones. Source:
+ * https://learn.microsoft.com/nuget/reference/packages-config
+ * @throws LockFileError with the entry
+ */
+export function readPackagesConfig(text: string): LockGraph {
+  const root = parseLockXml(text);
+  if (root.name !== "packages") throw new LockFileError(`<${root.name.slice(0, 60)}>: is its root element; <packages> is needed`);
+  const graph = new LockGraphBuilder();
+  for (const [index, { attributes }] of childrenOf(root, "package").entries()) {
+    const name = attributes.get("id");
+    const version = attributes.get("version");
+    if (!name || !version) throw new LockFileError(`<package> ${index + 1}: has no id or no version`);
+    const isForDevelopment = attributes.get("developmentDependency")?.toLowerCase() === "true";
+    graph.add({ ecosystem: "NuGet", name, version, scope: isForDevelopment ? "excluded" : "required" });
   }
   return graph.finish();
 }
@@ -50,25 +94,13 @@ function isProject(entry: JsonObject): boolean {
   return textOf(entry, "type") === "Project";
 }
 
-/**
- * project.assets.json, version 3, which a restore writes to `obj`.
- * Source: NuGet's own reader, src/NuGet.Core/NuGet.ProjectModel/LockFile/LockFileFormat.cs in NuGet/NuGet.Client
- */
-
-/** @throws LockFileError with the entry */
-export function readProjectAssets(text: string): LockGraph {
-  const assets = parseLockJson(text);
-  const version = fieldOf(assets, "version");
-  if (version !== 3 && version !== 4) {
-    throw new LockFileError(`version: is ${JSON.stringify(version ?? null).slice(0, 60)}; 3 and 4 are read`);
-  }
-  const graph = new LockGraphBuilder();
-  const direct = directNames(assets);
-  for (const [framework, libraries] of Object.entries(objectOf(assets, "targets") ?? {})) {
-    if (!isObject(libraries)) throw new LockFileError(`targets[${quoted(framework)}]: is no object`);
-    addTarget({ libraries, place: `targets[${quoted(framework)}]`, direct, graph });
-  }
-  return graph.finish();
+/** `autoReferenced` packages come from the SDK and are direct dependencies too. */
+function directNames(assets: JsonObject): Set<string> {
+  const frameworks = objectOf(objectOf(assets, "project") ?? {}, "frameworks") ?? {};
+  const names = Object.values(frameworks).flatMap((framework) =>
+    isObject(framework) ? Object.keys(objectOf(framework, "dependencies") ?? {}) : [],
+  );
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 interface Target {
@@ -103,33 +135,4 @@ function libraryOf(place: string, key: string, fields: JsonValue) {
   const slash = key.indexOf("/");
   if (slash <= 0 || !isObject(fields)) throw new LockFileError(`${place}: is no library "name/version"`);
   return { name: key.slice(0, slash), version: key.slice(slash + 1), fields };
-}
-
-/** `autoReferenced` packages come from the SDK and are direct dependencies too. */
-function directNames(assets: JsonObject): Set<string> {
-  const frameworks = objectOf(objectOf(assets, "project") ?? {}, "frameworks") ?? {};
-  const names = Object.values(frameworks).flatMap((framework) =>
-    isObject(framework) ? Object.keys(objectOf(framework, "dependencies") ?? {}) : [],
-  );
-  return new Set(names.map((name) => name.toLowerCase()));
-}
-
-/**
- * packages.config: all packages in one list, without marking direct ones.
- * Source: https://learn.microsoft.com/nuget/reference/packages-config
- */
-
-/** @throws LockFileError with the entry */
-export function readPackagesConfig(text: string): LockGraph {
-  const root = parseLockXml(text);
-  if (root.name !== "packages") throw new LockFileError(`<${root.name.slice(0, 60)}>: is its root element; <packages> is needed`);
-  const graph = new LockGraphBuilder();
-  for (const [index, { attributes }] of childrenOf(root, "package").entries()) {
-    const name = attributes.get("id");
-    const version = attributes.get("version");
-    if (!name || !version) throw new LockFileError(`<package> ${index + 1}: has no id or no version`);
-    const isForDevelopment = attributes.get("developmentDependency")?.toLowerCase() === "true";
-    graph.add({ ecosystem: "NuGet", name, version, scope: isForDevelopment ? "excluded" : "required" });
-  }
-  return graph.finish();
 }

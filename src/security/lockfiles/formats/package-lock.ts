@@ -1,6 +1,9 @@
 /**
- * package-lock.json and npm-shrinkwrap.json, versions 1 to 3.
- * Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
+ * package-lock.json and npm-shrinkwrap.json, versions 1 to 3. Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
+ *
+ * Versions 2 and 3 list packages by their folders, `node_modules/a/node_modules/b`. Which of several versions a package needs is found
+ * as Node.js finds modules: in the folder's own `node_modules`, then in those above. Version 1 nests packages like their installation
+ * and does not mark direct dependencies. Version 2 contains both forms; the newer one is read, because it contains more.
  */
 import { lockFileFoldersMax } from "../../limits.ts";
 import { fieldOf, objectOf, isObject, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
@@ -16,19 +19,14 @@ export function readPackageLock(text: string): LockGraph {
     throw new LockFileError(`lockfileVersion: is ${JSON.stringify(version).slice(0, 60)}; 1, 2 and 3 are read`);
   }
   const packages = objectOf(lock, "packages");
-  // Version 2 contains everything twice, for old and new npm; the newer form contains more.
+  // Version 2 contains both forms, one for old and one for new npm.
   if (packages !== null) addV2Packages(packages, graph);
   else if (version === 3) throw new LockFileError("packages: is missing");
   else addV1Packages(objectOf(lock, "dependencies") ?? {}, graph);
   return graph.finish();
 }
 
-/** Versions 2 and 3: packages by their folders, `node_modules/a/node_modules/b`. */
-
 const installed = "node_modules/";
-
-/** The project itself and its workspaces have no purl: their dependencies are the project's. */
-type Purls = ReadonlyMap<string, string>;
 
 /** @throws LockFileError with the entry */
 function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): void {
@@ -81,6 +79,9 @@ function neededBy(entry: JsonObject, isOwn: boolean): [string, LockScope][] {
   ];
 }
 
+/** The project itself and its workspaces have no purl: their dependencies are the project's. */
+type Purls = ReadonlyMap<string, string>;
+
 interface Search {
   /** The folder of the dependent package. */
   from: string;
@@ -100,18 +101,16 @@ function findPath({ from, name, packages, purls }: Search): string {
   }
 }
 
-/** Version 1: packages nested like their installation. It does not mark direct dependencies. */
-
-/** The packages installed beside a package, and those above. */
-interface Level {
-  purls: Map<string, string>;
-  above: Level | null;
-}
-
 /** @throws LockFileError with the entry */
 function addV1Packages(dependencies: JsonObject, graph: LockGraphBuilder): void {
   addLevel(dependencies, null, graph);
   graph.inferDirectDependencies();
+}
+
+/** The packages in the same folder as a package, and those in folders above. */
+interface Level {
+  purls: Map<string, string>;
+  above: Level | null;
 }
 
 /** @returns where nested packages look first */
@@ -138,14 +137,6 @@ function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGrap
   return level;
 }
 
-function find(name: string, from: Level): string | undefined {
-  for (let level: Level | null = from; level !== null; level = level.above) {
-    const purl = level.purls.get(name);
-    if (purl !== undefined) return purl;
-  }
-  return undefined;
-}
-
 /** An alias `npm:name@1.2.3` contains the real package. */
 function addV1Package(name: string, entry: JsonObject, graph: LockGraphBuilder): string | null {
   const written = textOf(entry, "version");
@@ -159,4 +150,12 @@ function addV1Package(name: string, entry: JsonObject, graph: LockGraphBuilder):
     isBundled ? "it is bundled without a version" : `its version is ${quoted(version ?? "")}, no release of the registry`,
   );
   return null;
+}
+
+function find(name: string, from: Level): string | undefined {
+  for (let level: Level | null = from; level !== null; level = level.above) {
+    const purl = level.purls.get(name);
+    if (purl !== undefined) return purl;
+  }
+  return undefined;
 }

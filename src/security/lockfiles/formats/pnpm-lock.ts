@@ -1,6 +1,8 @@
 /**
- * pnpm-lock.yaml, versions 5 to 9.
- * Source: https://github.com/pnpm/spec/tree/master/lockfile
+ * pnpm-lock.yaml, versions 5 to 9. Source: https://github.com/pnpm/spec/tree/master/lockfile
+ *
+ * Packages are keys whose form depends on the version: `/name/1.2.3_peers` in 5, `/name@1.2.3(peers)` in 6, `name@1.2.3(peers)` in 9.
+ * Only packages of the registry count, not folders or addresses.
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject } from "../../sboms/json.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph, type LockScope } from "../lock-graph.ts";
@@ -33,17 +35,17 @@ export function readPnpmLock(text: string): LockGraph {
   return graph.finish();
 }
 
-interface Facts {
-  name: string;
-  version: string;
-  scope?: LockScope;
-}
-
 interface Placed {
   path: string;
   entry: JsonObject;
   packages: JsonObject;
   major: number;
+}
+
+interface Facts {
+  name: string;
+  version: string;
+  scope?: LockScope;
 }
 
 /** Entries of other sources than the registry also contain name and version. */
@@ -57,14 +59,25 @@ function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   return fieldOf(described, "optional") === true ? { name, version, scope: "optional" } : { name, version };
 }
 
-/** Without workspaces the project itself is at the top level. */
-function importersOf(lock: JsonObject): JsonObject[] {
-  const importers = objectOf(lock, "importers");
-  if (importers === null) return [lock];
-  return Object.entries(importers).map(([folder, importer]) => {
-    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is no mapping`);
-    return importer;
-  });
+/** @returns null for anything but a package of the registry, such as a folder or an address */
+function parsePnpmPath(path: string, major: number): { name: string; version: string } | null {
+  const bare = path.replace(/^\//, "").replace(/\(.*$/s, "");
+  const at = major === 5 ? bare.lastIndexOf("/") : bare.indexOf("@", 1);
+  if (at <= 0) return null;
+  const name = bare.slice(0, at);
+  const version = major === 5 ? bare.slice(at + 1).replace(/_.*$/s, "") : bare.slice(at + 1);
+  return /^\d/.test(version) && /^(?:@[^/@]+\/)?[^/@]+$/.test(name) ? { name, version } : null;
+}
+
+function firstKnown(paths: string[], purls: ReadonlyMap<string, string>): string | undefined {
+  return paths.map((path) => purls.get(path)).find((purl) => purl !== undefined);
+}
+
+/** Possible paths of a dependency: its reference is already a path for aliases and other sources, else a version. */
+function pnpmPaths({ name, reference, major }: { name: string; reference: string; major: number }): string[] {
+  if (reference.startsWith("link:")) return [];
+  if (major === 5) return [`/${name}/${reference}`, reference];
+  return major < 9 ? [`/${name}@${reference}`, reference] : [`${name}@${reference}`, reference];
 }
 
 interface Needing {
@@ -90,25 +103,12 @@ function addNeeds({ from, entry, find, graph }: Needing): void {
   }
 }
 
-function firstKnown(paths: string[], purls: ReadonlyMap<string, string>): string | undefined {
-  return paths.map((path) => purls.get(path)).find((purl) => purl !== undefined);
-}
-
-/** pnpm's paths of packages: `/name/1.2.3_peers` in version 5, `/name@1.2.3(peers)` in 6, `name@1.2.3(peers)` in 9. */
-
-/** @returns null for anything but a package of the registry, such as a folder or an address */
-function parsePnpmPath(path: string, major: number): { name: string; version: string } | null {
-  const bare = path.replace(/^\//, "").replace(/\(.*$/s, "");
-  const at = major === 5 ? bare.lastIndexOf("/") : bare.indexOf("@", 1);
-  if (at <= 0) return null;
-  const name = bare.slice(0, at);
-  const version = major === 5 ? bare.slice(at + 1).replace(/_.*$/s, "") : bare.slice(at + 1);
-  return /^\d/.test(version) && /^(?:@[^/@]+\/)?[^/@]+$/.test(name) ? { name, version } : null;
-}
-
-/** Possible paths of a dependency: its reference is already a path for aliases and other sources, else a version. */
-function pnpmPaths({ name, reference, major }: { name: string; reference: string; major: number }): string[] {
-  if (reference.startsWith("link:")) return [];
-  if (major === 5) return [`/${name}/${reference}`, reference];
-  return major < 9 ? [`/${name}@${reference}`, reference] : [`${name}@${reference}`, reference];
+/** Without workspaces the project itself is at the top level. */
+function importersOf(lock: JsonObject): JsonObject[] {
+  const importers = objectOf(lock, "importers");
+  if (importers === null) return [lock];
+  return Object.entries(importers).map(([folder, importer]) => {
+    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is no mapping`);
+    return importer;
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * poetry.lock of Poetry 1 and 2. It does not mark direct dependencies.
- * Source: https://python-poetry.org/docs/basic-usage/#installing-with-poetrylock and its reader, poetry/packages/locker.py
+ * The lock files of Python: poetry.lock, pdm.lock, uv.lock, Pipfile.lock and requirements.txt. Names of projects are compared in their
+ * normalized form (https://packaging.python.org/en/latest/specifications/name-normalization/). A file may have several versions of a
+ * project, one for each Python or platform. Only exact pins are packages; anything else is reported as not pinned.
  */
 import { lockFileVersionsMax } from "../../limits.ts";
 import { fieldOf, objectOf, textOf, textsOf, type JsonObject, isObject, objectsOf, type JsonValue } from "../../sboms/json.ts";
@@ -8,7 +9,11 @@ import { packageKey } from "../../versions/ecosystem.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope, LockFileError, quoted } from "../lock-graph.ts";
 import { lockEntries, parseLockJson } from "../syntax.ts";
 
-/** @throws LockFileError */
+/**
+ * poetry.lock of Poetry 1 and 2. It does not mark direct dependencies. Source:
+ * https://python-poetry.org/docs/basic-usage/#installing-with-poetrylock and its reader, poetry/packages/locker.py
+ * @throws LockFileError
+ */
 export function readPoetryLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   const index = new LockedProjects();
@@ -30,22 +35,11 @@ export function readPoetryLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** Poetry 1 writes a category, Poetry 2 groups, versions between them neither. */
-function poetryScopeOf(fields: JsonObject): LockScope | null {
-  const groups = textsOf(fields, "groups");
-  const category = textOf(fields, "category");
-  if (category === "dev" || (groups.length > 0 && !groups.includes("main"))) return "excluded";
-  if (fieldOf(fields, "optional") === true) return "optional";
-  return groups.length > 0 || category !== null ? "required" : null;
-}
-
 /**
- * pdm.lock. It does not mark direct dependencies.
- * Source: https://pdm-project.org/latest/usage/lockfile/ and its reader, src/pdm/formats and src/pdm/models/repositories in
- * pdm-project/pdm
+ * pdm.lock. It does not mark direct dependencies. Source: https://pdm-project.org/latest/usage/lockfile/ and its reader,
+ * src/pdm/formats and src/pdm/models/repositories in pdm-project/pdm
+ * @throws LockFileError
  */
-
-/** @throws LockFileError */
 export function readPdmLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   const index = new LockedProjects();
@@ -68,19 +62,11 @@ export function readPdmLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** Packages of the group `default` are needed at run time. */
-function pdmScopeOf(fields: JsonObject): LockScope | null {
-  const groups = textsOf(fields, "groups");
-  if (groups.length === 0) return null;
-  return groups.includes("default") ? "required" : "excluded";
-}
-
 /**
- * uv.lock.
- * Source: https://docs.astral.sh/uv/concepts/projects/layout/#the-lockfile and its reader, crates/uv-resolver/src/lock in astral-sh/uv
+ * uv.lock. Source: https://docs.astral.sh/uv/concepts/projects/layout/#the-lockfile and its reader, crates/uv-resolver/src/lock in
+ * astral-sh/uv
+ * @throws LockFileError
  */
-
-/** @throws LockFileError */
 export function readUvLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   const index = new LockedProjects();
@@ -101,35 +87,11 @@ export function readUvLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** The project itself, its workspace's members, and other folders. */
-function isFolder(source: JsonObject): boolean {
-  return ["editable", "virtual", "directory"].some((kind) => fieldOf(source, kind) !== undefined);
-}
-
-interface Need {
-  dependency: JsonObject;
-  scope: LockScope;
-}
-
-function neededBy(fields: JsonObject): Need[] {
-  return [
-    ...objectsOf(fields, "dependencies").map((dependency): Need => ({ dependency, scope: "required" })),
-    ...listsOf(fieldOf(fields, "optional-dependencies")).map((dependency): Need => ({ dependency, scope: "optional" })),
-    ...listsOf(fieldOf(fields, "dev-dependencies")).map((dependency): Need => ({ dependency, scope: "excluded" })),
-  ];
-}
-
-/** All lists of a table, by the names of extras or groups. */
-function listsOf(table: JsonValue | undefined): JsonObject[] {
-  return isObject(table) ? Object.keys(table).flatMap((key) => objectsOf(table, key)) : [];
-}
-
 /**
- * Pipfile.lock. It only lists packages, without the dependencies between them.
- * Source: https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
+ * Pipfile.lock. It only lists packages, without the dependencies between them. Source:
+ * https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
+ * @throws LockFileError with the entry
  */
-
-/** @throws LockFileError with the entry */
 export function readPipfileLock(text: string): LockGraph {
   const lock = parseLockJson(text);
   const graph = new LockGraphBuilder();
@@ -150,18 +112,12 @@ export function readPipfileLock(text: string): LockGraph {
 }
 
 /**
- * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`).
- * Source: https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
+ * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`). Sources:
+ * https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
  * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
+ * @param path its name may mark it as development only
+ * @throws LockFileError
  */
-
-interface Requirement {
-  text: string;
-  /** The names in its comments: packages, or files after `-r`. */
-  via: string[];
-}
-
-/** @param path its name may mark it as development only @throws LockFileError */
 export function readRequirements(text: string, path: string): LockGraph {
   const graph = new LockGraphBuilder();
   const index = new LockedProjects();
@@ -187,48 +143,13 @@ export function readRequirements(text: string, path: string): LockGraph {
   return graph.finish();
 }
 
-/**
- * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts
- * never match the same blanks; otherwise the expression would try every division of a line of blanks.
- */
-const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
-
-function exactVersion(rest: string): string | null {
-  return exactPin.exec(rest)?.[1] ?? null;
-}
-
-/** A comment begins the line or follows a blank; null if there is none. */
-function partedAtComment(line: string): { requirement: string; comment: string | null } {
-  const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
-  if (at === -1) return { requirement: line.trim(), comment: null };
-  return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
-}
-
-/** Joins lines that a backslash continues, without pip's options. */
-function requirementsOf(text: string): Requirement[] {
-  const requirements: Requirement[] = [];
-  let isVia = false;
-  for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
-    const { requirement, comment } = partedAtComment(line);
-    if (requirement !== "") {
-      if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
-      isVia = false;
-    }
-    const named = /^via\b/.test(comment ?? "") ? comment?.slice("via".length).trim() : undefined;
-    isVia = named !== undefined || (isVia && comment !== null);
-    const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
-    requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));
-  }
-  return requirements;
-}
-
 interface Known {
   version: string | null;
   /** null for a folder of the repository. */
   purl: string | null;
 }
 
-/** The packages of a lock file by name. A file may have several versions of one, for different Pythons or platforms. */
+/** The packages of a lock file by name. */
 class LockedProjects {
   readonly #projects = new Map<string, Known[]>();
 
@@ -250,13 +171,92 @@ class LockedProjects {
   }
 }
 
-/** One spelling for each project: https://packaging.python.org/en/latest/specifications/name-normalization/ */
+/** The project itself, its workspace's members, and other folders. */
+function isFolder(source: JsonObject): boolean {
+  return ["editable", "virtual", "directory"].some((kind) => fieldOf(source, kind) !== undefined);
+}
 
-function projectKey(name: string): string {
-  return packageKey({ ecosystem: "PyPI", name });
+/** Poetry 1 writes a category, Poetry 2 groups, versions between them neither. */
+function poetryScopeOf(fields: JsonObject): LockScope | null {
+  const groups = textsOf(fields, "groups");
+  const category = textOf(fields, "category");
+  if (category === "dev" || (groups.length > 0 && !groups.includes("main"))) return "excluded";
+  if (fieldOf(fields, "optional") === true) return "optional";
+  return groups.length > 0 || category !== null ? "required" : null;
+}
+
+/** Packages of the group `default` are needed at run time. */
+function pdmScopeOf(fields: JsonObject): LockScope | null {
+  const groups = textsOf(fields, "groups");
+  if (groups.length === 0) return null;
+  return groups.includes("default") ? "required" : "excluded";
 }
 
 /** The name at the start of a requirement: https://packaging.python.org/en/latest/specifications/dependency-specifiers/ */
 function requirementName(requirement: string): string | null {
   return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)/.exec(requirement)?.[1] ?? null;
+}
+
+interface Need {
+  dependency: JsonObject;
+  scope: LockScope;
+}
+
+function neededBy(fields: JsonObject): Need[] {
+  return [
+    ...objectsOf(fields, "dependencies").map((dependency): Need => ({ dependency, scope: "required" })),
+    ...listsOf(fieldOf(fields, "optional-dependencies")).map((dependency): Need => ({ dependency, scope: "optional" })),
+    ...listsOf(fieldOf(fields, "dev-dependencies")).map((dependency): Need => ({ dependency, scope: "excluded" })),
+  ];
+}
+
+/** All lists of a table, by the names of extras or groups. */
+function listsOf(table: JsonValue | undefined): JsonObject[] {
+  return isObject(table) ? Object.keys(table).flatMap((key) => objectsOf(table, key)) : [];
+}
+
+interface Requirement {
+  text: string;
+  /** The names in its comments: packages, or files after `-r`. */
+  via: string[];
+}
+
+/** Joins lines that a backslash continues, without pip's options. */
+function requirementsOf(text: string): Requirement[] {
+  const requirements: Requirement[] = [];
+  let isVia = false;
+  for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
+    const { requirement, comment } = partedAtComment(line);
+    if (requirement !== "") {
+      if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
+      isVia = false;
+    }
+    const named = /^via\b/.test(comment ?? "") ? comment?.slice("via".length).trim() : undefined;
+    isVia = named !== undefined || (isVia && comment !== null);
+    const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
+    requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));
+  }
+  return requirements;
+}
+
+/** A comment begins the line or follows a blank; null if there is none. */
+function partedAtComment(line: string): { requirement: string; comment: string | null } {
+  const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
+  if (at === -1) return { requirement: line.trim(), comment: null };
+  return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
+}
+
+/**
+ * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts
+ * never match the same blanks; otherwise the expression would try every division of a line of blanks.
+ */
+const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
+
+function exactVersion(rest: string): string | null {
+  return exactPin.exec(rest)?.[1] ?? null;
+}
+
+/** One spelling for each project. */
+function projectKey(name: string): string {
+  return packageKey({ ecosystem: "PyPI", name });
 }

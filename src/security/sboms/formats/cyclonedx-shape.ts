@@ -1,4 +1,12 @@
-/** The parts of a CycloneDX document without components; source: the JSON schemas of versions 1.2 to 1.7. */
+/**
+ * The rules of CycloneDX 1.2 to 1.7 for the fields that are read; source: the JSON schemas of these versions. Each rule has the
+ * versions in which it holds: required fields, types, unique refs, enumerations, and from 1.4 on the refusal of unknown fields, like
+ * the schemas.
+ *
+ * They replace the official schemas because one description then validates JSON and XML alike and names the location in either; a
+ * recursive anyOf of a whole schema names neither the field nor the remedy. Parts stand before the parts that use them. The ids of
+ * licenses come from a package that follows SPDX's lists, since the schemas list them all and grow with them.
+ */
 import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };
 import current from "spdx-license-ids/index.json" with { type: "json" };
 import { isObject, type JsonObject } from "../json.ts";
@@ -156,8 +164,6 @@ const citation = object(
 
 const citations = list(() => citation, { items: "citation" });
 
-/** Components and services of CycloneDX 1.2 to 1.7, which may be nested; source: the JSON schemas of these versions. */
-
 const types = new Map([
   ...["application", "framework", "library", "container", "operating-system", "device", "firmware", "file"].map(
     (name) => [name, 2] as const,
@@ -240,13 +246,6 @@ const service: ObjectShape = object(
   { closedFrom: 4, identity: () => "bom-ref" },
 );
 
-/**
- * The rules of CycloneDX 1.2 to 1.7 for the fields that are read: required fields, types, unique refs, enumerations, and fields
- * that a version does not have (from 1.4 on, like its schemas). They replace the official schemas because one description then
- * validates JSON and XML alike and names the location in either; a recursive anyOf of a whole schema names neither the field
- * nor the remedy.
- */
-
 const tool = object(
   {
     vendor: field(text()),
@@ -305,6 +304,7 @@ function dependencyRule(value: JsonObject, version: number): RuleBreak | null {
   return version >= 5 && value["ref"] === "" ? { key: "ref", says: "must not be empty" } : null;
 }
 
+/** A whole document. */
 export const bom: ObjectShape = object(
   {
     $schema: field(opaque),
@@ -335,11 +335,6 @@ export const bom: ObjectShape = object(
   },
   { closedFrom: 4 },
 );
-
-/**
- * The ids of SPDX's license and exception lists, including withdrawn ones: the values that CycloneDX allows as a license's
- * `id`. Its schemas list them all and grow with SPDX's lists; here they come from a package that follows those lists.
- */
 
 const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
 

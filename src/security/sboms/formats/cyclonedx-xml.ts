@@ -1,7 +1,9 @@
 /**
- * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are
- * skipped and use no memory. The parser is saxes: it refuses anything that is not well-formed (undefined entities, unbound
- * prefixes, two roots), reports the location, and needs a quarter of the time and memory of a tree-building parser for 50 MiB.
+ * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are skipped and
+ * use no memory. `validate` then finds the faults of that value.
+ *
+ * The parser is saxes. It refuses anything that is not well-formed (undefined entities, unbound prefixes, two roots), reports the
+ * location, and needs a quarter of the time and memory of a tree-building parser for 50 MiB. DTDs are refused before the parser runs.
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax, sbomTextCharactersMax } from "../../limits.ts";
@@ -9,13 +11,12 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { SbomRefusal } from "../refusal.ts";
 import type { ObjectShape, Field, ListShape, Shape } from "../shape.ts";
 
-const namespace = /^http:\/\/cyclonedx\.org\/schema\/bom\/(\d+\.\d+)$/;
 const chunkCharacters = 65_536;
 
 interface XmlBom {
   /** Such as `1.6`; null if the root is not a CycloneDX `bom`. */
   specVersion: string | null;
-  /** The root element as written, for a sentence. */
+  /** The root element as written, to be quoted in a sentence. */
   rootName: string;
   value: JsonObject;
 }
@@ -59,36 +60,6 @@ export function readXmlBom(text: string, shape: ObjectShape): XmlBom {
   parser.close();
   return described(root, reader.value);
 }
-
-/**
- * Checked before the parser runs, which would read a whole DTD before reporting it. Only comments and instructions may precede
- * one.
- */
-function hasDoctype(text: string): boolean {
-  let at = text.search(/\S/);
-  for (;;) {
-    const end = text.startsWith("<?", at) ? "?>" : text.startsWith("<!--", at) ? "-->" : null;
-    if (end === null) return text.startsWith("<!DOCTYPE", at);
-    const found = text.indexOf(end, at);
-    if (found < 0) return false;
-    at = found + end.length;
-    while (/\s/.test(text.charAt(at))) at++;
-  }
-}
-
-function described(root: SaxesTagNS | null, value: JsonObject): XmlBom {
-  const specVersion = root?.local === "bom" ? (namespace.exec(root.uri)?.[1] ?? null) : null;
-  return { specVersion, rootName: root?.name ?? "", value };
-}
-
-function notWellFormed(message: string): SbomRefusal {
-  if (/unclosed tag|must contain a root|unexpected end/.test(message)) {
-    return new SbomRefusal("truncated", `The document is XML that ends in the middle (${message}); upload the whole file`);
-  }
-  return new SbomRefusal("malformed", `The document is not well-formed XML: line and column ${message.replace(/\.$/, "")}`);
-}
-
-/** Builds a value from XML elements by its shape. `validate` then finds the faults of that value. */
 
 interface OpenElement {
   name: string;
@@ -154,6 +125,52 @@ class ElementReader {
   }
 }
 
+interface KnownField {
+  key: string;
+  field: Field;
+}
+
+interface XmlForm {
+  elements: Map<string, KnownField>;
+  attributes: Map<string, KnownField>;
+  content: KnownField | undefined;
+}
+
+const forms = new WeakMap<ObjectShape, XmlForm>();
+const elementsOf = (shape: ObjectShape) => formOf(shape).elements;
+const attributesOf = (shape: ObjectShape) => formOf(shape).attributes;
+const contentOf = (shape: ObjectShape) => formOf(shape).content;
+
+/**
+ * Checked before the parser runs, which would read a whole DTD before reporting it. Only comments and instructions may precede
+ * one.
+ */
+function hasDoctype(text: string): boolean {
+  let at = text.search(/\S/);
+  for (;;) {
+    const end = text.startsWith("<?", at) ? "?>" : text.startsWith("<!--", at) ? "-->" : null;
+    if (end === null) return text.startsWith("<!DOCTYPE", at);
+    const found = text.indexOf(end, at);
+    if (found < 0) return false;
+    at = found + end.length;
+    while (/\s/.test(text.charAt(at))) at++;
+  }
+}
+
+function notWellFormed(message: string): SbomRefusal {
+  if (/unclosed tag|must contain a root|unexpected end/.test(message)) {
+    return new SbomRefusal("truncated", `The document is XML that ends in the middle (${message}); upload the whole file`);
+  }
+  return new SbomRefusal("malformed", `The document is not well-formed XML: line and column ${message.replace(/\.$/, "")}`);
+}
+
+const namespace = /^http:\/\/cyclonedx\.org\/schema\/bom\/(\d+\.\d+)$/;
+
+function described(root: SaxesTagNS | null, value: JsonObject): XmlBom {
+  const specVersion = root?.local === "bom" ? (namespace.exec(root.uri)?.[1] ?? null) : null;
+  return { specVersion, rootName: root?.name ?? "", value };
+}
+
 function childFrame(parent: Frame, element: OpenElement): Frame | null {
   if (parent.shape.kind === "either") settle(parent, parent.shape, element.name);
   if (parent.shape.kind === "list") return itemFrame(parent, parent.shape, element);
@@ -164,6 +181,11 @@ function childFrame(parent: Frame, element: OpenElement): Frame | null {
 function settle(frame: Frame, shape: Extract<Shape, { kind: "either" }>, name: string): void {
   frame.shape = name === shape.list.items ? shape.list : shape.object;
   frame.value = emptyOf(frame.shape);
+}
+
+function emptyOf(shape: Shape): JsonValue {
+  if (shape.kind === "list" || shape.kind === "either") return [];
+  return shape.kind === "object" ? {} : null;
 }
 
 function itemFrame(parent: Frame, shape: ListShape, element: OpenElement): Frame | null {
@@ -188,6 +210,10 @@ function chosenFrame(items: JsonValue[], shape: ListShape, element: OpenElement)
   return frameOf(field.shape, (value) => items.push({ [chosen.field]: value }));
 }
 
+function frameOf(shape: Shape, put: (value: JsonValue) => void): Frame {
+  return { shape, value: emptyOf(shape), text: "", put };
+}
+
 function fieldFrame(parent: Frame, shape: ObjectShape, element: OpenElement): Frame {
   const object = objectIn(parent);
   const known = elementsOf(shape).get(element.name);
@@ -199,6 +225,11 @@ function fieldFrame(parent: Frame, shape: ObjectShape, element: OpenElement): Fr
     // A repeated element becomes a list, which no single-valued field accepts.
     object[key] = field.shape.kind !== "opaque" && Object.hasOwn(object, key) ? [object[key] ?? null, value] : value;
   });
+}
+
+function objectIn(frame: Frame): JsonObject {
+  if (typeof frame.value !== "object" || frame.value === null || Array.isArray(frame.value)) frame.value = {};
+  return frame.value;
 }
 
 function flatFrame({
@@ -219,26 +250,19 @@ function flatFrame({
   });
 }
 
-function frameOf(shape: Shape, put: (value: JsonValue) => void): Frame {
-  return { shape, value: emptyOf(shape), text: "", put };
-}
-
-function emptyOf(shape: Shape): JsonValue {
-  if (shape.kind === "list" || shape.kind === "either") return [];
-  return shape.kind === "object" ? {} : null;
-}
-
-function objectIn(frame: Frame): JsonObject {
-  if (typeof frame.value !== "object" || frame.value === null || Array.isArray(frame.value)) frame.value = {};
-  return frame.value;
-}
-
 function readAttributes(frame: Frame, shape: ObjectShape, element: OpenElement): void {
   const object = objectIn(frame);
   for (const [name, { value, uri }] of Object.entries(element.attributes)) {
     const known = uri === "" ? attributesOf(shape).get(name) : undefined;
     if (known !== undefined) object[known.key] = scalar(known.field.shape, value);
   }
+}
+
+function scalar(shape: Shape, written: string): JsonValue {
+  if (shape.kind === "flag")
+    return written === "true" || written === "1" ? true : written === "false" || written === "0" ? false : written;
+  if (shape.kind === "integer") return /^[+-]?\d{1,15}$/.test(written) ? Number(written) : written;
+  return shape.kind === "opaque" ? true : written;
 }
 
 function finished(frame: Frame): JsonValue {
@@ -253,29 +277,6 @@ function finished(frame: Frame): JsonValue {
 function unbroken(text: string): string {
   return text.trim().replaceAll(/\s+/g, (blanks) => (/[\t\r\n]/.test(blanks) ? " " : blanks));
 }
-
-function scalar(shape: Shape, written: string): JsonValue {
-  if (shape.kind === "flag")
-    return written === "true" || written === "1" ? true : written === "false" || written === "0" ? false : written;
-  if (shape.kind === "integer") return /^[+-]?\d{1,15}$/.test(written) ? Number(written) : written;
-  return shape.kind === "opaque" ? true : written;
-}
-
-interface KnownField {
-  key: string;
-  field: Field;
-}
-
-interface XmlForm {
-  elements: Map<string, KnownField>;
-  attributes: Map<string, KnownField>;
-  content: KnownField | undefined;
-}
-
-const forms = new WeakMap<ObjectShape, XmlForm>();
-const elementsOf = (shape: ObjectShape) => formOf(shape).elements;
-const attributesOf = (shape: ObjectShape) => formOf(shape).attributes;
-const contentOf = (shape: ObjectShape) => formOf(shape).content;
 
 function formOf(shape: ObjectShape): XmlForm {
   const known = forms.get(shape);

@@ -1,4 +1,7 @@
-/** Converts a validated CycloneDX document to the parsed form. */
+/**
+ * Converts a validated CycloneDX document to the parsed form. Nested components follow the one that contains them. It checks nothing:
+ * the shape has already refused what it cannot read.
+ */
 import type { SbomEdge, SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
 import { isObject, type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts";
 
@@ -26,15 +29,6 @@ export function extractCycloneDx(bom: JsonObject, encoding: SbomEncoding): Parse
   };
 }
 
-/** Includes nested components, each after the one that contains it. */
-function gather(holder: JsonObject, { parent, into }: { parent: ParsedComponent | null; into: ParsedComponent[] }): void {
-  for (const written of objectsOf(holder, "components")) {
-    const component = componentOf(written, parent);
-    into.push(component);
-    gather(written, { parent: component, into });
-  }
-}
-
 function componentOf(written: JsonObject, parent: ParsedComponent | null): ParsedComponent {
   return {
     ref: textOf(written, "bom-ref"),
@@ -57,15 +51,13 @@ function licenseText(choice: JsonObject): string[] {
   return [textOf(choice, "expression") ?? textOf(license, "id") ?? textOf(license, "name")].filter((text) => text !== null);
 }
 
-function edgesOf(bom: JsonObject): SbomEdge[] {
-  return objectsOf(bom, "dependencies").flatMap((dependency) => {
-    const from = textOf(dependency, "ref");
-    return from === null ? [] : textsOf(dependency, "dependsOn").map((to) => ({ from, to }));
-  });
-}
-
-function serviceRefs(holder: JsonObject): string[] {
-  return objectsOf(holder, "services").flatMap((service) => [textOf(service, "bom-ref") ?? [], serviceRefs(service)].flat());
+/** Includes nested components, each after the one that contains it. */
+function gather(holder: JsonObject, { parent, into }: { parent: ParsedComponent | null; into: ParsedComponent[] }): void {
+  for (const written of objectsOf(holder, "components")) {
+    const component = componentOf(written, parent);
+    into.push(component);
+    gather(written, { parent: component, into });
+  }
 }
 
 /** A list of tools until 1.4; since 1.5 also components and services. */
@@ -81,4 +73,15 @@ function toolsOf(metadata: JsonObject): string[] {
     const version = textOf(tool, "version");
     return version === null ? named : `${named}@${version}`;
   });
+}
+
+function edgesOf(bom: JsonObject): SbomEdge[] {
+  return objectsOf(bom, "dependencies").flatMap((dependency) => {
+    const from = textOf(dependency, "ref");
+    return from === null ? [] : textsOf(dependency, "dependsOn").map((to) => ({ from, to }));
+  });
+}
+
+function serviceRefs(holder: JsonObject): string[] {
+  return objectsOf(holder, "services").flatMap((service) => [textOf(service, "bom-ref") ?? [], serviceRefs(service)].flat());
 }

@@ -1,6 +1,9 @@
 /**
- * Converts a validated SPDX 2.2 or 2.3 document to the parsed form. Its packages are the components; files and snippets are
- * not.
+ * SPDX 2.2 and 2.3: the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source: the
+ * JSON schemas of both versions. Tag-value documents are converted to the same value first.
+ *
+ * Packages are the components; files and snippets are not. Fields outside of the schemas are accepted: the schemas forbid them, but
+ * many tools add some, and none changes the meaning of known fields.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import type { SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
@@ -33,54 +36,6 @@ export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): Pars
     otherRefs: new Set([...others, ...(documentRef === null ? [] : [documentRef])]),
   });
 }
-
-/** `Tool: name`; other creators are people and organizations. */
-function toolOf(creator: string): string[] {
-  const name = creator.startsWith("Tool:") ? creator.slice("Tool:".length).trim() : "";
-  return name === "" ? [] : [name];
-}
-
-function relationshipOf(written: JsonObject): Relationship {
-  const [from, type, to] = ["spdxElementId", "relationshipType", "relatedSpdxElement"].map((key) => textOf(written, key) ?? "");
-  return { from: from ?? "", type: type ?? "", to: to ?? "" };
-}
-
-function componentOf(written: JsonObject): ParsedComponent {
-  return {
-    ref: textOf(written, "SPDXID"),
-    type: textOf(written, "primaryPackagePurpose")?.toLowerCase().replaceAll("_", "-") ?? null,
-    group: null,
-    name: textOf(written, "name") ?? "",
-    version: textOf(written, "versionInfo"),
-    versionRange: null,
-    purl: purlOf(written),
-    licenses: licensesOf(written),
-    hashes: listOf(written, "checksums").length,
-    scope: null,
-    external: false,
-    parent: null,
-  };
-}
-
-/** The first of them; a package rarely has more. */
-function purlOf(written: JsonObject): string | null {
-  const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
-  return found === undefined ? null : textOf(found, "referenceLocator");
-}
-
-/** The concluded license, else the declared one. */
-function licensesOf(written: JsonObject): string[] {
-  const license = ["licenseConcluded", "licenseDeclared"]
-    .map((key) => textOf(written, key))
-    .find((text) => !isNothing(text ?? null));
-  return license === undefined || license === null ? [] : [license];
-}
-
-/**
- * The rules of SPDX 2.2 and 2.3 for the fields that are read; source: the JSON schemas of both. Tag-value documents are
- * converted to the same value first. Fields outside of the schemas are accepted: the schemas forbid them, but many tools add
- * some, and none changes the meaning of known fields.
- */
 
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
@@ -143,3 +98,45 @@ export const spdx2: ObjectShape = object(
   },
   { identity: () => "SPDXID" },
 );
+
+function relationshipOf(written: JsonObject): Relationship {
+  const [from, type, to] = ["spdxElementId", "relationshipType", "relatedSpdxElement"].map((key) => textOf(written, key) ?? "");
+  return { from: from ?? "", type: type ?? "", to: to ?? "" };
+}
+
+/** `Tool: name`; other creators are people and organizations. */
+function toolOf(creator: string): string[] {
+  const name = creator.startsWith("Tool:") ? creator.slice("Tool:".length).trim() : "";
+  return name === "" ? [] : [name];
+}
+
+function componentOf(written: JsonObject): ParsedComponent {
+  return {
+    ref: textOf(written, "SPDXID"),
+    type: textOf(written, "primaryPackagePurpose")?.toLowerCase().replaceAll("_", "-") ?? null,
+    group: null,
+    name: textOf(written, "name") ?? "",
+    version: textOf(written, "versionInfo"),
+    versionRange: null,
+    purl: purlOf(written),
+    licenses: licensesOf(written),
+    hashes: listOf(written, "checksums").length,
+    scope: null,
+    external: false,
+    parent: null,
+  };
+}
+
+/** The first of them; a package rarely has more. */
+function purlOf(written: JsonObject): string | null {
+  const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
+  return found === undefined ? null : textOf(found, "referenceLocator");
+}
+
+/** The concluded license, else the declared one. */
+function licensesOf(written: JsonObject): string[] {
+  const license = ["licenseConcluded", "licenseDeclared"]
+    .map((key) => textOf(written, key))
+    .find((text) => !isNothing(text ?? null));
+  return license === undefined || license === null ? [] : [license];
+}

@@ -1,4 +1,8 @@
-/** Converts a validated SPDX 3.0 document to the parsed form. */
+/**
+ * SPDX 3.0 (JSON-LD): the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source:
+ * the model's classes Element, Package and Relationship, https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element;
+ * types that are not read are accepted. The version is detected by `@context`, since SPDX 3 has no `spdxVersion`.
+ */
 import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json.ts";
 import { type ParsedSbom, type ParsedComponent, unsupportedVersion } from "../document.ts";
@@ -30,12 +34,66 @@ export function extractSpdx3(document: JsonObject): ParsedSbom {
   });
 }
 
-/** A reference is the element's id, or the element itself. */
-function referenceOf(value: JsonValue | undefined): string[] {
-  if (typeof value === "string") return [value];
-  if (Array.isArray(value)) return value.flatMap(referenceOf);
-  const id = isObject(value) ? idOf(value) : null;
-  return id === null ? [] : [id];
+/** Package classes: a software package and its specializations. */
+const packageTypes: ReadonlySet<string> = new Set(["software_Package", "ai_AIPackage", "dataset_DatasetPackage"]);
+const relationshipClasses: ReadonlySet<string> = new Set(["Relationship", "LifecycleScopedRelationship"]);
+
+const element = object(
+  {
+    spdxId: field(text({ charactersMin: 1 })),
+    type: field(text()),
+    name: field(text()),
+    software_packageVersion: field(text({ charactersMax: versionCharactersMax })),
+    software_packageUrl: field(text()),
+    software_primaryPurpose: field(text()),
+    externalIdentifier: field(list(() => object({ externalIdentifierType: field(text()), identifier: field(text()) }))),
+    verifiedUsing: field(list(() => opaque)),
+    from: field(opaque),
+    to: field(opaque),
+    relationshipType: field(text()),
+    rootElement: field(list(() => opaque)),
+    created: field(text()),
+  },
+  { identity: (value) => (packageTypes.has(typeOf(value)) ? "spdxId" : null), rule: elementRule },
+);
+
+export const spdx3: ObjectShape = object({
+  "@graph": field(
+    list(() => element, { itemsMin: 1 }),
+    { required: [0, 9] },
+  ),
+});
+
+const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
+/** The repetition is bounded: otherwise the expression would try every start within a long run of digits. */
+const written = /(\d{1,4})\.(\d{1,4})/;
+const contextCharactersMax = 2_048;
+
+/**
+ * @returns the document with its elements in `@graph`, which a document of one element omits; null if it is not SPDX 3
+ * @throws SbomRefusal unsupported_version
+ */
+export function graphOf(document: JsonObject): JsonObject | null {
+  const version = contextsOf(fieldOf(document, "@context"))
+    .map((address) => (home.test(address) && address.length <= contextCharactersMax ? written.exec(address) : null))
+    .find((found) => found !== null);
+  if (version === undefined || version === null) return null;
+  const [, major = "", minor = ""] = version;
+  if (major !== "3" || minor !== "0")
+    throw unsupportedVersion("SPDX", { written: `${major}.${minor}`, read: "2.2, 2.3 and 3.0" });
+  if (Object.hasOwn(document, "@graph")) return document;
+  const { "@context": _, ...element } = document;
+  return { "@graph": [element] };
+}
+
+/** @returns `spdxId`, or `@id` if there is none */
+function idOf(element: JsonObject): string | null {
+  return textOf(element, "spdxId") ?? textOf(element, "@id");
+}
+
+/** The type as written, or its last part if it is an address. */
+function typeOf(element: JsonObject): string {
+  return textOf(element, "type") ?? textOf(element, "@type") ?? "";
 }
 
 function resolved(value: JsonValue | undefined, byId: ReadonlyMap<string, JsonObject>): JsonObject | null {
@@ -49,26 +107,12 @@ function relationshipsOf(written: JsonObject): Relationship[] {
   return referenceOf(fieldOf(written, "to")).map((to) => ({ from, type, to }));
 }
 
-/** The packages that a document describes, by its `rootElement` or by `describes`, through bills of materials. */
-function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relationships: readonly Relationship[]): string[] {
-  const described = Map.groupBy(
-    relationships.filter(({ type }) => type === "describes"),
-    ({ from }) => from,
-  );
-  const roots = new Set<string>();
-  const seen = new Set<string>();
-  const next = [head];
-  for (let element = next.pop(); element !== undefined; element = next.pop()) {
-    const id = idOf(element) ?? "";
-    if (seen.has(id)) continue;
-    seen.add(id);
-    for (const reference of [...referenceOf(fieldOf(element, "rootElement")), ...(described.get(id) ?? []).map(({ to }) => to)]) {
-      const found = byId.get(reference);
-      if (found === undefined || packageTypes.has(typeOf(found))) roots.add(reference);
-      else next.push(found);
-    }
-  }
-  return [...roots];
+/** A reference is the element's id, or the element itself. */
+function referenceOf(value: JsonValue | undefined): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(referenceOf);
+  const id = isObject(value) ? idOf(value) : null;
+  return id === null ? [] : [id];
 }
 
 /** The concluded license, else the declared one. */
@@ -112,43 +156,27 @@ function purlAmongIdentifiers(written: JsonObject): string | null {
   return found === undefined ? null : textOf(found, "identifier");
 }
 
-/**
- * The rules of SPDX 3.0 (JSON-LD) for the fields that are read; source: the model's classes Element, Package and Relationship,
- * https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element; types that are not read are accepted.
- */
-
-/** Package classes: a software package and its specializations. */
-const packageTypes: ReadonlySet<string> = new Set(["software_Package", "ai_AIPackage", "dataset_DatasetPackage"]);
-const relationshipClasses: ReadonlySet<string> = new Set(["Relationship", "LifecycleScopedRelationship"]);
-
-/** The type as written, or its last part if it is an address. */
-function typeOf(element: JsonObject): string {
-  return textOf(element, "type") ?? textOf(element, "@type") ?? "";
+/** The packages that a document describes, by its `rootElement` or by `describes`, through bills of materials. */
+function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relationships: readonly Relationship[]): string[] {
+  const described = Map.groupBy(
+    relationships.filter(({ type }) => type === "describes"),
+    ({ from }) => from,
+  );
+  const roots = new Set<string>();
+  const seen = new Set<string>();
+  const next = [head];
+  for (let element = next.pop(); element !== undefined; element = next.pop()) {
+    const id = idOf(element) ?? "";
+    if (seen.has(id)) continue;
+    seen.add(id);
+    for (const reference of [...referenceOf(fieldOf(element, "rootElement")), ...(described.get(id) ?? []).map(({ to }) => to)]) {
+      const found = byId.get(reference);
+      if (found === undefined || packageTypes.has(typeOf(found))) roots.add(reference);
+      else next.push(found);
+    }
+  }
+  return [...roots];
 }
-
-/** @returns `spdxId`, or `@id` if there is none */
-function idOf(element: JsonObject): string | null {
-  return textOf(element, "spdxId") ?? textOf(element, "@id");
-}
-
-const element = object(
-  {
-    spdxId: field(text({ charactersMin: 1 })),
-    type: field(text()),
-    name: field(text()),
-    software_packageVersion: field(text({ charactersMax: versionCharactersMax })),
-    software_packageUrl: field(text()),
-    software_primaryPurpose: field(text()),
-    externalIdentifier: field(list(() => object({ externalIdentifierType: field(text()), identifier: field(text()) }))),
-    verifiedUsing: field(list(() => opaque)),
-    from: field(opaque),
-    to: field(opaque),
-    relationshipType: field(text()),
-    rootElement: field(list(() => opaque)),
-    created: field(text()),
-  },
-  { identity: (value) => (packageTypes.has(typeOf(value)) ? "spdxId" : null), rule: elementRule },
-);
 
 function elementRule(value: JsonObject): RuleBreak | null {
   const type = typeOf(value);
@@ -170,37 +198,6 @@ function elementRule(value: JsonObject): RuleBreak | null {
 function isReference(relationship: JsonObject): boolean {
   const from = fieldOf(relationship, "from");
   return typeof from === "string" || (isObject(from) && idOf(from) !== null);
-}
-
-export const spdx3: ObjectShape = object({
-  "@graph": field(
-    list(() => element, { itemsMin: 1 }),
-    { required: [0, 9] },
-  ),
-});
-
-/** Detects SPDX 3, which has no `spdxVersion`, by its `@context`. */
-
-const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
-/** The repetition is bounded: otherwise the expression would try every start within a long run of digits. */
-const written = /(\d{1,4})\.(\d{1,4})/;
-const contextCharactersMax = 2_048;
-
-/**
- * @returns the document with its elements in `@graph`, which a document of one element omits; null if it is not SPDX 3
- * @throws SbomRefusal unsupported_version
- */
-export function graphOf(document: JsonObject): JsonObject | null {
-  const version = contextsOf(fieldOf(document, "@context"))
-    .map((address) => (home.test(address) && address.length <= contextCharactersMax ? written.exec(address) : null))
-    .find((found) => found !== null);
-  if (version === undefined || version === null) return null;
-  const [, major = "", minor = ""] = version;
-  if (major !== "3" || minor !== "0")
-    throw unsupportedVersion("SPDX", { written: `${major}.${minor}`, read: "2.2, 2.3 and 3.0" });
-  if (Object.hasOwn(document, "@graph")) return document;
-  const { "@context": _, ...element } = document;
-  return { "@graph": [element] };
 }
 
 function contextsOf(value: JsonValue | undefined): string[] {

@@ -1,4 +1,8 @@
-/** SPDX relationships as edges of need and containment. */
+/**
+ * What SPDX documents of all versions share: relationships as edges of need and containment, and the root of what they describe. A
+ * single described package is the root. Several are components one step from a root that the document does not name. Files are not
+ * components, so their relationships are dropped.
+ */
 import type { SbomEdge, ParsedSbom } from "../document.ts";
 
 /** `forward`: the first element needs (or contains) the second; `backward`: the reverse. */
@@ -57,26 +61,13 @@ export function isNothing(text: string | null): boolean {
   return text === null || text === "NOASSERTION" || text === "NONE";
 }
 
-function edgesOf(relationships: readonly Relationship[]): { edges: SbomEdge[]; holdings: SbomEdge[] } {
-  const named = relationships.filter(({ from, to }) => !isNothing(from) && !isNothing(to));
-  return { edges: named.flatMap((one) => directed(one, needs)), holdings: named.flatMap((one) => directed(one, holds)) };
-}
-
-function directed({ from, type, to }: Relationship, directions: Record<string, "forward" | "backward">): SbomEdge[] {
-  const direction = Object.hasOwn(directions, type) ? directions[type] : undefined;
-  if (direction === undefined) return [];
-  return [direction === "forward" ? { from, to } : { from: to, to: from }];
-}
-
-/** What SPDX documents of all versions share: a description of their products, and a list of relationships. */
-
 type Described = Omit<ParsedSbom, "root" | "tops" | "edges" | "holdings"> & {
   relationships: Relationship[];
   /** Refs of the described products. */
   described: string[];
 };
 
-/** A single described package is the root; several are all components, one step from a root that the document does not name. */
+/** Completes a document of any version. */
 export function resolveRelationships({ relationships, described, components, ...rest }: Described): ParsedSbom {
   const packages = new Set(components.map(({ ref }) => ref));
   const tops = [...new Set(described)].filter((ref) => !isNothing(ref) && packages.has(ref));
@@ -91,6 +82,17 @@ export function resolveRelationships({ relationships, described, components, ...
     edges: edges.filter(({ from, to }) => !isFileEdge({ from, to }, rest.otherRefs)),
     holdings,
   };
+}
+
+function edgesOf(relationships: readonly Relationship[]): { edges: SbomEdge[]; holdings: SbomEdge[] } {
+  const named = relationships.filter(({ from, to }) => !isNothing(from) && !isNothing(to));
+  return { edges: named.flatMap((one) => directed(one, needs)), holdings: named.flatMap((one) => directed(one, holds)) };
+}
+
+function directed({ from, type, to }: Relationship, directions: Record<string, "forward" | "backward">): SbomEdge[] {
+  const direction = Object.hasOwn(directions, type) ? directions[type] : undefined;
+  if (direction === undefined) return [];
+  return [direction === "forward" ? { from, to } : { from: to, to: from }];
 }
 
 /** A relationship of a file: files are not components. */

@@ -1,6 +1,7 @@
 /**
- * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field.
- * Source: https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example)
+ * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field, so that a fault names
+ * its line. A text is `Tag: value` lines, comments, and values in `<text>…</text>` that span lines. Source:
+ * https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example).
  */
 import { sbomValuesMax } from "../../limits.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
@@ -129,25 +130,28 @@ class Sections {
   }
 }
 
-/** The first words of a text; the last one includes the rest. */
-function wordsOf(value: string, count: number): string[] {
-  const words = value.trim().split(/\s+/);
-  return words.length <= count ? words : [...words.slice(0, count - 1), words.slice(count - 1).join(" ")];
-}
-
-function compact(fields: Record<string, string | undefined>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ""),
-  );
-}
-
-/** The lines of a tag-value text: `Tag: value`, comments, and values in `<text>…</text>` that span lines. */
-
 interface Tag {
   name: string;
   value: string;
   /** From one. */
   line: number;
+}
+
+/** Such as `line 12 (packages[0].name)`: the line of the field, or of the start of the nearest known section. */
+export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
+  let line: number | undefined;
+  let at: JsonValue | undefined = value;
+  for (const step of path) {
+    if (isObject(at)) {
+      const known = lines.get(at);
+      line = known?.get(String(step)) ?? known?.get("") ?? line;
+      at = at[step];
+    } else at = Array.isArray(at) ? at[Number(step)] : undefined;
+  }
+  const begins = isObject(at) ? lines.get(at)?.get("") : undefined;
+  const place = jsonLocation(path);
+  const found = begins ?? line;
+  return found === undefined ? place : `line ${found} (${place})`;
 }
 
 const opening = "<text>";
@@ -191,21 +195,14 @@ function endOfLine(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The line of a fault in a tag-value document. */
+/** The first words of a text; the last one includes the rest. */
+function wordsOf(value: string, count: number): string[] {
+  const words = value.trim().split(/\s+/);
+  return words.length <= count ? words : [...words.slice(0, count - 1), words.slice(count - 1).join(" ")];
+}
 
-/** Such as `line 12 (packages[0].name)`: the line of the field, or of the start of the nearest known section. */
-export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
-  let line: number | undefined;
-  let at: JsonValue | undefined = value;
-  for (const step of path) {
-    if (isObject(at)) {
-      const known = lines.get(at);
-      line = known?.get(String(step)) ?? known?.get("") ?? line;
-      at = at[step];
-    } else at = Array.isArray(at) ? at[Number(step)] : undefined;
-  }
-  const begins = isObject(at) ? lines.get(at)?.get("") : undefined;
-  const place = jsonLocation(path);
-  const found = begins ?? line;
-  return found === undefined ? place : `line ${found} (${place})`;
+function compact(fields: Record<string, string | undefined>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ""),
+  );
 }

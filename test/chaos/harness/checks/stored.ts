@@ -44,7 +44,7 @@ export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | 
   const charges = await sql<StoredCharge[]>`
     SELECT generation_id AS generation, charge.workspace_id AS workspace, key_id AS key,
       coalesce(month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM')) AS month, outcome, reserved_nano AS reserved, cost_nano AS cost,
-      coalesce(excess_nano, 0) AS excess, late, (status = 500 AND usage_estimated) AS cut,
+      excess_nano AS excess, late, (status = 500 AND usage_estimated) AS cut,
       (extract(epoch FROM coalesce(entry.at, booked_at)) * 1000)::float8 AS at,
       (extract(epoch FROM admitted_at) * 1000)::float8 AS "admittedAt", status, code,
       own_key_id AS "ownKey", list_cost_nano AS "listCost"

@@ -13,6 +13,12 @@ export interface FormerVersion extends AsyncDisposable {
   folder: string;
 }
 
+/** The tag of the newest release before this commit; null: there is none, or the history does not go back to it. */
+export function lastRelease(): string | null {
+  const { status, stdout } = run(["git", "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^"], { cwd: repository });
+  return status === 0 ? stdout.toString().trim() : null;
+}
+
 /**
  * Writes the files of a commit to a temporary folder. Where all of its dependencies are installed here in the same major version, it
  * shares them: an installation would take longer than the test.

@@ -19,7 +19,7 @@ import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
 import { ownKey } from "../../../support/gateway/own-keys.ts";
-import { admittedReply, caller, ScriptedAdmission } from "../../../support/gateway/scripted-admission.ts";
+import { caller, ScriptedAdmission } from "../../../support/gateway/scripted-admission.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";
@@ -176,14 +176,7 @@ describe("after admission", () => {
     expect(covered(10n ** 18n)).toEqual(["B own", "A"]);
   });
 
-  test("a worker of the version before prices the request's model alone, so no other model is called", async () => {
-    const admission = new ScriptedAdmission();
-    admission.admit = () => admittedReply();
-    const { priced } = await admission.client.admit(caller, admissionFacts(chat, plan));
-    expect(called(priced === null ? null : [...priced])).toBe("acme/one A,acme/one B");
-  });
-
-  test("a request without routing fields sends the message of before", async () => {
+  test("a request without routing fields names no candidates", async () => {
     const admission = new ScriptedAdmission();
     const { routing, ...plain } = chat;
     expect(routing).toBeDefined();

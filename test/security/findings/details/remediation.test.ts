@@ -54,10 +54,9 @@ describe("get_remediation", () => {
           component: "leaf@1.2.4",
           fix_version: "1.2.5",
           step: "patch",
-          distance: "line",
           reason: null,
         }),
-        expect.objectContaining({ cve_id: "CVE-2026-0003", fix_version: "2.0.0", step: "major", distance: "beyond" }),
+        expect.objectContaining({ cve_id: "CVE-2026-0003", fix_version: "2.0.0", step: "major" }),
         expect.objectContaining({
           cve_id: "CVE-2026-0004",
           fix_version: null,

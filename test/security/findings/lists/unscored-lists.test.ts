@@ -1,10 +1,9 @@
 /** Lists of findings without a severity: their order, and the constant cost of a page. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { migrate } from "../../../../src/backing/migrate.ts";
 import { scanFindingsMax } from "../../../../src/security/limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { databases, oneDatabase } from "../../../support/servers/databases.ts";
-import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
+import { databases } from "../../../support/servers/databases.ts";
+import { listDifferences } from "../../../support/security/list-world.ts";
 import { fixedIn, SecurityWorld } from "../../../support/security/security-world.ts";
 import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
@@ -79,41 +78,5 @@ describe.each(databases)("lists of findings without a severity on $name", ({ ope
       count,
       ids.slice(1_234, 1_284).map(({ id }) => id),
     ]);
-  });
-});
-
-describe.each(oneDatabase)("the migration of lists on $name", ({ openBefore }) => {
-  test("the migration sorts existing rows by publication", async () => {
-    await using database = await openBefore("0015");
-    const { sql } = database;
-    const world = new ListWorld(sql);
-    await sql`INSERT INTO workspaces (id, name) VALUES ('ws-1', 'w')`;
-    const product = await world.product("ws-1", "A");
-    const projects = [await world.project("ws-1", "a", product), await world.project("ws-1", "b")];
-    const sbom = await world.sbom("ws-1", projects[0] ?? "");
-    const module = await world.package("Go", "example.org/a");
-    const published = { "GO-1": "2020-05-01T00:00:00Z", "GO-2": "2026-11-20T00:00:00.5Z", "GO-3": null, "CVE-2026-1": null };
-    for (const [name, at] of Object.entries(published)) {
-      const vulnerability = await world.vulnerability(name, { rank: name.startsWith("GO") ? 0 : 3075 });
-      if (!name.startsWith("GO"))
-        await sql`UPDATE vulnerabilities SET severity = 'high', score = 7.5 WHERE id = ${vulnerability}`;
-      await sql`
-        INSERT INTO advisories (id, modified, withdrawn, digest, record, imported_at)
-        VALUES (${name}, '2026-01-01T00:00:00Z', false, '', ${sql.json({ published: at } as never)}, now())`;
-      await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES (${name}, ${vulnerability}, false)`;
-      const found = projects.map((project) => ({ project, vulnerability, package: module, version: "1.0.0" }));
-      await world.occur(sbom, await world.find(found));
-    }
-    expect((await migrate(sql))[0]).toStartWith("0015");
-    expect([...(await sql`SELECT name, rank FROM vulnerabilities ORDER BY rank DESC`)]).toEqual([
-      { name: "CVE-2026-1", rank: 3075 },
-      { name: "GO-2", rank: 335 },
-      { name: "GO-1", rank: 257 },
-      { name: "GO-3", rank: 0 },
-    ]);
-    expect([...(await sql`SELECT DISTINCT rank FROM findings ORDER BY rank`)].map(({ rank }) => rank)).toEqual([
-      0, 257, 335, 3075,
-    ]);
-    expect(await listDifferences(sql)).toEqual([]);
   });
 });

@@ -1,0 +1,364 @@
+-- The security platform: what is known of vulnerabilities, what projects are made of, and what follows from both.
+
+-- What version rules and matches speak of. An ecosystem is named as OSV records name it. The key is what two spellings share.
+CREATE TABLE packages (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  ecosystem text COLLATE "C" NOT NULL
+    CHECK (ecosystem IN ('npm', 'PyPI', 'Maven', 'Go', 'crates.io', 'RubyGems', 'NuGet')),
+  key text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  UNIQUE (ecosystem, key)
+);
+CREATE INDEX packages_by_spelling ON packages (lower(key)) WHERE ecosystem = 'Go';
+
+-- Records of sources, one by one and never merged.
+CREATE TABLE advisories (
+  id text COLLATE "C" PRIMARY KEY,
+  -- As the record has it, to the nanosecond: an older one never replaces a newer one.
+  modified text COLLATE "C" NOT NULL,
+  withdrawn boolean NOT NULL,
+  -- SHA-256 of the record in its canonical form: the same once more changes nothing.
+  digest bytea NOT NULL,
+  record jsonb NOT NULL,
+  imported_at timestamptz NOT NULL
+);
+
+-- Other names of the same issue, as each record claims them: a claim taken back takes its name away.
+CREATE TABLE advisory_aliases (
+  advisory_id text COLLATE "C" NOT NULL REFERENCES advisories ON DELETE CASCADE,
+  alias text COLLATE "C" NOT NULL,
+  PRIMARY KEY (advisory_id, alias)
+);
+CREATE INDEX advisory_aliases_by_alias ON advisory_aliases (alias, advisory_id);
+
+-- How old is what is known of each ecosystem. A row comes with the first record of its ecosystem or its first synchronization.
+CREATE TABLE advisory_ecosystems (
+  ecosystem text COLLATE "C" PRIMARY KEY
+    CHECK (ecosystem IN ('npm', 'PyPI', 'Maven', 'Go', 'crates.io', 'RubyGems', 'NuGet')),
+  -- When a record about it was sent last, changed or not. NULL: never.
+  imported_at timestamptz,
+  -- The newest `modified` of its records. NULL: none was imported.
+  newest_record timestamptz,
+  -- When its published archive was last compared, with the archive's ETag and its Last-Modified. NULL: never.
+  synced_at timestamptz,
+  etag text,
+  published_at timestamptz,
+  -- When the first synchronization of the ecosystem began to send records, while it has not ended: until then the ecosystem is not known.
+  -- NULL: it ended, none has begun, or records came by hand before it.
+  sync_began_at timestamptz
+);
+
+-- The last synchronization of advisories that the service ran itself: one row, so that at most one runs at a time.
+CREATE TABLE advisory_sync_run (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  id text NOT NULL,
+  started_at timestamptz NOT NULL,
+  -- When the process that runs it was last seen. Without a newer time it has died.
+  seen_at timestamptz NOT NULL,
+  -- How far it is, in words.
+  progress text NOT NULL,
+  -- NULL: it runs.
+  ended_at timestamptz,
+  -- Why it ended without having synchronized all ecosystems. NULL: it runs or did.
+  failure text,
+  -- What became of each ecosystem.
+  results jsonb NOT NULL DEFAULT '[]'
+);
+
+-- Issues: one for each group of aliases. The id stays when an issue gets another name.
+CREATE TABLE vulnerabilities (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- What it is shown as: its CVE id, else one of its others.
+  name text COLLATE "C" NOT NULL,
+  severity text CHECK (severity IN ('critical', 'high', 'medium', 'low')),
+  score numeric(3, 1) CHECK (score BETWEEN 0 AND 10),
+  cvss_version text,
+  cvss_vector text,
+  -- Id of the record that says so.
+  severity_source text COLLATE "C",
+  -- The order of lists: 1,000 for each step of severity (low 1 to critical 4) and ten times the score. Without a severity 1 to 999: the month in
+  -- which the first of its records was published, counted from January 1999 (1), so that the newest come first. 0: no record says when it was
+  -- published, or the score is 0.0.
+  rank smallint NOT NULL CHECK (rank BETWEEN 0 AND 4100),
+  -- At most 160 characters.
+  description text NOT NULL,
+  -- Every record about it is withdrawn.
+  withdrawn boolean NOT NULL,
+  -- It was joined with another issue, or no record speaks of it any longer. It stays for the findings and decisions of its time.
+  ended boolean NOT NULL DEFAULT false
+);
+CREATE UNIQUE INDEX vulnerabilities_by_name ON vulnerabilities (name) WHERE NOT ended;
+
+-- Every name that an issue is found by. A shared one stands for several issues, and is evidence of each of them.
+CREATE TABLE vulnerability_names (
+  name text COLLATE "C" NOT NULL,
+  vulnerability_id bigint NOT NULL REFERENCES vulnerabilities ON DELETE CASCADE,
+  shared boolean NOT NULL,
+  PRIMARY KEY (name, vulnerability_id)
+);
+-- People write ids in any case.
+CREATE INDEX vulnerability_names_by_upper ON vulnerability_names (upper(name));
+CREATE INDEX vulnerability_names_by_vulnerability ON vulnerability_names (vulnerability_id);
+
+-- The entries of records that say which versions are affected, where the package is of one of the seven ecosystems.
+CREATE TABLE affected_packages (
+  advisory_id text COLLATE "C" NOT NULL REFERENCES advisories ON DELETE CASCADE,
+  -- The entry's place in the record.
+  position integer NOT NULL,
+  package_id bigint NOT NULL REFERENCES packages,
+  -- Its fields `ranges` (without those of commits) and `versions`.
+  entry jsonb NOT NULL,
+  PRIMARY KEY (advisory_id, position)
+);
+CREATE INDEX affected_packages_by_package ON affected_packages (package_id);
+
+-- The packages whose records count for a package. Go tells modules apart by case, package URLs of Go in their canonical form do not. What records
+-- say of a module counts for it. For a module that no record spells so, what they say of those that differ by case alone counts: so both
+-- spellings find it, and of two modules that differ by case alone each finds its own.
+CREATE VIEW package_records (package_id, recorded_as) AS
+  SELECT id, id FROM packages WHERE EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = packages.id)
+  UNION ALL
+  SELECT asked.id, other.id
+  FROM packages AS asked
+  JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(asked.key) AND other.id <> asked.id
+  WHERE asked.ecosystem = 'Go'
+    AND NOT EXISTS (
+      SELECT FROM affected_packages JOIN advisories ON advisories.id = advisory_id
+      WHERE affected_packages.package_id = asked.id AND NOT advisories.withdrawn)
+    AND EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = other.id);
+
+-- How likely vulnerabilities are to be exploited, as EPSS estimates it, and which ones are, as CISA's catalog (KEV) says. By CVE id: a row
+-- needs no advisory.
+CREATE TABLE exploits (
+  cve text COLLATE "C" PRIMARY KEY,
+  -- A probability within 30 days, and the part of all CVE ids with at most that. NULL: EPSS has no score.
+  epss real CHECK (epss BETWEEN 0 AND 1),
+  percentile real CHECK (percentile BETWEEN 0 AND 1),
+  -- The date of the file that it comes from.
+  epss_date date,
+  -- When it was added to the catalog. NULL: it is not in it.
+  kev_added date,
+  kev_date date
+);
+CREATE INDEX exploits_known ON exploits (kev_added) WHERE kev_added IS NOT NULL;
+
+CREATE TABLE products (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  name text COLLATE "C" NOT NULL,
+  created_at timestamptz NOT NULL,
+  UNIQUE (workspace_id, name),
+  UNIQUE (workspace_id, id)
+);
+
+CREATE TABLE projects (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  -- NULL: it is in no product.
+  product_id text COLLATE "C",
+  name text COLLATE "C" NOT NULL,
+  -- Where it comes from, with the address of its repository, where it has one.
+  provider text NOT NULL CHECK (provider IN ('upload', 'git', 'archive', 'github', 'gitlab')),
+  repository text,
+  -- The document that says what it is made of now. NULL: none was uploaded yet.
+  sbom_id text COLLATE "C",
+  scan_status text NOT NULL DEFAULT 'never' CHECK (scan_status IN ('never', 'pending', 'scanning', 'completed', 'failed')),
+  -- Counts what was asked for: a scan that began before the last question does not answer it.
+  scan_asked bigint NOT NULL DEFAULT 0,
+  -- When a scanner may take it up: while one has it, the end of its lease, by which it is told from every other.
+  scan_due_at timestamptz,
+  -- Since it was last asked for.
+  scan_attempts integer NOT NULL DEFAULT 0,
+  -- A sentence for people. NULL: it has not failed.
+  scan_failure text,
+  -- When the scan under way began, or the last one: findings that it saw have this as their `last_seen`.
+  scan_began_at timestamptz,
+  -- How far the scan under way is. NULL: none is.
+  scan_pass jsonb,
+  -- What the scan under way has taken of scanners' time, and its place among the projects of its workspace that follows from it.
+  scan_served_ms bigint NOT NULL DEFAULT 0,
+  scan_level smallint NOT NULL DEFAULT 0,
+  -- What the last scan found and did not write, since a project has no more than so many.
+  findings_left_out integer NOT NULL DEFAULT 0,
+  unknowns_left_out integer NOT NULL DEFAULT 0,
+  last_scanned_at timestamptz,
+  created_at timestamptz NOT NULL,
+  UNIQUE (workspace_id, name),
+  UNIQUE (workspace_id, id),
+  FOREIGN KEY (workspace_id, product_id) REFERENCES products (workspace_id, id)
+);
+CREATE INDEX projects_by_product ON projects (product_id, id) WHERE product_id IS NOT NULL;
+CREATE INDEX projects_to_scan ON projects (workspace_id, scan_level, scan_due_at, id) WHERE scan_status IN ('pending', 'scanning');
+
+-- Scans get slices of time, the least served workspace first: what each had of scanners' time, fading, as of a moment.
+CREATE TABLE scan_shares (
+  workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
+  served_ms double precision NOT NULL,
+  at timestamptz NOT NULL
+);
+CREATE FUNCTION faded_share(served_ms double precision, since timestamptz, at timestamptz, fades_ms double precision)
+RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(served_ms * exp(-least(greatest(extract(epoch FROM at - since)::double precision * 1000 / fades_ms, 0), 100)), 0)
+$$;
+
+CREATE TABLE sboms (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL,
+  project_id text COLLATE "C" NOT NULL,
+  -- SHA-256 of the bytes, and of what they say.
+  sha256 bytea NOT NULL,
+  digest bytea NOT NULL,
+  format text NOT NULL CHECK (format IN ('CycloneDX', 'SPDX')),
+  spec_version text NOT NULL,
+  encoding text NOT NULL CHECK (encoding IN ('json', 'xml', 'tag-value', 'json-ld')),
+  document_id text,
+  name text,
+  filename text,
+  -- Nested ones included, without the root.
+  components integer NOT NULL,
+  -- Characters of its rows below, by which its room is counted.
+  row_characters bigint NOT NULL DEFAULT 0,
+  created_by text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- It goes bit by bit, and belongs to no project meanwhile: the same bytes make a new document.
+  removing boolean NOT NULL DEFAULT false,
+  UNIQUE (project_id, id),
+  FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id)
+);
+CREATE UNIQUE INDEX sboms_of_project ON sboms (project_id, sha256) WHERE NOT removing;
+CREATE INDEX sboms_to_remove ON sboms (id) WHERE removing;
+CREATE INDEX sboms_by_workspace ON sboms (workspace_id, created_at DESC) INCLUDE (row_characters);
+ALTER TABLE projects ADD FOREIGN KEY (id, sbom_id) REFERENCES sboms (project_id, id);
+
+-- In the order of the document. The root, where it names one, is at 0, components begin at 1.
+CREATE TABLE sbom_components (
+  sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
+  position integer NOT NULL,
+  ref text NOT NULL,
+  type text,
+  -- With its group or namespace, as its ecosystem spells it where it is of one.
+  name text NOT NULL,
+  version text,
+  -- As the document has it. NULL: none, or one that is no package URL.
+  purl text,
+  -- NULL: it is of none of the seven ecosystems, so that nothing is matched.
+  package_id bigint REFERENCES packages,
+  relation text NOT NULL CHECK (relation IN ('root', 'direct', 'transitive', 'unknown')),
+  -- The position before it on a shortest way from the root. NULL: it is the root, or no way leads to it.
+  via integer,
+  -- In the words of CycloneDX: required, optional, or excluded (for development and tests alone). NULL: the document does not say.
+  scope text,
+  licenses text[] NOT NULL,
+  PRIMARY KEY (sbom_id, position)
+);
+CREATE INDEX sbom_components_by_package ON sbom_components (package_id, sbom_id) WHERE package_id IS NOT NULL;
+
+-- `from_position` needs `to_position`.
+CREATE TABLE sbom_edges (
+  sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
+  from_position integer NOT NULL,
+  to_position integer NOT NULL,
+  PRIMARY KEY (sbom_id, from_position, to_position)
+);
+
+-- How many components of an SBOM are of which ecosystem, so that whoever reads a verdict knows what it was compared with.
+CREATE TABLE sbom_ecosystems (
+  sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
+  -- Empty: components of none of the seven ecosystems, or without a package URL that can be read.
+  ecosystem text COLLATE "C" NOT NULL,
+  -- Without the root.
+  components integer NOT NULL,
+  -- Those among them without a version that can be compared.
+  unreadable integer NOT NULL,
+  PRIMARY KEY (sbom_id, ecosystem)
+);
+
+-- That a version of a package in a project has an issue. It is never deleted: what is gone is resolved.
+CREATE TABLE findings (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL,
+  -- That of the project, kept here so that lists of a product need nothing else.
+  product_id text COLLATE "C",
+  project_id text COLLATE "C" NOT NULL,
+  package_id bigint NOT NULL REFERENCES packages,
+  version text COLLATE "C" NOT NULL,
+  vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
+  -- As the document has them.
+  component text NOT NULL,
+  purl text,
+  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress')),
+  false_positive boolean NOT NULL,
+  -- Counted by lists of vulnerabilities.
+  live boolean NOT NULL GENERATED ALWAYS AS (status IN ('open', 'in_progress') AND NOT false_positive) STORED,
+  -- Whether the project's present document has it and a record that is not withdrawn says so.
+  present boolean NOT NULL,
+  -- That of the issue, kept here so that lists need nothing else.
+  rank smallint NOT NULL,
+  fix_version text,
+  -- `{source, range, comparator}` and what else says why.
+  evidence jsonb NOT NULL,
+  first_seen timestamptz NOT NULL,
+  last_seen timestamptz NOT NULL,
+  UNIQUE (project_id, package_id, version, vulnerability_id),
+  FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id)
+);
+CREATE INDEX findings_by_vulnerability ON findings (vulnerability_id, id);
+-- Each list of findings reads one of these in its order, and nothing else until it knows its page.
+CREATE INDEX findings_of_workspace ON findings (workspace_id, status, rank DESC, id);
+CREATE INDEX findings_of_product ON findings (product_id, status, rank DESC, id) WHERE product_id IS NOT NULL;
+CREATE INDEX findings_of_project ON findings (project_id, status, rank DESC, id);
+CREATE INDEX false_positives_of_workspace ON findings (workspace_id, rank DESC, id) WHERE false_positive;
+CREATE INDEX false_positives_of_product ON findings (product_id, rank DESC, id) WHERE false_positive;
+CREATE INDEX false_positives_of_project ON findings (project_id, rank DESC, id) WHERE false_positive;
+CREATE INDEX live_findings ON findings (project_id, vulnerability_id, rank DESC, id) WHERE live;
+
+-- In which documents a finding occurs. Those before the present one stay.
+CREATE TABLE finding_sboms (
+  sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
+  finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
+  -- As the finding has them, so that a document's list needs nothing else. Triggers fill them in.
+  status text NOT NULL,
+  false_positive boolean NOT NULL,
+  rank smallint NOT NULL,
+  PRIMARY KEY (sbom_id, finding_id)
+);
+CREATE INDEX finding_sboms_by_finding ON finding_sboms (finding_id, sbom_id);
+CREATE INDEX findings_of_sbom ON finding_sboms (sbom_id, rank DESC, finding_id) INCLUDE (status, false_positive);
+
+-- What people decided, apart from findings: for a package of a project, whatever its version.
+CREATE TABLE triages (
+  project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
+  package_id bigint NOT NULL REFERENCES packages,
+  vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
+  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress')),
+  false_positive boolean NOT NULL,
+  note text,
+  decided_by text NOT NULL,
+  decided_at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, package_id, vulnerability_id)
+);
+
+-- What became of findings. Rows are added and never changed.
+CREATE TABLE finding_events (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
+  at timestamptz NOT NULL,
+  -- An e-mail address, or `scanner`.
+  actor text NOT NULL,
+  cause text NOT NULL,
+  -- The fields that changed: `{name: {from, to}}`.
+  changes jsonb NOT NULL
+);
+CREATE INDEX finding_events_by_finding ON finding_events (finding_id, id);
+
+-- Components whose version cannot be compared with what records say: shown as unknown, neither affected nor clean.
+CREATE TABLE unknown_matches (
+  project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
+  package_id bigint NOT NULL REFERENCES packages,
+  version text COLLATE "C" NOT NULL,
+  vulnerability_id bigint NOT NULL REFERENCES vulnerabilities ON DELETE CASCADE,
+  reason text NOT NULL,
+  -- When the scan that saw it last began: what none has seen since goes.
+  seen timestamptz NOT NULL,
+  PRIMARY KEY (project_id, package_id, version, vulnerability_id)
+);
