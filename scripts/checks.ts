@@ -1,4 +1,4 @@
-/** Checks of the code that take seconds: `npm run ok`, and the first part of `npm test`. */
+/** Checks of the code that take seconds: `npm run ok`, and beside the suites of `npm test`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";

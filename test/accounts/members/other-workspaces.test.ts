@@ -5,11 +5,11 @@ import { sessionUseMs } from "../../../src/accounts/limits.ts";
 import { inviteAgainMs } from "../../../src/control-api/limits.ts";
 import { isoTime } from "../../../src/kernel/clock.ts";
 import { ConsoleWorld, sessionOf, type Browser } from "../../support/console.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
 const password = "violet harbour engine 47";
 
-describe.each(databases)("people of another workspace on $name", ({ open }) => {
+describe.each(oneDatabase)("people of another workspace on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let workspaces = 0;

@@ -3,7 +3,7 @@ import pino from "pino";
 import { type Database, allowStatements } from "../../../src/backing/backing.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
-import { scanRetryMs } from "../../../src/security/limits.ts";
+import { scanAttemptsMax, scanRetryMs } from "../../../src/security/limits.ts";
 import { requestScan } from "../../../src/security/scans/store.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
 import { type Ecosystem, packageIdentity, packageNameOf } from "../../../src/security/versions/ecosystem.ts";
@@ -182,10 +182,10 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Scans whatever waits, and again, at most twice, what the database was too busy for. */
+  /** Scans whatever waits, and again, as often as a scanner would, what the database was too busy for. */
   async scan(): Promise<void> {
     this.clock.advance(1_000);
-    for (let again = 0; again <= 2; again++) {
+    for (let again = 0; again < scanAttemptsMax; again++) {
       const putOff: ScanPutOff[] = [];
       const log = pino({ level: "warn" }, { write: (line: string) => void putOff.push(JSON.parse(line) as ScanPutOff) });
       while (await scanNext({ sql: this.sql, clock: this.clock, log }, new AbortController().signal));
