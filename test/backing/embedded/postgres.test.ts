@@ -42,6 +42,19 @@ describe("the embedded PostgreSQL", () => {
     expect(rows.map(([row]) => row?.["index"])).toEqual(rows.map((_, index) => index));
   });
 
+  test("begins a transaction behind any number of statements", async () => {
+    await using database = await open();
+    const { sql } = database;
+    for (let count = 95; count <= 105; count++) {
+      const statements = Array.from({ length: count }, (_, index) =>
+        sql`SELECT ${index}::int AS index`.then(([row]) => row?.["index"]),
+      );
+      const begun = sql.begin(async (tx) => (await tx`SELECT ${count}::int AS count`)[0]?.["count"]);
+      expect(await begun).toBe(count);
+      expect(await Promise.all(statements)).toEqual(statements.map((_, index) => index));
+    }
+  });
+
   let before: number | undefined;
   test("keeps nothing of what it answered", async () => {
     await using database = await open();
