@@ -27,7 +27,7 @@ const loopback = "127.0.0.1";
 
 /** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
 export async function startRedis({ program, folder, port: wanted, cluster }: RedisOptions): Promise<Server> {
-  const port = wanted ?? (await freePort({ alsoOffset: clusterBusOffset }));
+  const port = wanted ?? (await freePort({ also: [clusterBusOffset] }));
   const member = cluster === true ? undefined : cluster;
   const { home, password } = await openFolder(folder, null, member?.password);
   const config = join(home, "redis.conf");
