@@ -10,7 +10,7 @@ import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../limits.ts";
 import type { Delivery, MailServer } from "./smtp.ts";
 import { beginAttempt, countDue, markGivenUp, markSent, postpone, type Mail } from "./store.ts";
 
-export interface SendingParts {
+interface SendingParts {
   sql: Queries;
   server: MailServer;
   clock: Clock;

@@ -41,7 +41,7 @@ import type { Attempt } from "./call/attempts.ts";
 import { streamError, upstreamError } from "./answer/upstream-errors.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
-export interface AcceptedRequest {
+interface AcceptedRequest {
   /** The request's signal. */
   clientSignal: AbortSignal;
   trace: TraceStart | null;

@@ -92,7 +92,7 @@ export async function withUpstream<Answer>(
   }
 }
 
-export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
+interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
   second: boolean | undefined;
   onResent: (() => void) | undefined;
   encoded: EncodedCall;

@@ -4,7 +4,7 @@
  */
 import type { ConnectorCatalog, Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
-export interface Columns {
+interface Columns {
   connect_with: string;
   form_asks_for: string;
   grant_at_the_vendor: string;
