@@ -91,6 +91,18 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   }
 }
 
+/** @param charged what is owed although it failed; absent: nothing */
+export async function answerFailure(
+  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
+  error: GatewayError<EndingErrorCode>,
+  candidate: Candidate | null,
+  charged: ChargedUsage = nothingCharged,
+): Promise<Response> {
+  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
+  countRequest(error.status, error.code);
+  return errorResponse(error, headers);
+}
+
 function openGeneration(
   accepted: AcceptedRequest,
   candidates: Candidates | null,
@@ -311,16 +323,4 @@ function answerFailed(
 
 function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
   return { reservation: admitted.reservation, lifecycle, clientSignal };
-}
-
-/** @param charged what is owed although it failed; absent: nothing */
-export async function answerFailure(
-  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
-  error: GatewayError<EndingErrorCode>,
-  candidate: Candidate | null,
-  charged: ChargedUsage = nothingCharged,
-): Promise<Response> {
-  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
-  countRequest(error.status, error.code);
-  return errorResponse(error, headers);
 }

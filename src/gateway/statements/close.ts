@@ -59,16 +59,6 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
   });
 }
 
-/** The last month whose statements may be closed. */
-function lastDueMonth(nowMs: number): Month {
-  return previousMonth(monthOf(nowMs - statementWaitMs));
-}
-
-/** Whether metering lags. */
-async function mustWait({ bus }: ClosingParts): Promise<boolean> {
-  return (await bus.backlog("settlements")).messages > statementBacklogMax;
-}
-
 /** One round. @returns how many workspaces have to wait */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
@@ -89,6 +79,20 @@ export async function closeStatements(parts: ClosingParts, { signal }: { signal?
   }
 }
 
+export function monthAfter(month: Month): Month {
+  return monthOf(monthBounds(month).endMs);
+}
+
+/** The last month whose statements may be closed. */
+function lastDueMonth(nowMs: number): Month {
+  return previousMonth(monthOf(nowMs - statementWaitMs));
+}
+
+/** Whether metering lags. */
+async function mustWait({ bus }: ClosingParts): Promise<boolean> {
+  return (await bus.backlog("settlements")).messages > statementBacklogMax;
+}
+
 /** Closes its months up to this one. Never rejects, so that a failure of one workspace does not affect others. @returns whether it could */
 async function closeWorkspace(
   { workspace, last, firstEntryAt }: DueWorkspace,
@@ -107,10 +111,6 @@ async function closeWorkspace(
     report(error, workspace, parts.log);
     return false;
   }
-}
-
-export function monthAfter(month: Month): Month {
-  return monthOf(monthBounds(month).endMs);
 }
 
 /** @returns whether it is closed; false: another process is closing it */
