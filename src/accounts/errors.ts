@@ -7,6 +7,7 @@
  */
 import { bodyBytesPerSecondMin } from "../http/limits.ts";
 import { DeadlineError } from "../kernel/clock.ts";
+import { errorCode } from "../kernel/error-code.ts";
 import type { Logger } from "../kernel/log.ts";
 import { quotaHourMs } from "./limits.ts";
 
@@ -103,7 +104,7 @@ export function quotaOfHourFull({ what, max, limit }: Quota, { oldest, now }: { 
 /** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
 export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
   const cause = error instanceof Error ? error : new Error(String(error));
-  const code = "code" in cause ? String(cause.code) : "";
+  const code = errorCode(cause);
   log.error({ event, name: cause.name, code, stack: cause.stack }, "A request failed unexpectedly");
   if (!(error instanceof DeadlineError || transient.test(code))) {
     return new DomainError("internal_error", "An unexpected error occurred");

@@ -10,6 +10,7 @@
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Bus, Notification } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { monthBounds, monthOf, previousMonth, type Clock, type Month, sleep } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -127,7 +128,7 @@ async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month:
     return closed;
   } catch (error) {
     // The lock was taken when another process had just closed it.
-    if (error instanceof Error && "code" in error && (error.code === "23505" || error.code === "40001")) return false;
+    if (["23505", "40001"].includes(errorCode(error))) return false;
     throw error;
   }
 }
