@@ -101,7 +101,11 @@ const KnownBrowser = Type.Object({
 });
 type KnownBrowser = Static<typeof KnownBrowser>;
 
-const knownBrowserKind: NoteKind<typeof KnownBrowser> = { about: '["known browser"]', content: KnownBrowser, ageMsMax: knownBrowserMsMax };
+const knownBrowserKind: NoteKind<typeof KnownBrowser> = {
+  about: '["known browser"]',
+  content: KnownBrowser,
+  ageMsMax: knownBrowserMsMax,
+};
 
 interface SealingSources {
   keyring: Keyring;

@@ -97,7 +97,5 @@ async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Byte
 }
 
 function faultText(error: Error): string {
-  return errorCode(error) === "Z_BUF_ERROR"
-    ? "ends in the middle: it is truncated"
-    : "holds damaged compressed data";
+  return errorCode(error) === "Z_BUF_ERROR" ? "ends in the middle: it is truncated" : "holds damaged compressed data";
 }
