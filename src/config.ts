@@ -242,7 +242,7 @@ export interface ClientConfig {
 }
 
 /** The configuration of the MCP server over stdio. */
-export interface McpConfig {
+interface McpConfig {
   /** Without a trailing slash. */
   url: string;
   /** A tools key; null: it is missing. */

@@ -6,6 +6,7 @@ import { constants } from "node:os";
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import { type Clock, sleep } from "../src/kernel/clock.ts";
+import { errorCode } from "../src/kernel/error-code.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { lowerPriority } from "../src/process/subprocess.ts";
@@ -32,7 +33,7 @@ export function startScanner(parts: ScannerParts): AsyncDisposable {
     everyMs: scanPollMs,
     wakeOn: (wake) => bus.listen("scan-waits", wake),
     onError(error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const code = errorCode(error);
       log.warn({ event: "scan.unreachable", code }, "Projects cannot be scanned at present");
     },
   });
@@ -57,7 +58,7 @@ export function startFormerSboms(parts: Parts): AsyncDisposable {
     },
     everyMs: formerSbomsEveryMs,
     onError(error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const code = errorCode(error);
       log.warn({ event: "sboms.kept", code }, "Former SBOMs cannot be removed at present");
     },
   });

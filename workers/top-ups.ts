@@ -17,7 +17,7 @@ import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import type { StripeConfig } from "../src/process/environment/services.ts";
 import { mailManagers } from "../src/accounts/mails/mail-managers.ts";
 
-export interface TopUpWorkerParts {
+interface TopUpWorkerParts {
   backing: Backing;
   counters: Counters;
   /** null: cards are not taken. */

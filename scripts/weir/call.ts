@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { RemoteVerb } from "./verb.ts";
+import { errorCode } from "../../src/kernel/error-code.ts";
 
 /** The service refused the call, failed, or was not reached: exit code 1. */
 export class CallError extends Error {
@@ -91,7 +92,7 @@ function fillPath(path: string, fields: Record<string, unknown>): { path: string
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return "it does not answer";
-  const code = "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   return reasons[code] ?? error.message;
 }
 

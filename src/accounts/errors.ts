@@ -1,12 +1,13 @@
 /**
- * The errors of every verb that cannot do a request; each API maps them once to its own answer.
+ * The errors of every verb that cannot do a request. Each API maps them once to its own answer.
  *
- * `DomainError` has a code of a closed set, `LimitReachedError` the time to wait: 429 is a limit of the caller or its workspace, 503
- * one that all callers share. Anything else is unexpected: it is logged with its cause and answered without it, as unavailable where
- * the database was lost, since the same request may then succeed later.
+ * `DomainError` has a code of a closed set, `LimitReachedError` the time to wait. Anything else is unexpected: it is logged with its
+ * cause and answered without it, as unavailable where the database was lost, since the same request may then succeed later. The errors
+ * that several nouns share (a slow body, a full quota) have one text here; a noun's own stand at the noun.
  */
 import { bodyBytesPerSecondMin } from "../http/limits.ts";
 import { DeadlineError } from "../kernel/clock.ts";
+import { errorCode } from "../kernel/error-code.ts";
 import type { Logger } from "../kernel/log.ts";
 import { quotaHourMs } from "./limits.ts";
 
@@ -51,29 +52,6 @@ export class DomainError extends Error {
   }
 }
 
-/** A body below the least rate; its sender would hold a place of others. @param what such as `form` */
-export function bodyTooSlow(what: string): DomainError {
-  return new DomainError(
-    "body_too_slow",
-    `The ${what} arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
-  );
-}
-
-/** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
-const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;
-
-/** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
-export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
-  const cause = error instanceof Error ? error : new Error(String(error));
-  const code = "code" in cause ? String(cause.code) : "";
-  log.error({ event, name: cause.name, code, stack: cause.stack }, "A request failed unexpectedly");
-  if (!(error instanceof DeadlineError || transient.test(code))) {
-    return new DomainError("internal_error", "An unexpected error occurred");
-  }
-  const message = "The database did not answer; whether a change was made is not known, so look before trying again";
-  return new DomainError("unavailable", message);
-}
-
 /** The caller, its workspace or the whole process has reached a limit; the same request may succeed after a wait. */
 export class LimitReachedError extends Error {
   override name = "LimitReachedError";
@@ -95,6 +73,14 @@ export function retryAfterHeader({ retryAfterMs }: LimitReachedError): Record<st
   return { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
+/** A body below the least rate; its sender would hold a place of others. @param what such as `form` */
+export function bodyTooSlow(what: string): DomainError {
+  return new DomainError(
+    "body_too_slow",
+    `The ${what} arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
+  );
+}
+
 interface Quota {
   /** Such as `projects`. */
   what: string;
@@ -103,7 +89,7 @@ interface Quota {
   limit: string;
 }
 
-/** A full quota that waiting does not free. @param field the field of the request that needs more */
+/** A quota that waiting does not free. @param field the field of the request that needs more */
 export function quotaFull({ what, max, limit }: Quota, field?: string): DomainError {
   const message = `This workspace has as many ${what} as it can have: ${max} (${limit})`;
   return new DomainError("conflict", message, { field });
@@ -114,3 +100,18 @@ export function quotaOfHourFull({ what, max, limit }: Quota, { oldest, now }: { 
   const message = `This workspace has made ${max} ${what} within the last hour, and cannot make more (${limit}): try again later`;
   return new LimitReachedError(message, { status: 429, retryAfterMs: oldest.getTime() + quotaHourMs - now });
 }
+
+/** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
+export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const code = errorCode(cause);
+  log.error({ event, name: cause.name, code, stack: cause.stack }, "A request failed unexpectedly");
+  if (!(error instanceof DeadlineError || transient.test(code))) {
+    return new DomainError("internal_error", "An unexpected error occurred");
+  }
+  const message = "The database did not answer; whether a change was made is not known, so look before trying again";
+  return new DomainError("unavailable", message);
+}
+
+/** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
+const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;

@@ -7,7 +7,7 @@ import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Database, Transaction } from "./backing.ts";
 import { advisoryLockBeatMs, advisoryLockSilenceMsMax } from "./limits.ts";
 
-export interface LockParts {
+interface LockParts {
   sql: Database;
   clock: Clock;
 }

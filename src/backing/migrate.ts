@@ -81,6 +81,8 @@ function digest({ text }: Migration): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
+// What a database has, compared with this version
+
 export const SchemaView = Type.Object({
   newest: Type.Union([Type.String(), Type.Null()], {
     description: "The last migration that the database has; null: it has none",

@@ -63,7 +63,7 @@ export function queryFields<Name extends string>(query: URLSearchParams, names: 
 
 export type QueryFields<Name extends string> = { [Field in Name]?: TypedText };
 
-export interface FormFile {
+interface FormFile {
   name: string;
   bytes: Uint8Array;
 }

@@ -70,7 +70,7 @@ function decoded(part: string): string {
   }
 }
 
-// What a page gets: its viewer, its address, and the control API with the viewer's rights.
+// What the page gets
 
 interface Address {
   viewer: Viewer;
@@ -106,6 +106,11 @@ export function pageCall({ base, request, turn, ...address }: Address, parts: Co
   };
 }
 
+/** The same call, for showing a form again. */
+export function withRefusal(call: PageCall, refused: RefusedForm): PageCall {
+  return { ...call, refused };
+}
+
 /** The parameter of the path and the fields, of what a page gives as one object. */
 function inputOf(
   { path, fields }: Pick<Endpoint, "path" | "fields">,
@@ -121,9 +126,4 @@ function inputOf(
 
 function mayBeSeen({ roles }: Page, role: HereWorkspace["role"]): boolean {
   return role === "operator" || roles.includes(role);
-}
-
-/** The same call, for showing a form again. */
-export function withRefusal(call: PageCall, refused: RefusedForm): PageCall {
-  return { ...call, refused };
 }

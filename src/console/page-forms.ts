@@ -40,9 +40,11 @@ export function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-// Says before a form is filled in that its action needs a new sign-in, so that nothing typed is lost.
-
-/** @param what completes "To …" @returns what stands in place of the form; null: the sign-in is recent */
+/**
+ * Asks before a form is filled in, where its action needs a new sign-in.
+ * @param what completes "To …"
+ * @returns what stands in place of the form; null: the sign-in is recent
+ */
 export function signInFirst({ viewer, nowMs, path }: PageCall, what: string): Html | null {
   if (isRecent(viewer.session, nowMs)) return null;
   const again = address("/console/sign-in", { again: "yes", next: path });

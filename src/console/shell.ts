@@ -34,6 +34,11 @@ export function shellResponse({ content, page, call, request, status = 200 }: Sh
   return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
+/** A refused page within the menu of what the viewer may see. */
+export function refusalResponse(content: PageContent, { page, ...place }: Framed & { page: Page }): Response {
+  return consoleResponse(consolePage({ ...content, notice: null }, surroundings(page, place)), { status: 403 });
+}
+
 function noticeOf({ refused, viewer, path }: PageCall, said: Notice | null): Notice | null {
   if (refused !== null && !refused.isShown) return { tone: "bad", words: sentence(refused.message) };
   if (said !== null || viewer.invitations === 0 || path === invitationsPath) return said;
@@ -82,11 +87,6 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
     switcher: { action: "/console/switch", current: shown, choices: viewer.workspaces },
     account: accountOf(viewer, current?.role ?? null),
   };
-}
-
-/** A refused page within the menu of what the viewer may see. */
-export function refusalResponse(content: PageContent, { page, ...place }: Framed & { page: Page }): Response {
-  return consoleResponse(consolePage({ ...content, notice: null }, surroundings(page, place)), { status: 403 });
 }
 
 function accountOf({ email }: Viewer, role: ViewerRole | null) {

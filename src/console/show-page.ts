@@ -37,6 +37,15 @@ export async function showPage({ form, ...shown }: Omit<Shown, "served"> & { for
   return form === null ? get({ ...shown, served }) : act({ ...shown, served }, form);
 }
 
+/** @throws DomainError forbidden with the roles that may see the page */
+export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "workspace" | "viewer">): void {
+  if (viewer.principal.kind === "operator" && page.of !== "person") return;
+  if (page.of === "person") return;
+  const { role } = workspace;
+  if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
+  throw new RoleNeededError({ page, workspace, viewer });
+}
+
 async function get({ page, served, call, request }: Shown): Promise<Response> {
   if (served.csv && call.query.get("as") === "csv") return csvResponse(await served.csv(call));
   return shellResponse({ content: await served.render(call), page, call, request });
@@ -69,15 +78,6 @@ async function showRefusal(
   const refusedCall = withRefusal(call, refused);
   const content = await served.render(refusedCall);
   return shellResponse({ content, page, call: refusedCall, request, status });
-}
-
-/** @throws DomainError forbidden with the roles that may see the page */
-export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "workspace" | "viewer">): void {
-  if (viewer.principal.kind === "operator" && page.of !== "person") return;
-  if (page.of === "person") return;
-  const { role } = workspace;
-  if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
-  throw new RoleNeededError({ page, workspace, viewer });
 }
 
 // Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there.

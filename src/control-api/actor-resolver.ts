@@ -33,7 +33,7 @@ export interface ActorResolver {
   requireRecentSignIn(action: string): void;
 }
 
-export interface FoundResource {
+interface FoundResource {
   /** The workspace that the request names. */
   named: string | undefined;
   /** The resource's workspace. */

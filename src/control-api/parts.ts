@@ -1,4 +1,7 @@
-/** What the control API needs of its process. Each part is named by what it does for the API, so that tests can replace it. */
+/**
+ * What the control API needs of its process. Each part is named by what it does for the API, and as narrow as its use, so that tests can
+ * replace it. The roles that serve the API make the parts.
+ */
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import type { FleetView } from "../backing/fleet-state.ts";

@@ -17,7 +17,7 @@ export const Time = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })
 export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 export const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 
-/** An endpoint beside chat completions. */
+/** An endpoint other than chat completions. */
 export const Endpoint = Type.Union([Type.Literal("completions"), Type.Literal("embeddings")]);
 export type Endpoint = Static<typeof Endpoint>;
 

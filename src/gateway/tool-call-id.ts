@@ -18,7 +18,7 @@ export function mintedToolCallId(answerId: unknown, index: number): string {
   return `call_${answerPart || crypto.randomUUID().replaceAll("-", "").slice(-24)}_${index}`;
 }
 
-export interface Signature {
+interface Signature {
   /** The model that gets it back, as `signerNamed` writes it; some formats add its provider and own key. */
   signer: string;
   base64: string;

@@ -3,7 +3,7 @@
  * wide characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection
  */
 
-export interface CsvTable {
+interface CsvTable {
   columns: readonly string[];
   rows: readonly (readonly (string | number | null)[])[];
 }

@@ -32,7 +32,7 @@ export interface SafeFetchOptions {
   configured?(origin: string): boolean;
 }
 
-export interface SafeRequest {
+interface SafeRequest {
   method: "GET" | "POST";
   /** https, except for a configured origin. */
   url: URL;

@@ -25,7 +25,7 @@ export interface TracedCall extends TracedSpan {
   code: string | null;
 }
 
-export interface TracedTokens {
+interface TracedTokens {
   prompt: number;
   cached: number;
   cacheWrite: number;

@@ -12,6 +12,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Clock } from "../kernel/clock.ts";
+import { errorCode } from "../kernel/error-code.ts";
 import { lockSilenceMsMax } from "./limits.ts";
 
 export interface Owner extends ProcessIdentity {
@@ -95,7 +96,7 @@ export async function placeOfThisProcess(): Promise<string> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return errorCode(error) === "ENOENT";
 }
 
 /** Clock ticks since boot (proc(5), stat field 22), and the id of the boot: after a power cut ids and ticks repeat. */
@@ -116,7 +117,7 @@ async function startElsewhere(pid: number): Promise<string | null> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return null;
+    if (errorCode(error) !== "EPERM") return null;
   }
   try {
     const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)], { env: { LC_ALL: "C" } });

@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../kernel/error-code.ts";
 import { Secret } from "../kernel/secret.ts";
 import { ConfigError } from "./environment/variables.ts";
 import { operatorTokenCharactersMin } from "./limits.ts";
@@ -70,7 +71,7 @@ function createPrivateFile(path: string, text: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     rmSync(draft, { force: true });
   }

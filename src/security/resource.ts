@@ -10,14 +10,14 @@ import { isToolsId, type WorkspaceId } from "../kernel/ids.ts";
 import { productsPerWorkspaceMax, projectsPerWorkspaceMax } from "./limits.ts";
 import { countResources, resourceExists } from "./resource-store.ts";
 
-export type ResourceKind = "product" | "project";
+type ResourceKind = "product" | "project";
 
 const kinds = {
   product: { prefix: "prd", plural: "products", max: productsPerWorkspaceMax, limit: "productsPerWorkspaceMax" },
   project: { prefix: "prj", plural: "projects", max: projectsPerWorkspaceMax, limit: "projectsPerWorkspaceMax" },
 } as const;
 
-export type ResourceReference = { id: string } | { name: string };
+type ResourceReference = { id: string } | { name: string };
 
 /** @param idOrName a text of the form of an id is never a name */
 export function referenceTo(kind: ResourceKind, idOrName: string): ResourceReference {

@@ -38,6 +38,51 @@ export function noRule(id: string): DomainError {
   return new DomainError("not_found", `There is no rule of alerts with the id "${id}"`, { field: "id" });
 }
 
+/**
+ * Adds a rule. What is past a threshold already is reported in the next round.
+ * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind, and for balances of the
+ *   same amount; forbidden except for admins, super admins and the operator
+ */
+export async function createRule(
+  { actor, workspace, form }: { actor: Actor; workspace: WorkspaceId; form: AlertRuleForm },
+  sources: Sources,
+): Promise<AlertRuleView> {
+  authorize(actor, { roles: managers, action: "set an alert" });
+  const parsed = parseForm(form);
+  return change(actor, sources, async (tx) => {
+    await lockAlertsOf(workspace, tx);
+    const present = await selectRules(workspace, tx);
+    requirePlace(present, parsed);
+    const at = sources.clock.now();
+    const rule = { ...parsed, id: newAlertsId("rule", at), workspace, createdAt: new Date(at) };
+    await insertRule(rule, tx);
+    const changes = changedFields({ before: {}, after: auditedRule(rule) });
+    return {
+      result: viewRule({ ...rule, armed: true, armings: 1 }),
+      event: { event: "alert.rule.created", workspace, target: rule.id, changes },
+    };
+  });
+}
+
+/**
+ * Deletes a rule; its alerts stay in the list.
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ */
+export async function deleteRule(
+  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
+  sources: Sources,
+): Promise<AlertRuleDeleted> {
+  authorize(actor, { roles: managers, action: "delete the rule of an alert" });
+  return change(actor, sources, async (tx) => {
+    const rule = await findRule(id, tx);
+    if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
+    const before = auditedRule(rule);
+    const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
+    const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
+    return { result: { id, deleted: true }, event };
+  });
+}
+
 function viewRule(rule: AlertRule): AlertRuleView {
   return {
     id: rule.id,
@@ -64,32 +109,6 @@ function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule,
 }
 
 const usualPercents = [50, 80, 100];
-
-/**
- * Adds a rule. What is past a threshold already is reported in the next round.
- * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind, and for balances of the
- *   same amount; forbidden except for admins, super admins and the operator
- */
-export async function createRule(
-  { actor, workspace, form }: { actor: Actor; workspace: WorkspaceId; form: AlertRuleForm },
-  sources: Sources,
-): Promise<AlertRuleView> {
-  authorize(actor, { roles: managers, action: "set an alert" });
-  const parsed = parseForm(form);
-  return change(actor, sources, async (tx) => {
-    await lockAlertsOf(workspace, tx);
-    const present = await selectRules(workspace, tx);
-    requirePlace(present, parsed);
-    const at = sources.clock.now();
-    const rule = { ...parsed, id: newAlertsId("rule", at), workspace, createdAt: new Date(at) };
-    await insertRule(rule, tx);
-    const changes = changedFields({ before: {}, after: auditedRule(rule) });
-    return {
-      result: viewRule({ ...rule, armed: true, armings: 1 }),
-      event: { event: "alert.rule.created", workspace, target: rule.id, changes },
-    };
-  });
-}
 
 type ParsedRule = Pick<AlertRule, "kind" | "percents" | "amount" | "mail" | "webhooks">;
 
@@ -129,23 +148,4 @@ function requirePlace(present: AlertRule[], { kind, amount }: ParsedRule): void 
   }
   if (present.length < alertRulesMax) return;
   throw new DomainError("conflict", `Cannot set this alert: the workspace has ${alertRulesMax} rules; delete one`);
-}
-
-/**
- * Deletes a rule; its alerts stay in the list.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
- */
-export async function deleteRule(
-  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
-  sources: Sources,
-): Promise<AlertRuleDeleted> {
-  authorize(actor, { roles: managers, action: "delete the rule of an alert" });
-  return change(actor, sources, async (tx) => {
-    const rule = await findRule(id, tx);
-    if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
-    const before = auditedRule(rule);
-    const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
-    const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
-    return { result: { id, deleted: true }, event };
-  });
 }

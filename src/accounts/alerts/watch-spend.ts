@@ -35,7 +35,7 @@ import {
 import { isLimitKind, type LimitKind } from "./kinds.ts";
 import { recordAlerts, type NewAlert } from "./alerts.ts";
 
-export interface WatchParts {
+interface WatchParts {
   sql: Database;
   bus: Pick<Bus, "broadcast">;
   clock: Clock;

@@ -23,7 +23,7 @@ export interface OwnKey {
   checks: readonly string[];
 }
 
-export interface MemberBudget {
+interface MemberBudget {
   /** The member's caller id. */
   caller: KeyId;
   limit: NanoUsd;

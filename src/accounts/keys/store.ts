@@ -131,7 +131,7 @@ export async function lockOwnership(
   return row;
 }
 
-export interface NewKey extends Limits {
+interface NewKey extends Limits {
   id: KeyId;
   workspace: WorkspaceId;
   owner: string;

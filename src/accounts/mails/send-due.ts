@@ -1,16 +1,19 @@
 /**
- * Sends due mails. A mail is sent at least once: it is marked as sent after the server accepted it. If the process dies in between, the
- * mail is sent again with the same Message-ID. The caller ensures that no other process sends at the same time.
+ * Sends due mails, each at least once and at most `mailAttemptsMax` times.
+ *
+ * An attempt is counted before it begins, and a mail is marked as sent after the server accepted it. If the process dies in between, the
+ * mail is sent again with the same Message-ID. After a failure it waits, twice as long each time up to `mailRetryMsMax`; a mail that is
+ * given up raises an alarm. The caller ensures that no other process sends at the same time.
  */
 import type { Queries } from "../../backing/backing.ts";
-import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../limits.ts";
 import type { Delivery, MailServer } from "./smtp.ts";
 import { beginAttempt, countDue, markGivenUp, markSent, postpone, type Mail } from "./store.ts";
 
-export interface SendingParts {
+interface SendingParts {
   sql: Queries;
   server: MailServer;
   clock: Clock;

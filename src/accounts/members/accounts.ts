@@ -1,6 +1,9 @@
 /**
- * The account of a person across workspaces: suspended, locked, reactivated or deleted by the operator. A deleted one stays deleted.
- * What is done to it stands in the audit log of each workspace that the person has joined, and without one in the operator's.
+ * The account of a person across workspaces. The operator suspends, locks, reactivates or deletes it; a deleted one stays deleted.
+ *
+ * A change of state and its audit rows are one transaction: a row in each workspace that the person has joined, or, without one, a row
+ * without a workspace, which the operator sees. Other modules that change an account record it by `accountEvents` and `recordOwnChange`.
+ * Memberships and keys stay as they are: their look-ups ask for an active account.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -23,7 +26,6 @@ interface Transition {
   event: AuditKind;
 }
 
-/** The transitions of an account. A deleted one stays deleted. */
 const transitions = {
   suspend: { from: ["active"], to: "suspended", event: "account.suspended" },
   unsuspend: { from: ["suspended"], to: "active", event: "account.unsuspended" },
@@ -61,7 +63,7 @@ export async function setAccount(
   });
 }
 
-/** The audit events of what was done to a person's account: one for each joined workspace, or one without a workspace. */
+/** The audit events of what the operator did to a person's account. */
 export function accountEvents(
   memberships: readonly { workspace: WorkspaceId }[],
   event: Omit<AuditEvent, "workspace">,
@@ -70,7 +72,7 @@ export function accountEvents(
   return memberships.map(({ workspace }) => ({ ...event, workspace }));
 }
 
-/** Records what a person did to their own account, in each workspace that they have joined, under the role there. Part of the change's transaction. */
+/** Records what a person did to their own account, in each joined workspace under their role there; without one, nowhere. */
 export async function recordOwnChange(
   { person: { email, carriedBy }, event, changes }: { person: Person; event: AuditKind; changes: Changes },
   { tx, clock }: { tx: Transaction; clock: Clock },

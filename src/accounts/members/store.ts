@@ -15,7 +15,7 @@ export type AccountState = "active" | "suspended" | "locked" | "deleted";
  * What the person said to a membership. asked: it waits for them. declined: they refused it. none: the workspace took the question back.
  * Only given ones are ever active.
  */
-export type Consent = "given" | "asked" | "declined" | "none";
+type Consent = "given" | "asked" | "declined" | "none";
 
 export interface MemberRow {
   email: string;
@@ -156,7 +156,7 @@ export async function selectMemberships(email: string, sql: Queries): Promise<{ 
     SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} AND active ORDER BY workspace_id`;
 }
 
-export interface NamedMembership {
+interface NamedMembership {
   id: WorkspaceId;
   /** The workspace's. */
   name: string;

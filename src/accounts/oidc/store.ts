@@ -1,7 +1,7 @@
 /** The SQL of identities at OpenID Connect providers, and of sign-ins that were used. An account has one identity of an issuer. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
-export interface Identity {
+interface Identity {
   issuer: string;
   subject: string;
 }

@@ -6,7 +6,7 @@ import { budgetRetryMs } from "../limits.ts";
 import { HolderCounts } from "./fair-semaphore.ts";
 import { LimitReachedError } from "../errors.ts";
 
-export interface ByteLimits {
+interface ByteLimits {
   totalBytes: number;
   perWorkspaceBytes: number;
   perKeyBytes: number;

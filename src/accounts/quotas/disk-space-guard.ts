@@ -9,7 +9,7 @@ import { memoizeFor } from "../../process/memoize-for.ts";
 import { LimitReachedError } from "../errors.ts";
 
 /** @returns free bytes */
-export type FreeBytes = () => Promise<number>;
+type FreeBytes = () => Promise<number>;
 
 export class DiskSpaceGuard {
   readonly #look: FreeBytes;

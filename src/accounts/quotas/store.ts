@@ -3,7 +3,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
 /** Kinds of which a workspace can have a limited number. */
-export type Counted = "tickets" | "attachments" | "products" | "projects" | "sboms" | "invitations";
+type Counted = "tickets" | "attachments" | "products" | "projects" | "sboms" | "invitations";
 
 /**
  * Locks a quota of a workspace until the transaction ends. A count after this sees what other holders of the lock committed, so that

@@ -83,7 +83,7 @@ export async function deleteSecondFactor(email: string, tx: Transaction): Promis
   return deleted.some(({ sealed }) => sealed !== null);
 }
 
-export interface SecondFactorStatus {
+interface SecondFactorStatus {
   /** When it was confirmed; null: none is. */
   since: Date | null;
   recoveryCodesLeft: number;

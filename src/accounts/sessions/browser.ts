@@ -22,7 +22,7 @@ export function endedSessionCookie(request: Request): string {
   return endedHostCookie(sessionName, request);
 }
 
-/** The value of the session's cookie; null: there is none. */
+/** null: there is none. */
 export function sessionToken(request: Request): string | null {
   return hostCookieValue(sessionName, request);
 }
@@ -72,7 +72,7 @@ export function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
   const origin = URL.parse(request.headers.get("origin") ?? "");
   const isHost = origin !== null && origin.host === request.headers.get("host");
-  if (origin !== null && !isHost && isLoopback(request)) refuseForeignHost(site);
+  if (site === "same-origin" && origin !== null && !isHost && isLoopback(request)) throw foreignHost();
   if (site === "same-origin" || site === "none") return;
   if (!(site === null && isHost))
     throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
@@ -107,11 +107,7 @@ function cookieValue(request: Request, name: string): string | null {
   return null;
 }
 
-/**
- * A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS.
- * @throws DomainError forbidden
- */
-function refuseForeignHost(site: string | null): void {
-  if (site !== "same-origin") return;
-  throw new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
+/** A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS. */
+function foreignHost(): DomainError {
+  return new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
 }

@@ -57,38 +57,16 @@ export function networkOf(address: string | null): string {
   return [...first, ...gap, ...last].slice(0, 4).join(":");
 }
 
-/** The note of a browser in which a person has signed in. */
-const KnownBrowser = Type.Object({
-  email: Type.String(),
-  /** Tries are counted for it. */
-  id: Type.String(),
-});
-type KnownBrowser = Static<typeof KnownBrowser>;
-
-const kind: NoteKind<typeof KnownBrowser> = { about: '["known browser"]', content: KnownBrowser, ageMsMax: knownBrowserMsMax };
-
-interface SealingSources {
-  keyring: Keyring;
-  clock: Clock;
-}
-
-/** The note that a browser keeps after a sign-in. */
-export function sealKnownBrowser(email: string, { keyring, clock }: SealingSources): string {
-  return sealNote(kind, { email, id: newToken() }, { keyring, nowMs: clock.now() });
-}
-
-/** @param note what the browser kept; null: nothing @returns null if it is not of this person, or too old */
-export function openKnownBrowser(
-  { note, email }: { note: string | null; email: string },
-  { keyring, clock }: SealingSources,
-): KnownBrowser | null {
-  const known = openNote(kind, note, { keyring, nowMs: clock.now() });
-  return known?.email === email ? known : null;
-}
-
 interface Bound {
   subject: Uint8Array;
   max: number;
+}
+
+/** Runs before an address is counted, so that a network without tries left fills no table with invented addresses. */
+async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
+  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
 }
 
 async function count({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
@@ -114,9 +92,36 @@ function digest(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();
 }
 
-/** Runs before an address is counted, so that a network without tries left fills no table with invented addresses. */
-async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
-  const nowMs = clock.now();
-  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
-  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
+// The note of a browser in which a person has signed in
+
+const KnownBrowser = Type.Object({
+  email: Type.String(),
+  /** Tries are counted for it. */
+  id: Type.String(),
+});
+type KnownBrowser = Static<typeof KnownBrowser>;
+
+const knownBrowserKind: NoteKind<typeof KnownBrowser> = {
+  about: '["known browser"]',
+  content: KnownBrowser,
+  ageMsMax: knownBrowserMsMax,
+};
+
+interface SealingSources {
+  keyring: Keyring;
+  clock: Clock;
+}
+
+/** The note that a browser keeps after a sign-in. */
+export function sealKnownBrowser(email: string, { keyring, clock }: SealingSources): string {
+  return sealNote(knownBrowserKind, { email, id: newToken() }, { keyring, nowMs: clock.now() });
+}
+
+/** @param note what the browser kept; null: nothing @returns null if it is not of this person, or too old */
+export function openKnownBrowser(
+  { note, email }: { note: string | null; email: string },
+  { keyring, clock }: SealingSources,
+): KnownBrowser | null {
+  const known = openNote(knownBrowserKind, note, { keyring, nowMs: clock.now() });
+  return known?.email === email ? known : null;
 }

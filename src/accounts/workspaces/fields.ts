@@ -21,7 +21,7 @@ export function usd(title?: string): TString {
   });
 }
 
-export const Email = Type.String({
+const Email = Type.String({
   pattern: "^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$",
   maxLength: emailCharactersMax,
   description: "an e-mail address",

@@ -1,4 +1,9 @@
-/** Forms and views of workspaces, their settings, and their members. */
+/**
+ * Forms and views of workspaces, their settings, their members and people's accounts, as the control API takes and shows them.
+ *
+ * A setting has one description (`about`), for the form and the view alike; it is also the help of the command and the text of the
+ * reference. A schema checks forms only: whether a value fits the others, and who may see a field, is decided by the verbs.
+ */
 import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";

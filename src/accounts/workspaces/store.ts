@@ -1,4 +1,7 @@
-/** The SQL of workspaces and their settings. Settings are locked while they change. */
+/**
+ * The SQL of workspaces and their settings. A workspace is made with the empty head of its ledger. Settings are locked while they change,
+ * so that two changes at once are both in force. Balance and spend are the ledger's: what is reserved at this moment only counters know.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { dayOf, monthOf } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

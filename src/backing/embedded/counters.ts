@@ -6,6 +6,7 @@
 import { monthBounds, monthOf, type Clock, previousMonth, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import {
   type AdmitBatch,
   type AdmitBatchReply,
@@ -109,13 +110,13 @@ export class EmbeddedCounters implements Counters {
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
-    return [...this.#space(workspace).holds.values()].toSorted((a, b) => compare(a.generation, b.generation));
+    return [...this.#space(workspace).holds.values()].toSorted((a, b) => byCodeUnits(a.generation, b.generation));
   }
 
   async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
     const now = this.#clock.now();
     const passed = [...this.#space(workspace).holds.values()].filter(({ deadline }) => deadline <= now);
-    return passed.toSorted((a, b) => a.deadline - b.deadline || compare(a.generation, b.generation)).slice(0, limit);
+    return passed.toSorted((a, b) => a.deadline - b.deadline || byCodeUnits(a.generation, b.generation)).slice(0, limit);
   }
 
   async read(
@@ -164,11 +165,6 @@ export class EmbeddedCounters implements Counters {
       forgetLent(lending, this.#clock.now());
     }
   }
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /**

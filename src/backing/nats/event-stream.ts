@@ -147,10 +147,7 @@ export class EventStream {
     await withDeadline(clock, eventPublishMs, "Storing an event", link.whileUp(stored));
   }
 
-  /**
-   * Limits retention, because a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
-   * the oldest, consumed or not. Server 2.9 supports all of it.
-   */
+  /** Limits retention, because a work queue forgets which ids it has seen. Server 2.9 supports all of it. */
   #config(): Partial<StreamConfig> & { name: string } {
     const { stream, replicas = 1 } = this.#parts;
     return {

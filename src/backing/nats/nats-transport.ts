@@ -15,6 +15,7 @@ import {
   type Transport,
 } from "@nats-io/nats-core/internal";
 import { VERSION } from "nats/lib/node_transport.js";
+import { errorCode } from "../../kernel/error-code.ts";
 
 /** The server offers TLS, which this transport does not speak. Nothing was sent to it. */
 export class TlsOfferedError extends Error {
@@ -158,7 +159,7 @@ export class BunTransport implements Transport {
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+  return errorCode(error) === "ECONNREFUSED";
 }
 
 /** What the server says of itself. @throws Error where it says something else */

@@ -5,6 +5,7 @@
  * take as long there.
  */
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { databaseReadCheckMs, databaseReadLagMsMax, databaseReadWaitMs } from "../limits.ts";
 import type { SessionPool, Sessions } from "./session-pool.ts";
@@ -55,7 +56,7 @@ export class ReadPool implements Sessions {
 /** A statement that took too long would take as long on the primary. */
 function isPassing(error: unknown, used: Session | null): boolean {
   if (error instanceof DeadlineError) return false;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   return used === null || !used.alive || passing.includes(code) || unconnected.test(code);
 }
 

@@ -6,6 +6,7 @@
  */
 import { hostAddresses } from "../../kernel/addresses.ts";
 import { type Clock, DeadlineError, sleep } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { Secret } from "../../kernel/secret.ts";
 import {
   databaseConnectionsMax,
@@ -115,7 +116,7 @@ export class SessionPool implements Sessions, AsyncDisposable {
 
 /** SQLSTATE 25006: behind this address is a standby now, or a primary that is being replaced. */
 function isReadOnly(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "25006";
+  return errorCode(error) === "25006";
 }
 
 /** Lets at most `places` in at a time; later callers wait in line, in order, for at most `waitMsMax`. */

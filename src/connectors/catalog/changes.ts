@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/text.ts";
 import { ConnectorRow } from "./row.ts";
 
-export type ChangeOp = "added" | "changed" | "removed";
+type ChangeOp = "added" | "changed" | "removed";
 
 /** A line of the feed. */
 export const ConnectorChange = Type.Object({

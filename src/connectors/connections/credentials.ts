@@ -45,7 +45,7 @@ export function checkCredentials({ set, credentials }: Filled, { credential_sets
 }
 
 /** What a stored field is bound to, with the field's key. */
-export interface Owner {
+interface Owner {
   workspace: WorkspaceId;
   /** The connection's id. */
   id: string;
@@ -61,7 +61,7 @@ export function sealCredentials(credentials: Credentials, owner: Owner, key: Sea
   return [...credentials].map(([field, value]) => ({ field, sealed: sealField(value, { owner, field, key }) }));
 }
 
-export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: SealKey }): Uint8Array {
+function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: SealKey }): Uint8Array {
   return key.seal(Buffer.from(value), about(owner, field));
 }
 
@@ -71,7 +71,7 @@ export function openCredentials(fields: SealedField[], owner: Owner, key: SealKe
 }
 
 /** @throws SealError */
-export function openField({ field, sealed }: SealedField, owner: Owner, key: SealKey): string {
+function openField({ field, sealed }: SealedField, owner: Owner, key: SealKey): string {
   return Buffer.from(key.open(sealed, about(owner, field))).toString();
 }
 

@@ -1,12 +1,14 @@
 /**
- * The probes of single vendors, each with the source of its call. A new one stands above and in the list at the end. A connector's
- * alternative without a probe has no test.
+ * The probes of single vendors: a call that reads as little as possible and shows whether the credentials work. Above each stands where
+ * the vendor documents it. A connector's alternative without a probe has no test.
+ *
+ * A new probe is a constant of its own and stands in the list at the end. How a call is made and what its answer means is probe.ts.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin } from "./probe.ts";
 
 /** https://docs.datadoghq.com/getting_started/site/ */
-const sites = [
+const datadogSites = [
   "datadoghq.com",
   "us3.datadoghq.com",
   "us5.datadoghq.com",
@@ -26,7 +28,7 @@ const datadog: Probe = {
       .replace(/^https:\/\//, "")
       .replace(/^(app|api)\./, "")
       .replace(/\/$/, "");
-    if (!sites.includes(site)) throw new CredentialError("datadog_site", `one of ${sites.join(", ")} is needed`);
+    if (!datadogSites.includes(site)) throw new CredentialError("datadog_site", `one of ${datadogSites.join(", ")} is needed`);
     const headers = {
       accept: "application/json",
       "dd-api-key": headerText("api_key", value("api_key")),
@@ -37,25 +39,25 @@ const datadog: Probe = {
 };
 
 /** Ignores the `token_uri` in the file: the assertion is valid only for this one. */
-const tokenUrl = "https://oauth2.googleapis.com/token";
-const scope = "https://www.googleapis.com/auth/admin.directory.user.readonly";
-const assertionSeconds = 300;
-const field = "credentials";
+const googleTokenUrl = "https://oauth2.googleapis.com/token";
+const googleScope = "https://www.googleapis.com/auth/admin.directory.user.readonly";
+const googleAssertionSeconds = 300;
+const googleField = "credentials";
 
 /** A signed service account: https://developers.google.com/identity/protocols/oauth2/service-account#httprest */
 const googleWorkspace: Probe = {
   connector: "google-workspace",
-  needs: ["customer_id", "administrator_email", field],
+  needs: ["customer_id", "administrator_email", googleField],
   async call(value, { probeFetch, clock }) {
-    const { email, keyId, key } = readAccount(value(field));
+    const { email, keyId, key } = readAccount(value(googleField));
     const now = Math.floor(clock.now() / 1_000);
     const claims = {
       iss: email,
       sub: value("administrator_email"),
-      scope,
-      aud: tokenUrl,
+      scope: googleScope,
+      aud: googleTokenUrl,
       iat: now,
-      exp: now + assertionSeconds,
+      exp: now + googleAssertionSeconds,
     };
     const grant = {
       grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
@@ -63,7 +65,7 @@ const googleWorkspace: Probe = {
     };
     const url = new URL("https://admin.googleapis.com/admin/directory/v1/users?maxResults=1");
     url.searchParams.set("customer", value("customer_id"));
-    return callWithToken({ tokenUrl: new URL(tokenUrl), grant, url }, probeFetch);
+    return callWithToken({ tokenUrl: new URL(googleTokenUrl), grant, url }, probeFetch);
   },
 };
 
@@ -80,11 +82,11 @@ function readAccount(text: string): ServiceAccount {
     account = { ...JSON.parse(text) };
     key = createPrivateKey(String(account["private_key"]));
   } catch {
-    throw new CredentialError(field, "the JSON file of a service account's key is needed");
+    throw new CredentialError(googleField, "the JSON file of a service account's key is needed");
   }
   const { client_email: email, private_key_id: keyId } = account;
   if (key.asymmetricKeyType !== "rsa" || typeof email !== "string") {
-    throw new CredentialError(field, "a service account's e-mail address and RSA key are needed");
+    throw new CredentialError(googleField, "a service account's e-mail address and RSA key are needed");
   }
   return { email, keyId: typeof keyId === "string" ? keyId : null, key };
 }
@@ -128,20 +130,19 @@ const microsoftEntraId: Probe = {
   },
 };
 
-const ends = ["okta.com", "oktapreview.com", "okta-emea.com"];
+const oktaDomains = ["okta.com", "oktapreview.com", "okta-emea.com"];
 
 /** An API token in a header: https://developer.okta.com/docs/reference/core-okta-api/#authentication */
 const okta: Probe = {
   connector: "okta",
   needs: ["okta_domain", "api_token"],
   async call(value, { probeFetch }) {
-    const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends });
+    const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends: oktaDomains });
     const headers = { accept: "application/json", authorization: `SSWS ${headerText("api_token", value("api_token"))}` };
     return probeFetch({ method: "GET", url: new URL("/api/v1/users?limit=1", origin), headers });
   },
 };
 
-/** All probes. */
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 
 /** @returns the probe for a connector's alternative with these fields; undefined: there is none */

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Outcome } from "./schema.ts";
 import type { SealedField } from "./credentials.ts";
 
-export interface NewConnection {
+interface NewConnection {
   id: string;
   workspace: WorkspaceId;
   connector: string;

@@ -6,6 +6,7 @@
  * check spelling on a server, so that is off. Without a script the page shows the file's shape.
  */
 import { markup, type Html } from "../../http/html.ts";
+import { labelsOf } from "../catalog/files/columns.ts";
 import type { CredentialSet, Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
@@ -30,10 +31,6 @@ export function credentialChooser({ credential_sets }: ConnectorRow): Html | nul
     <legend>What do you connect with?</legend>
     ${credential_sets.map(choice)}
   </fieldset>`;
-}
-
-export function labelsOf({ fields }: CredentialSet): string {
-  return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
 }
 
 export function isLong({ kind }: Field): boolean {

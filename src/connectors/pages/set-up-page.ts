@@ -6,10 +6,10 @@
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
-import { methodNames, noteTexts } from "../catalog/files/columns.ts";
+import { labelsOf, methodNames, noteTexts } from "../catalog/files/columns.ts";
 import type { Claim, Evidence, GrantNotes, Method, Grant } from "../catalog/files/schema.ts";
 import { type ConnectorRow, type SetGrants, grantsOf } from "../catalog/row.ts";
-import { connectCommands, credentialChooser, credentialForm, labelsOf } from "./credential-form.ts";
+import { connectCommands, credentialChooser, credentialForm } from "./credential-form.ts";
 import { catalogAddress } from "./filters.ts";
 import { pageText } from "./page.ts";
 

@@ -31,7 +31,7 @@ export function content(given: Content): Html {
   return typeof given === "string" ? userText(given) : markup`${given}`;
 }
 
-// Amounts of USD: readable at a glance, exact in the title.
+// Amounts of USD
 
 /**
  * @param amount nano-USD, or a decimal text of the control API; null gives `none`
@@ -77,7 +77,7 @@ export function typedUsd(usd: string | null): string {
   return usd === null ? "" : usd.replace(/0{1,7}$/, "");
 }
 
-// Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the present one; the title keeps UTC and the year.
+// Times. The script leaves out the present year
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

@@ -3,10 +3,11 @@
  * of the vendor's public page, whose link leads to the choice of a workspace here. Secrets that were typed are not written into the page
  * again.
  */
+import { labelsOf } from "../../connectors/catalog/files/columns.ts";
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
-import { labelsOf, hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
+import { hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { connectionTestMs } from "../../control-api/limits.ts";
@@ -61,7 +62,7 @@ function vendorTable(rows: readonly ConnectorRow[], { call, q }: { call: PageCal
   });
 }
 
-// Connecting a vendor: the vendor is chosen, then its form is filled in, saved and tested.
+// The form of one vendor
 
 export const newConnectionPage: Page = {
   of: "workspace",
@@ -153,7 +154,7 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }
 
-// Where the public page of a connector leads to: the reader chooses the workspace to connect.
+// Where the public page of a connector leads to: the choice of a workspace
 
 export const connectPage: Page = { of: "person", path: "/connect/:slug", navigation: null, roles: [], render: renderWorkspaces };
 

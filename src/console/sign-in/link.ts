@@ -122,7 +122,7 @@ function unusable(): DomainError {
   return new DomainError("not_found", "This link was used, or it has expired: ask for another one");
 }
 
-// A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known.
+// A mail with a link to choose a password
 
 /** @param sentTo the address that a mail was asked for; null: none yet */
 export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {

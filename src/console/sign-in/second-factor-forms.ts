@@ -17,13 +17,6 @@ export function secretToScan({ secret, uri }: ShownSecret): Html {
     <p>Then type the code that the app shows.</p>`;
 }
 
-/** In groups, to be typed; apps drop the spaces. */
-function inTwoLines(secret: string): string {
-  const groups = secret.match(/.{1,4}/g) ?? [];
-  const half = Math.ceil(groups.length / 2);
-  return `${groups.slice(0, half).join(" ")}\n${groups.slice(half).join(" ")}`;
-}
-
 interface CodeForm {
   id: string;
   action: string;
@@ -56,6 +49,13 @@ export function recoveryCodes(codes: readonly string[], goOn: string): Html {
   return markup`<p>The app is set up. Each of these codes replaces it once, for when you lose it. They are shown only now: keep them where the app is not.</p>
     ${codeBlock({ id: "recovery-codes", code: codes.join("\n"), label: "Recovery codes" })}
     <p><a class="button" href="${goOn}">I have stored them</a></p>`;
+}
+
+/** In groups, to be typed; apps drop the spaces. */
+function inTwoLines(secret: string): string {
+  const groups = secret.match(/.{1,4}/g) ?? [];
+  const half = Math.ceil(groups.length / 2);
+  return `${groups.slice(0, half).join(" ")}\n${groups.slice(half).join(" ")}`;
 }
 
 // A QR code as SVG, made here: what it holds goes to no other service.

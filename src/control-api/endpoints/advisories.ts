@@ -75,7 +75,7 @@ const Counts = Type.Object({
   records: Type.Integer({ description: "Its advisories that are not withdrawn" }),
   projects: Type.Integer({ description: "Projects of the service with a component of it" }),
 });
-export type Counts = Static<typeof Counts>;
+type Counts = Static<typeof Counts>;
 
 export const advisoryEndpoints = {
   list: endpoint({

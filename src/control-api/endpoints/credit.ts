@@ -1,4 +1,7 @@
-/** Endpoints for credit: added by the operator, and bought by card where the operator has set a key of Stripe. */
+/**
+ * Endpoints for credit: added by the operator, and bought by card. Where the operator has set no key of Stripe, those that would call it
+ * answer conflict. A top-up of another workspace than the named one counts as unknown, so that its id says nothing.
+ */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { addCredit, CreditForm, CreditView } from "../../gateway/credit/credit.ts";

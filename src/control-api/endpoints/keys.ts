@@ -1,4 +1,7 @@
-/** Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
+/**
+ * Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. A key of
+ * another workspace than the named one counts as unknown. Only the answer to the creation has the whole key.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -13,7 +16,7 @@ import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit,
 import { keyRowsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
+/** @throws DomainError invalid_field without a person */
 async function keyOwner(
   { actor, workspace, owner }: { actor: Actor; workspace: WorkspaceId; owner: string | undefined },
   { sql }: ControlParts,
@@ -25,7 +28,7 @@ async function keyOwner(
   throw new DomainError("invalid_field", "The owner is missing: a key belongs to a person", { field: "owner" });
 }
 
-/** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
+/** The path's key and the actor. */
 async function keyAndActor({
   id,
   input,

@@ -1,4 +1,7 @@
-/** Endpoints for sums of usage by day, model, key and member, and for monthly statements. */
+/**
+ * Endpoints for sums of usage by time, key, member, model, provider and endpoint, and for monthly statements. Sums are read from the
+ * replica, if there is one, and may be two seconds old then. What a caller may see of them is decided by the verbs.
+ */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { usageRowsDefault, usageRowsMax, usageSeriesMax, statementRowsDefault, statementRowsMax } from "../../gateway/limits.ts";

@@ -63,11 +63,6 @@ export async function describeKey(request: Request, gateway: Gateway): Promise<R
   return jsonResponse({ data }, { headers: { "cache-control": "no-store" } });
 }
 
-/** Limits have at most two decimals: `25` is `25.00`. */
-function shortUsd(nano: bigint): string {
-  return formatUsd(nano).slice(0, -7);
-}
-
 /**
  * GET /usage: what the calling key used.
  * @throws GatewayError invalid_request, and billing_unavailable while the sums cannot be read
@@ -86,6 +81,11 @@ export async function describeUsage(request: Request, gateway: Gateway): Promise
       cause: error,
     });
   }
+}
+
+/** Limits have at most two decimals: `25` is `25.00`. */
+function shortUsd(nano: bigint): string {
+  return formatUsd(nano).slice(0, -7);
 }
 
 /** @throws GatewayError invalid_request for another parameter, or one that is given twice or too long */

@@ -41,7 +41,7 @@ import type { Attempt } from "./call/attempts.ts";
 import { streamError, upstreamError } from "./answer/upstream-errors.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
-export interface AcceptedRequest {
+interface AcceptedRequest {
   /** The request's signal. */
   clientSignal: AbortSignal;
   trace: TraceStart | null;
@@ -89,6 +89,18 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   } catch (error) {
     return await answerFailure(started, endingError(error, gateway), null);
   }
+}
+
+/** @param charged what is owed although it failed; absent: nothing */
+export async function answerFailure(
+  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
+  error: GatewayError<EndingErrorCode>,
+  candidate: Candidate | null,
+  charged: ChargedUsage = nothingCharged,
+): Promise<Response> {
+  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
+  countRequest(error.status, error.code);
+  return errorResponse(error, headers);
 }
 
 function openGeneration(
@@ -311,16 +323,4 @@ function answerFailed(
 
 function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
   return { reservation: admitted.reservation, lifecycle, clientSignal };
-}
-
-/** @param charged what is owed although it failed; absent: nothing */
-export async function answerFailure(
-  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
-  error: GatewayError<EndingErrorCode>,
-  candidate: Candidate | null,
-  charged: ChargedUsage = nothingCharged,
-): Promise<Response> {
-  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
-  countRequest(error.status, error.code);
-  return errorResponse(error, headers);
 }

@@ -200,6 +200,39 @@ export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<
   }) as Promise<BudgetPush[]>;
 }
 
+/** What the callers of budgets were charged, with the beginnings of the periods that it counts in. */
+export interface BudgetSum {
+  workspace: WorkspaceId;
+  key: KeyId;
+  day: number;
+  month: number;
+  spent: NanoUsd;
+}
+
+/** Adds to the totals that the ledger keeps. @returns all of these callers and periods after it, without a sequence */
+export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction): Promise<Omit<BudgetPush, "sequence">[]> {
+  if (sums.length === 0) return [];
+  const rows = await tx<Omit<BudgetTotalRow, "sequence" | "epoch">[]>`
+    WITH part AS MATERIALIZED (
+      SELECT * FROM unnest(
+        ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ key }) => key)}::text[],
+        ${arrayText(sums, ({ day }) => day)}::bigint[], ${arrayText(sums, ({ month }) => month)}::bigint[],
+        ${arrayText(sums, ({ spent }) => spent)}::bigint[]) AS part (workspace, key, day, month, spent)
+    ), named AS (
+      SELECT workspace, 'day:' || key AS name, day AS since, spent FROM part
+      UNION ALL SELECT workspace, 'day:', day, spent FROM part
+      UNION ALL SELECT workspace, 'month:' || coalesce(caller_id, key), month, spent FROM part
+        LEFT JOIN api_keys ON api_keys.id = key
+        LEFT JOIN members ON members.workspace_id = part.workspace AND members.email = owner_email
+    ), sum AS (
+      SELECT workspace, name, since, sum(spent)::bigint AS spent FROM named GROUP BY workspace, name, since
+    )
+    UPDATE budget_totals AS total SET spent_nano = spent_nano + sum.spent FROM sum
+    WHERE total.workspace_id = sum.workspace AND total.name = sum.name COLLATE "C" AND total.since = sum.since
+    RETURNING total.workspace_id AS workspace, total.name, total.since, spent_nano AS spent`;
+  return rows.map((row) => ({ ...row, since: Number(row.since) }));
+}
+
 /** While the account is locked, no settlement changes what the charges sum to. */
 async function lockAccount(workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const [account] = await tx<{ hasBudgets: boolean }[]>`
@@ -244,39 +277,6 @@ interface BudgetTotalRow extends Omit<BudgetPush, "since"> {
 
 function unnested(totals: readonly BudgetHold[], sql: Queries) {
   return sql`unnest(${arrayText(totals, ({ name }) => name)}::text[], ${arrayText(totals, ({ since }) => since)}::bigint[])`;
-}
-
-/** What the callers of budgets were charged, with the beginnings of the periods that it counts in. */
-export interface BudgetSum {
-  workspace: WorkspaceId;
-  key: KeyId;
-  day: number;
-  month: number;
-  spent: NanoUsd;
-}
-
-/** Adds to the totals that the ledger keeps. @returns all of these callers and periods after it, without a sequence */
-export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction): Promise<Omit<BudgetPush, "sequence">[]> {
-  if (sums.length === 0) return [];
-  const rows = await tx<Omit<BudgetTotalRow, "sequence" | "epoch">[]>`
-    WITH part AS MATERIALIZED (
-      SELECT * FROM unnest(
-        ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ key }) => key)}::text[],
-        ${arrayText(sums, ({ day }) => day)}::bigint[], ${arrayText(sums, ({ month }) => month)}::bigint[],
-        ${arrayText(sums, ({ spent }) => spent)}::bigint[]) AS part (workspace, key, day, month, spent)
-    ), named AS (
-      SELECT workspace, 'day:' || key AS name, day AS since, spent FROM part
-      UNION ALL SELECT workspace, 'day:', day, spent FROM part
-      UNION ALL SELECT workspace, 'month:' || coalesce(caller_id, key), month, spent FROM part
-        LEFT JOIN api_keys ON api_keys.id = key
-        LEFT JOIN members ON members.workspace_id = part.workspace AND members.email = owner_email
-    ), sum AS (
-      SELECT workspace, name, since, sum(spent)::bigint AS spent FROM named GROUP BY workspace, name, since
-    )
-    UPDATE budget_totals AS total SET spent_nano = spent_nano + sum.spent FROM sum
-    WHERE total.workspace_id = sum.workspace AND total.name = sum.name COLLATE "C" AND total.since = sum.since
-    RETURNING total.workspace_id AS workspace, total.name, total.since, spent_nano AS spent`;
-  return rows.map((row) => ({ ...row, since: Number(row.since) }));
 }
 
 // Versions

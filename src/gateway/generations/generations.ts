@@ -77,90 +77,6 @@ export async function listGenerations(
   return { data: await views(rows, sql), next: found.next, searched: found.searched };
 }
 
-/** @returns null: all callers */
-async function keysOf(
-  { actor, filter: { workspace, key, member } }: { actor: Actor; filter: LogFilter },
-  sql: Queries,
-): Promise<KeyId[] | null> {
-  const seen = ownerSeenBy(actor);
-  if (seen !== null && member !== null && member !== seen) return [];
-  const owner = seen ?? member;
-  if (key !== null) return [key];
-  return owner === null ? null : selectCallerIds({ workspace, owner }, sql);
-}
-
-async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationView[]> {
-  const callers = await findCallers(rows, sql);
-  return rows.map((row) => viewGeneration(row, callers.get(row.key)));
-}
-
-// Search, by what no index has
-
-interface OutcomeFilter {
-  /** `error`: a status of 400 or above, as usage counts errors; null: any. */
-  status: "ok" | "error" | null;
-  /** The code of an error; null: any. */
-  code: string | null;
-}
-
-interface Sought extends OutcomeFilter {
-  /** Where the log is read by keys, whose index has no models; null: any. */
-  model: string | null;
-}
-
-export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "status" | "code">;
-
-interface Found {
-  generations: GenerationId[];
-  /** Where an older part begins; null: there is none. */
-  next: GenerationId | null;
-  /** How many rows were read for it. */
-  searched: number;
-}
-
-function isSought({ status, code, model }: Sought): boolean {
-  return status !== null || code !== null || model !== null;
-}
-
-function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
-  if (code !== null && row.code !== code) return false;
-  if (model !== null && row.model !== model) return false;
-  return status === null || (status === "error") === row.status >= 400;
-}
-
-/**
- * The newest matches of a page, out of a bounded number of rows.
- * @param read reads a page of the log
- * @param parts how many indexes `read` reads for a page, each from its newest row on
- */
-export async function searchLog(
-  { page, sought, parts }: { page: LogPage; sought: Sought; parts: number },
-  read: (page: LogPage) => Promise<SoughtRow[]>,
-): Promise<Found> {
-  const found: Found = { generations: [], next: page.before, searched: 0 };
-  const limitMax = Math.max(100, Math.floor(logSearchReadRowsMax / parts));
-  // Small at first: where most rows match, one read is enough.
-  let limit = Math.min(Math.max(page.limit, 100), limitMax);
-  for (let reads = 0; reads < logSearchReadsMax && found.searched < logSearchRowsMax; reads++) {
-    const rows = await read({ ...page, before: found.next, limit });
-    if (take(rows, { page, sought, found })) return found;
-    if (rows.length < limit) return { ...found, next: null };
-    limit = Math.min(limit * 4, limitMax);
-  }
-  return found;
-}
-
-/** @returns whether the page is full */
-function take(rows: SoughtRow[], { page, sought, found }: { page: LogPage; sought: Sought; found: Found }): boolean {
-  for (const row of rows) {
-    found.next = row.generation;
-    found.searched++;
-    if (isMatch(row, sought)) found.generations.push(row.generation);
-    if (found.generations.length === page.limit) return true;
-  }
-  return false;
-}
-
 /** @throws DomainError not_found: no such generation, or it has not ended */
 export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
   const row = await selectGeneration(id, sql);
@@ -223,4 +139,88 @@ export function keyGeneration({ sql, clock }: { sql: Database; clock: Clock }): 
       release();
     }
   };
+}
+
+/** @returns null: all callers */
+async function keysOf(
+  { actor, filter: { workspace, key, member } }: { actor: Actor; filter: LogFilter },
+  sql: Queries,
+): Promise<KeyId[] | null> {
+  const seen = ownerSeenBy(actor);
+  if (seen !== null && member !== null && member !== seen) return [];
+  const owner = seen ?? member;
+  if (key !== null) return [key];
+  return owner === null ? null : selectCallerIds({ workspace, owner }, sql);
+}
+
+async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationView[]> {
+  const callers = await findCallers(rows, sql);
+  return rows.map((row) => viewGeneration(row, callers.get(row.key)));
+}
+
+// Search, by what no index has
+
+interface OutcomeFilter {
+  /** `error`: a status of 400 or above, as usage counts errors; null: any. */
+  status: "ok" | "error" | null;
+  /** The code of an error; null: any. */
+  code: string | null;
+}
+
+interface Sought extends OutcomeFilter {
+  /** Where the log is read by keys, whose index has no models; null: any. */
+  model: string | null;
+}
+
+export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "status" | "code">;
+
+interface Found {
+  generations: GenerationId[];
+  /** Where an older part begins; null: there is none. */
+  next: GenerationId | null;
+  /** How many rows were read for it. */
+  searched: number;
+}
+
+/**
+ * The newest matches of a page, out of a bounded number of rows.
+ * @param read reads a page of the log
+ * @param parts how many indexes `read` reads for a page, each from its newest row on
+ */
+export async function searchLog(
+  { page, sought, parts }: { page: LogPage; sought: Sought; parts: number },
+  read: (page: LogPage) => Promise<SoughtRow[]>,
+): Promise<Found> {
+  const found: Found = { generations: [], next: page.before, searched: 0 };
+  const limitMax = Math.max(100, Math.floor(logSearchReadRowsMax / parts));
+  // Small at first: where most rows match, one read is enough.
+  let limit = Math.min(Math.max(page.limit, 100), limitMax);
+  for (let reads = 0; reads < logSearchReadsMax && found.searched < logSearchRowsMax; reads++) {
+    const rows = await read({ ...page, before: found.next, limit });
+    if (take(rows, { page, sought, found })) return found;
+    if (rows.length < limit) return { ...found, next: null };
+    limit = Math.min(limit * 4, limitMax);
+  }
+  return found;
+}
+
+function isSought({ status, code, model }: Sought): boolean {
+  return status !== null || code !== null || model !== null;
+}
+
+function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
+  if (code !== null && row.code !== code) return false;
+  if (model !== null && row.model !== model) return false;
+  return status === null || (status === "error") === row.status >= 400;
+}
+
+/** @returns whether the page is full */
+function take(rows: SoughtRow[], { page, sought, found }: { page: LogPage; sought: Sought; found: Found }): boolean {
+  for (const row of rows) {
+    found.next = row.generation;
+    found.searched++;
+    if (isMatch(row, sought)) found.generations.push(row.generation);
+    if (found.generations.length === page.limit) return true;
+  }
+  return false;
 }

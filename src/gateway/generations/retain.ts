@@ -10,6 +10,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { type Database, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { monthOf, previousMonth, sleep, type Clock, type Month } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { rollUpUsage } from "../usage/roll-up.ts";
 import { retainAttemptsMax, retainLockMs, retainRetryMs, retainStatementMsMax } from "../limits.ts";
 import { retainMonth, selectMonths, type RetainedMonth } from "./retain-store.ts";
@@ -78,5 +79,5 @@ async function retainWhenFree({ actor, month }: { actor: Actor; month: Month }, 
 
 /** SQLSTATE of a lock that was not free in time, and of a deadlock, by PostgreSQL's appendix A. */
 function isLocked(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ["55P03", "40P01"].includes(String(error.code));
+  return ["55P03", "40P01"].includes(errorCode(error));
 }

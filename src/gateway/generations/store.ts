@@ -181,7 +181,7 @@ export async function selectGeneration(generation: GenerationId, sql: Queries): 
 }
 
 /** How the charge of a generation came about. */
-export interface BookedCost {
+interface BookedCost {
   outcome: Settlement["outcome"];
   /** The true cost in pico-USD. */
   costPico: bigint;

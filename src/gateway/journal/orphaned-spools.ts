@@ -16,7 +16,7 @@ import type { RecoveredBlock } from "./recovery.ts";
 import { diskFiles, type SpoolFiles } from "./spool.ts";
 
 /** Locks a folder; null: its owner is alive. */
-export type LockFolder = (folder: string) => Promise<AsyncDisposable | null>;
+type LockFolder = (folder: string) => Promise<AsyncDisposable | null>;
 
 interface OrphanedSpoolParts {
   bus: Bus;

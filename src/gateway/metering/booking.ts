@@ -129,7 +129,7 @@ export function chargeOf(settlement: Settlement): Charge {
   return { settlement, costPico, cost, excess: trueCost - cost };
 }
 
-export function minimum(a: bigint, b: bigint): bigint {
+function minimum(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 

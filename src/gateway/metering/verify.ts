@@ -12,7 +12,7 @@ import { invariants, keepMonths } from "./verify-store.ts";
 
 const invariant = Type.String({ description: "Its name, such as `running_balance`" });
 const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "Count of rows checked" }) });
-export type Checked = Static<typeof Checked>;
+type Checked = Static<typeof Checked>;
 
 const Broken = Type.Object({ invariant, detail: Type.String({ description: "The first row that breaks it" }) });
 

@@ -6,6 +6,7 @@
  * metrics, and unknown ends, late charges and costs above the charge raise alarms.
  */
 import type { Bus, Delivered } from "../../backing/bus.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { raiseAlarm, chargedUsdTotal, excessUsdTotal, settlementDelaySeconds, tokensTotal } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -137,7 +138,7 @@ function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
 
 /** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), by PostgreSQL's appendix A. */
 function isRefusedValue(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(22|23|54)/.test(String(error.code));
+  return /^(22|23|54)/.test(errorCode(error));
 }
 
 async function settleAlone(

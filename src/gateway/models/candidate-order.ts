@@ -20,7 +20,7 @@ export interface RoutingRules {
   sort: RouteSort | null;
 }
 
-export interface SortFacts {
+interface SortFacts {
   /** The request's own maximum cost. */
   maximumCost(candidate: Candidate): NanoUsd;
   /** The figures that GET /models shows; null: not measured. */

@@ -211,7 +211,7 @@ function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "
   { before, after }: { before: PricesListed; after: PricesListed },
   day: string,
 ): Entry {
-  const { checked_with: _told, tiers: _tiers, ...rest } = entry;
+  const { checked_with: _checked, tiers: _tiers, ...rest } = entry;
   return {
     ...rest,
     prices_per_1m_usd: after.prices,

@@ -23,7 +23,7 @@ export interface PricedRequest {
   maxTokens: number | null;
 }
 
-export interface MaximumCost {
+interface MaximumCost {
   /** Rounded up. */
   amount: NanoUsd;
   /** The bound that must be sent to the provider, or the amount is no upper bound. */

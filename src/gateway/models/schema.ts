@@ -65,7 +65,7 @@ export type RouteEntry = Static<typeof RouteEntry>;
 
 const Dimensions = Type.Integer({ minimum: 1, maximum: 65_536 });
 
-export const DimensionsEntry = strict({
+const DimensionsEntry = strict({
   /** The numbers of a vector if the request does not say. */
   default: Dimensions,
   /** What a request may ask for: these values, or all of a range. Absent: nothing, since the length is fixed. */

@@ -7,7 +7,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ownKeyMailPauseMs } from "../limits.ts";
 
-export interface NewOwnKeyRow {
+interface NewOwnKeyRow {
   id: string;
   workspace: WorkspaceId;
   provider: string;

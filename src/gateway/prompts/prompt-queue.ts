@@ -5,6 +5,7 @@
  */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { observe, promptsDroppedTotal } from "../../kernel/metrics.ts";
 import { SealError } from "../../kernel/seal-key.ts";
@@ -116,6 +117,6 @@ export class PromptQueue {
 /** A database's error text may quote the sealed prompts that it received, so it is not logged. */
 function reasonOf(error: unknown): { name: string; code: string; reason: string } {
   const cause = error instanceof Error ? error : new Error("unknown");
-  const code = "code" in cause ? String(cause.code) : "";
+  const code = errorCode(cause);
   return { name: cause.name, code, reason: cause instanceof SealError ? cause.message : "" };
 }

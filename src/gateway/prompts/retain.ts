@@ -7,6 +7,7 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { change } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
@@ -90,5 +91,5 @@ async function retainBatch(workspace: WorkspaceId, endMs: number, { log, ...sour
 }
 
 function nameOf(error: unknown): string {
-  return error instanceof Error ? `${error.name} ${"code" in error ? String(error.code) : ""}`.trim() : "unknown";
+  return error instanceof Error ? `${error.name} ${errorCode(error)}`.trim() : "unknown";
 }

@@ -92,7 +92,7 @@ export async function withUpstream<Answer>(
   }
 }
 
-export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
+interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
   second: boolean | undefined;
   onResent: (() => void) | undefined;
   encoded: EncodedCall;
@@ -109,7 +109,7 @@ export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, con
 }
 
 /**
- * The key that a route is called with: with an own key the service's key is never used. null: the provider takes none.
+ * The key that a route is called with; null: the provider takes none.
  * @throws UpstreamFailure when there is none; GatewayError when the own key cannot be read
  */
 export function credentialOf(

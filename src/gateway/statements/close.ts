@@ -10,6 +10,7 @@
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Bus, Notification } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { monthBounds, monthOf, previousMonth, type Clock, type Month, sleep } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -59,16 +60,6 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
   });
 }
 
-/** The last month whose statements may be closed. */
-function lastDueMonth(nowMs: number): Month {
-  return previousMonth(monthOf(nowMs - statementWaitMs));
-}
-
-/** Whether metering lags. */
-async function mustWait({ bus }: ClosingParts): Promise<boolean> {
-  return (await bus.backlog("settlements")).messages > statementBacklogMax;
-}
-
 /** One round. @returns how many workspaces have to wait */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
@@ -87,6 +78,20 @@ export async function closeStatements(parts: ClosingParts, { signal }: { signal?
       if (lags || !(await closeWorkspace(one, month, parts))) waiting++;
     }
   }
+}
+
+export function monthAfter(month: Month): Month {
+  return monthOf(monthBounds(month).endMs);
+}
+
+/** The last month whose statements may be closed. */
+function lastDueMonth(nowMs: number): Month {
+  return previousMonth(monthOf(nowMs - statementWaitMs));
+}
+
+/** Whether metering lags. */
+async function mustWait({ bus }: ClosingParts): Promise<boolean> {
+  return (await bus.backlog("settlements")).messages > statementBacklogMax;
 }
 
 /** Closes its months up to this one. Never rejects, so that a failure of one workspace does not affect others. @returns whether it could */
@@ -109,10 +114,6 @@ async function closeWorkspace(
   }
 }
 
-export function monthAfter(month: Month): Month {
-  return monthOf(monthBounds(month).endMs);
-}
-
 /** @returns whether it is closed; false: another process is closing it */
 async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month: Month }, parts: ClosingParts): Promise<boolean> {
   const { sql, clock, log } = parts;
@@ -127,7 +128,7 @@ async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month:
     return closed;
   } catch (error) {
     // The lock was taken when another process had just closed it.
-    if (error instanceof Error && "code" in error && (error.code === "23505" || error.code === "40001")) return false;
+    if (["23505", "40001"].includes(errorCode(error))) return false;
     throw error;
   }
 }

@@ -29,7 +29,7 @@ export class ContradictionError extends Error {
   override name = "ContradictionError";
 }
 
-export interface Composed {
+interface Composed {
   document: StatementDocument;
   sums: StatementSums;
 }

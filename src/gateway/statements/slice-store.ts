@@ -78,7 +78,7 @@ export async function selectSliceSums(slice: Slice, tx: Transaction): Promise<Sl
   return row ?? { credits: 0n, refunds: 0n, charges: 0n, requests: 0n, lastAt: null };
 }
 
-export interface MovementRow {
+interface MovementRow {
   at: Date;
   kind: string;
   reference: string | null;
@@ -177,7 +177,7 @@ export async function selectRetainedTo(workspace: WorkspaceId, tx: Transaction):
   return row?.sequence ?? 0n;
 }
 
-export interface OwnKeyUseRow {
+interface OwnKeyUseRow {
   provider: string;
   model: string;
   requests: bigint;

@@ -17,12 +17,12 @@ export interface StatementSums {
   closing: NanoUsd;
 }
 
-export interface StoredSums extends StatementSums {
+interface StoredSums extends StatementSums {
   sha256: string;
   closedAt: Date;
 }
 
-export interface StoredStatement extends StatementSums {
+interface StoredStatement extends StatementSums {
   workspace: WorkspaceId;
   from: bigint;
   to: bigint;

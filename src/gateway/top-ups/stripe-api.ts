@@ -68,7 +68,7 @@ export interface NewPayment {
   receiptEmail: string | null;
 }
 
-export interface NewCheckout {
+interface NewCheckout {
   topUp: string;
   try: number;
   amount: NanoUsd;

@@ -1,6 +1,7 @@
 /**
  * A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. While a page is open, the same amount gives it
- * again, and another amount closes it first; so two clicks make one payment. The row and its key are there before the call.
+ * again, and another amount closes it first; so two clicks make one payment. The row and its key are stored before the page is asked for,
+ * so no payment is without a row. Credit is added when a payment is found to be made, by change-top-up.ts.
  */
 import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
@@ -31,7 +32,7 @@ import {
 import { CallRefusedError } from "./stripe-api.ts";
 
 /**
- * Opens a page of Stripe for an amount. While one is open, the same amount gives it again, and another amount closes it first.
+ * Opens a page of Stripe for an amount, or gives the open one.
  * @throws DomainError forbidden except for admins, super admins and the operator; invalid_field; conflict while a payment is being made
  * or where Stripe refuses; unavailable where it does not answer
  */
@@ -129,7 +130,6 @@ async function close(topUp: TopUpRow, session: string, parts: TopUpParts): Promi
   }
 }
 
-/** The row and its key are there before the call. */
 async function insert(
   { actor, workspace, amount, customer }: { actor: Actor; workspace: WorkspaceId; amount: NanoUsd; customer: string },
   parts: TopUpParts,

@@ -7,12 +7,6 @@ import { type Database, type Queries, type Transaction, allowLocks, allowStateme
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 
-/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
-async function becomeOnly(tx: Transaction): Promise<boolean> {
-  const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
-  return lock?.taken === true;
-}
-
 /**
  * Lets later writers note what they write below `before`. It waits for the transactions that write at present, and all later ones wait
  * for it, so that it does nothing else.
@@ -48,6 +42,35 @@ export function rollUpNext(rowsMax: number, sql: Database): Promise<boolean> {
     await sumUp({ closed, upTo: next ?? closing }, tx);
     return next !== undefined;
   }) as Promise<boolean>;
+}
+
+/**
+ * Adds the next six hours that have sums to the longer spans, which readers use where they can.
+ * @param before a quarter that begins six hours of a day in UTC: what is later is left
+ * @returns whether more are left; false also while another process rolls up
+ */
+export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await allowStatements(usageRollUpStatementMsMax, tx);
+    if (!(await becomeOnly(tx))) return false;
+    const [next] = await tx<{ start: number | null }[]>`
+      SELECT min(start) AS start FROM usage_state
+      CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
+        SELECT start FROM usage_sums
+        WHERE workspace = number AND kind = 0 AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
+      ) AS first`;
+    const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
+    const upTo = Math.min(from + sixHours, before);
+    await addSpans({ from, upTo }, tx);
+    await tx`UPDATE usage_state SET summed_before = greatest(summed_before, ${upTo})`;
+    return upTo < before;
+  }) as Promise<boolean>;
+}
+
+/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
+async function becomeOnly(tx: Transaction): Promise<boolean> {
+  const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
+  return lock?.taken === true;
 }
 
 /** The first generation that is left for the next step; undefined: this step takes all, which it does without counting after a usual pause. */
@@ -122,29 +145,6 @@ function addedTo(sql: Queries) {
       cache_write_tokens = kept.cache_write_tokens + excluded.cache_write_tokens,
       completion_tokens = kept.completion_tokens + excluded.completion_tokens,
       charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
-}
-
-/**
- * Adds the next six hours that have sums to the longer spans, which readers use where they can.
- * @param before a quarter that begins six hours of a day in UTC: what is later is left
- * @returns whether more are left; false also while another process rolls up
- */
-export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    await allowStatements(usageRollUpStatementMsMax, tx);
-    if (!(await becomeOnly(tx))) return false;
-    const [next] = await tx<{ start: number | null }[]>`
-      SELECT min(start) AS start FROM usage_state
-      CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
-        SELECT start FROM usage_sums
-        WHERE workspace = number AND kind = 0 AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
-      ) AS first`;
-    const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
-    const upTo = Math.min(from + sixHours, before);
-    await addSpans({ from, upTo }, tx);
-    await tx`UPDATE usage_state SET summed_before = greatest(summed_before, ${upTo})`;
-    return upTo < before;
-  }) as Promise<boolean>;
 }
 
 const sixHours = 24;

@@ -8,6 +8,7 @@
  */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../limits.ts";
 import { requestScansOf } from "../scans/store.ts";
@@ -103,7 +104,7 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      const isDeadlock = error instanceof Error && "code" in error && error.code === "40P01";
+      const isDeadlock = errorCode(error) === "40P01";
       if (!isDeadlock || made === advisoryBatchAttemptsMax) throw error;
     }
   }

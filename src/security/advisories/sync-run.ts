@@ -41,7 +41,7 @@ import {
   type SyncResult,
 } from "./sync-store.ts";
 
-export interface SyncRun {
+interface SyncRun {
   started_at: string;
   /** null: it runs. */
   ended_at: string | null;
@@ -50,7 +50,7 @@ export interface SyncRun {
   results: SyncResult[];
 }
 
-export interface SyncRunnerParts {
+interface SyncRunnerParts {
   sql: Database;
   clock: Clock;
   log: Logger;

@@ -20,7 +20,7 @@ export const archiveBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
-/** One archive's usage. An excess ends the reading of the archive, because it is an attack. */
+/** One archive's usage. */
 export class BudgetUsage {
   readonly #budget: Budget;
   /** Bytes of the archive that have been read. */

@@ -1,6 +1,7 @@
 /** Decompresses piece by piece, so that a budget can be checked in between. Everything before a fault is returned, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 
 /** @throws UnreadableError if the data is damaged or truncated */
 export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
@@ -96,7 +97,5 @@ async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Byte
 }
 
 function faultText(error: Error): string {
-  return "code" in error && error.code === "Z_BUF_ERROR"
-    ? "ends in the middle: it is truncated"
-    : "holds damaged compressed data";
+  return errorCode(error) === "Z_BUF_ERROR" ? "ends in the middle: it is truncated" : "holds damaged compressed data";
 }

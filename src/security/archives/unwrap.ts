@@ -9,7 +9,7 @@ import { gunzip } from "./inflate.ts";
 import { tarEntries } from "./tar.ts";
 import { zipEntries } from "./zip.ts";
 
-export interface Unwrapped {
+interface Unwrapped {
   /** null if it is not an archive and its bytes are its content. */
   entries: AsyncGenerator<Entry> | null;
   isGzip: boolean;

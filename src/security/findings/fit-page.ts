@@ -21,7 +21,7 @@ export interface Shorten {
 /** Cuts nothing: for a row that is shown alone. */
 export const uncut = ((text: string | null) => text) as Shorten;
 
-export interface FittedPage<Row> {
+interface FittedPage<Row> {
   rows: Row[];
   /** Whether a text was cut. */
   cut: boolean;

@@ -45,7 +45,7 @@ export interface FindingState extends Decision {
   present: boolean;
 }
 
-export interface FindingOutcome extends Decision {
+interface FindingOutcome extends Decision {
   cause: Cause;
   /** Empty: the finding is unchanged, and no event is written. */
   changes: Changes;

@@ -15,7 +15,7 @@ import { readPdmLock, readPipfileLock, readPoetryLock, readRequirements, readUvL
 import { readGemfileLock } from "./formats/gemfile-lock.ts";
 
 /** The input of a reader. */
-export interface LockText {
+interface LockText {
   text: string;
   /** Within the repository. */
   path: string;

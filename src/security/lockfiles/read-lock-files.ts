@@ -19,7 +19,7 @@ export interface ParsedLockFile extends LockGraph {
   ecosystem: Ecosystem;
 }
 
-export interface ParsedLockFiles {
+interface ParsedLockFiles {
   read: ParsedLockFile[];
   /** The unreadable files and the reasons: a broken file does not prevent the others. */
   failed: { path: string; reason: string }[];

@@ -7,7 +7,7 @@ import { readSbom } from "../sboms/read-sbom.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
 import type { ParsedLockFile } from "./read-lock-files.ts";
 
-export interface RepositoryBom {
+interface RepositoryBom {
   bytes: Uint8Array;
   document: SbomDocument;
 }

@@ -1,6 +1,8 @@
 /**
- * Products as the API shows them, with counts and posture. The posture is the worst live finding as a letter. It is null where a
- * scanned project could not be compared with advisories, because nothing open is then no verdict.
+ * Products as the API shows them, with counts and posture.
+ *
+ * The posture is the worst live finding as a letter. It is null while no project was scanned, and without a finding also where a project
+ * could not be compared with advisories, because nothing open is then no verdict. Both are counted anew for each answer.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
@@ -35,7 +37,6 @@ export const ProductView = Type.Object(
 );
 export type ProductView = Static<typeof ProductView>;
 
-/** Views each product with its counts. */
 export async function viewProducts(rows: readonly ProductRow[], sql: Queries): Promise<ProductView[]> {
   const ids = rows.map(({ id }) => id);
   const counts = await countVulnerabilities(ids, sql);
@@ -48,7 +49,6 @@ export async function viewProducts(rows: readonly ProductRow[], sql: Queries): P
       projects_count: projects,
       sboms_count: sboms,
       vulnerability_counts: counted,
-      // Without advisories, nothing open is no verdict.
       posture: scanned && (counted.total > 0 || !blind) ? postureOf(counted) : null,
     };
   });

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Scope } from "../operation.ts";
 import { isComparable } from "../scans/comparison-store.ts";
 
-export interface NewProduct {
+interface NewProduct {
   id: string;
   workspace: WorkspaceId;
   name: string;
@@ -28,7 +28,7 @@ export async function selectProductIdByName(
   return row?.id;
 }
 
-export interface ProductFilter {
+interface ProductFilter {
   workspace: WorkspaceId;
   /** For the scope of a project: the product of that project. */
   scope: Scope;

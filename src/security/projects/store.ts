@@ -9,7 +9,7 @@ import type { Scope } from "../operation.ts";
 import { isComparable, notCompared } from "../scans/comparison-store.ts";
 
 export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";
-export type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed" | "not_comparable";
+type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed" | "not_comparable";
 
 export interface ProjectRow {
   id: string;
@@ -23,7 +23,7 @@ export interface ProjectRow {
 }
 
 /** By its id or its exact name. */
-export type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
+type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
 
 /** @returns false when the workspace has a project of that name */
 export async function insertProject(
@@ -78,7 +78,7 @@ export async function selectProjectIdByName(
   return row?.id;
 }
 
-export interface ProjectFilter {
+interface ProjectFilter {
   workspace: WorkspaceId;
   scope: Scope;
   /** Exact; null: any. */
@@ -111,7 +111,7 @@ export async function countProjects(filter: ProjectFilter, sql: Queries): Promis
   return row?.count ?? 0;
 }
 
-export interface ProjectDetails extends ListedProject {
+interface ProjectDetails extends ListedProject {
   repository: string | null;
   scanFailure: string | null;
   unknownsLeftOut: number;

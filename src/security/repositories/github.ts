@@ -50,7 +50,7 @@ async function listTree({ name, branch }: { name: string; branch: string }, api:
   return whole.isTruncated ? listFolders(branch, read) : whole.entries.flatMap((entry) => listedFile(entry, ""));
 }
 
-/** A truncated list is requested folder by folder, as GitHub's documentation advises. */
+/** @throws DomainError invalid_field when that takes too many calls, or a folder alone is truncated */
 async function listFolders(branch: string, read: (tree: string, query: string) => Promise<Tree>): Promise<ListedFile[]> {
   const listed: ListedFile[] = [];
   const folders = [{ tree: branch, within: "" }];

@@ -149,10 +149,10 @@ export function parseRepositoryAddress(text: string, urls: HostUrls): Repository
   }
   const provider = providerOf(url, urls);
   if (provider === null) {
-    const hosts = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
+    const known = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
     throw new DomainError(
       "invalid_field",
-      `No platform is known at ${JSON.stringify(url.host)}: ${hosts} are; import a checkout with weir repository import PATH`,
+      `No platform is known at ${JSON.stringify(url.host)}: ${known} are; import a checkout with weir repository import PATH`,
     );
   }
   const path = pathOf(url, provider);

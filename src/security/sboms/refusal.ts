@@ -4,7 +4,7 @@
  */
 import { sbomProblemsMax, sbomProblemsShownMax } from "../limits.ts";
 
-export type SbomRefusalCode =
+type SbomRefusalCode =
   /** Empty or blank. */
   | "empty"
   /** Larger, deeper or with more values than allowed. */
@@ -20,7 +20,7 @@ export type SbomRefusalCode =
   /** An SBOM that violates the rules of its format. */
   | "invalid";
 
-export interface SbomProblem {
+interface SbomProblem {
   /** Such as `components[12].purl`, `/bom/components/component[13]/purl` or `line 12`. */
   path: string;
   says: string;

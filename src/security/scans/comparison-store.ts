@@ -28,7 +28,7 @@ export function notCompared(sql: Queries) {
     FROM sbom_ecosystems LEFT JOIN advisory_ecosystems USING (ecosystem) WHERE sbom_id = projects.sbom_id)`;
 }
 
-export interface EcosystemCountRow {
+interface EcosystemCountRow {
   /** Empty: none that is known. */
   ecosystem: Ecosystem | "";
   components: number;
@@ -42,7 +42,7 @@ export async function selectEcosystemCounts(sbom: string, sql: Queries): Promise
     ORDER BY ecosystem = '', components DESC, ecosystem`;
 }
 
-export interface ScanTotals {
+interface ScanTotals {
   /** Projects that were scanned, also while another scan waits or after one failed. */
   scanned: number;
   /** Those among them that could not be compared with any advisory. */

@@ -4,7 +4,7 @@
  */
 
 /** The last finished step. */
-export type ScanCursor = MatchCursor | ResolveCursor;
+type ScanCursor = MatchCursor | ResolveCursor;
 
 /** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */
 export interface MatchCursor {
@@ -16,7 +16,7 @@ export interface MatchCursor {
 }
 
 /** The scan has checked the findings up to this one, and resolved those that it did not find again. The phase is stored as `rest`. */
-export interface ResolveCursor {
+interface ResolveCursor {
   phase: "rest";
   package: string;
   version: string;

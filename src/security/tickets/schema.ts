@@ -22,8 +22,8 @@ const literals = <Word extends string>(words: readonly Word[], description: stri
     ),
   );
 
-export const TicketTypeView = literals(ticketTypes, "Type of the ticket");
-export const TicketStatusView = literals(ticketStatuses, "Status of the ticket");
+const TicketTypeView = literals(ticketTypes, "Type of the ticket");
+const TicketStatusView = literals(ticketStatuses, "Status of the ticket");
 
 /** Fields that every ticket may have. */
 export const aboutFields = {

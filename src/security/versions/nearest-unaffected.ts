@@ -30,7 +30,7 @@ export type NoUpgradeReason =
   /** Each fixed version is affected by another entry, or cannot be compared with it. */
   | "no_version_clears_all";
 
-export interface UpgradeSearch {
+interface UpgradeSearch {
   installed: Version;
   /** The entries of one record, or of all records about the component. */
   entries: readonly Affected[];

@@ -5,7 +5,7 @@
 import type { Ecosystem } from "./ecosystem.ts";
 import { parsePackageUrl, type PackageUrl } from "./package-url.ts";
 
-export interface ComponentVersion {
+interface ComponentVersion {
   ecosystem: Ecosystem;
   /** As in the document, and as displayed. */
   version: string;

@@ -34,7 +34,7 @@ export interface KnownVersion extends ParsedVersion {
 }
 
 /** Not ordered relative to any version: it is shown, and no conclusion is drawn from it. */
-export interface UnknownVersion {
+interface UnknownVersion {
   known: false;
   text: string;
   /** A clause, as in: "abc" is not a version of npm. */

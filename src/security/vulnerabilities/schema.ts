@@ -21,7 +21,7 @@ export const AffectedView = Type.Object({
 });
 export type AffectedView = Static<typeof AffectedView>;
 
-export const Occurrence = Type.Object({
+const Occurrence = Type.Object({
   finding_id: Type.String({ description: "The finding" }),
   status: FindingStatusView,
   false_positive: Type.Boolean({ description: "Whether a person marked it as a false positive" }),
@@ -32,7 +32,7 @@ export const Occurrence = Type.Object({
   fix_version: fixVersion,
 });
 
-export const LeftOut = Type.Object(
+const LeftOut = Type.Object(
   {
     sources: count("Advisories"),
     aliases: count("Other names"),
@@ -44,7 +44,7 @@ export const LeftOut = Type.Object(
   },
   { description: "How many more there are than this response shows" },
 );
-export type LeftOut = Static<typeof LeftOut>;
+type LeftOut = Static<typeof LeftOut>;
 
 export const VulnerabilityRecord = Type.Object(
   {

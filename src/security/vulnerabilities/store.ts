@@ -41,7 +41,7 @@ interface RecordBounds {
   versions: number;
 }
 
-export interface RecordRow {
+interface RecordRow {
   /** The record, cut to the bounds. */
   record: unknown;
   entries: number;
@@ -78,7 +78,7 @@ export interface InScope {
   scope: Scope;
 }
 
-export interface OccurrenceCounts {
+interface OccurrenceCounts {
   total: number;
   /** Components with a live finding; `projects` likewise. */
   components: number;

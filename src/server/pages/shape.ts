@@ -5,6 +5,7 @@
  */
 import { markup, type Html } from "../../http/html.ts";
 import type { JsonSchema } from "../../http/json-schema.ts";
+import { isJsonObject } from "../../http/json.ts";
 import { joined } from "./site.ts";
 
 export interface Shape {
@@ -55,9 +56,9 @@ export function shapeOf(schema: JsonSchema): Shape {
     reference: typeof $ref === "string" ? $ref.slice(referenceStart.length) : null,
     types: listOf(type).map(String),
     description: typeof description === "string" ? description : "",
-    branches: listOf(anyOf).filter(isSchema).map(shapeOf),
-    items: isSchema(items) ? shapeOf(items) : null,
-    values: isSchema(additionalProperties) ? shapeOf(additionalProperties) : null,
+    branches: listOf(anyOf).filter(isJsonObject).map(shapeOf),
+    items: isJsonObject(items) ? shapeOf(items) : null,
+    values: isJsonObject(additionalProperties) ? shapeOf(additionalProperties) : null,
     fields: fieldsOf(schema),
     words: "const" in schema ? [schema["const"]] : listOf(schema["enum"]),
     default: schema["default"],
@@ -111,14 +112,10 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function fieldsOf({ properties, required }: JsonSchema): ShapeField[] {
-  if (!isSchema(properties)) return [];
+  if (!isJsonObject(properties)) return [];
   const needed = listOf(required);
-  const fields = Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]));
+  const fields = Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isJsonObject(entry[1]));
   return fields.map(([name, schema]) => ({ name, required: needed.includes(name), shape: shapeOf(schema) }));
 }
 

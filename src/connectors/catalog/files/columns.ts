@@ -4,7 +4,7 @@
  */
 import type { ConnectorCatalog, Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
-export interface Columns {
+interface Columns {
   connect_with: string;
   form_asks_for: string;
   grant_at_the_vendor: string;
@@ -23,7 +23,7 @@ export const methodNames: Record<Method, string> = {
 export function columnsOf(connector: Connector, { grantNotes }: Pick<ConnectorCatalog, "grantNotes">): Columns {
   return {
     connect_with: connector.methods.map((method) => methodNames[method]).join(", "),
-    form_asks_for: credentialSetsOf(connector).map(fieldLabels).join("; or, instead: ") || dash,
+    form_asks_for: credentialSetsOf(connector).map(labelsOf).join("; or, instead: ") || dash,
     grant_at_the_vendor: grantText(connector.grant, grantNotes) || dash,
     vendor_docs: connector.docs ?? dash,
   };
@@ -53,7 +53,8 @@ export function noteTexts({ notes, plan }: Grant, grantNotes: ConnectorCatalog["
   return notes.map((code) => (texts.get(code) ?? code).replace("{plan}", plan ?? ""));
 }
 
-function fieldLabels({ fields }: CredentialSet): string {
+/** The labels of a set's fields. */
+export function labelsOf({ fields }: CredentialSet): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, type ValueError } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
+import { errorCode } from "../../../kernel/error-code.ts";
 
 interface Reader<Schema extends TSchema> {
   (file: CatalogFile): { value: Static<Schema> | null; problems: Problem[] };
@@ -109,6 +110,6 @@ function firstOfEach(problems: Problem[]): Problem[] {
 }
 
 function nullIfAbsent(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  if (errorCode(error) === "ENOENT") return null;
   throw error;
 }

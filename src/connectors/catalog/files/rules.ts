@@ -26,6 +26,33 @@ export function findingsOf(connector: Connector, surroundings: Surroundings): Fi
   return rules.flatMap((rule) => rule(connector, surroundings));
 }
 
+/** The claims of the connector that need a source. */
+export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): ReadonlySet<Claim> {
+  const made: Record<Claim, boolean> = {
+    fields: form === "specific",
+    grant: grant !== null,
+    docs: docs !== null,
+    mcp: mcp !== null,
+    oauth: vendor_oauth === true,
+  };
+  return new Set(claims.filter((claim) => made[claim]));
+}
+
+/** Compares the text with the canonical one and reports the first line that differs. */
+export function spellingOf({ connector, text, notes }: { connector: Connector; text: string; notes: string[] }): Finding[] {
+  return differs(text, canonicalText(connector, notes)).map((message) => ["", message]);
+}
+
+/** @returns at most one message */
+export function differs(text: string, expected: string): string[] {
+  if (text === expected) return [];
+  const lines = text.split("\n");
+  const line = expected.split("\n").findIndex((wanted, index) => wanted !== lines[index]);
+  const wanted = expected.split("\n")[line];
+  if (wanted === undefined) return ["has more lines than its facts need: end it with one line break, or run weir catalog fmt"];
+  return [`line ${line + 1} would make the order unstable: write ${JSON.stringify(wanted)} there, or run weir catalog fmt`];
+}
+
 function category({ category }: Connector, { categories }: Surroundings): Finding[] {
   if (categories.has(category)) return [];
   return [["category", `"${category}" is not in categories.json: write one of its names`]];
@@ -160,31 +187,4 @@ function evidence(connector: Connector): Finding[] {
       urls.indexOf(url) < index ? [[`evidence[${index}].url`, `"${url}" occurs twice: remove one`]] : [],
     ),
   ];
-}
-
-/** The claims of the connector that need a source. */
-export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): ReadonlySet<Claim> {
-  const made: Record<Claim, boolean> = {
-    fields: form === "specific",
-    grant: grant !== null,
-    docs: docs !== null,
-    mcp: mcp !== null,
-    oauth: vendor_oauth === true,
-  };
-  return new Set(claims.filter((claim) => made[claim]));
-}
-
-/** Compares the text with the canonical one and reports the first line that differs. */
-export function spellingOf({ connector, text, notes }: { connector: Connector; text: string; notes: string[] }): Finding[] {
-  return differs(text, canonicalText(connector, notes)).map((message) => ["", message]);
-}
-
-/** @returns at most one message */
-export function differs(text: string, expected: string): string[] {
-  if (text === expected) return [];
-  const lines = text.split("\n");
-  const line = expected.split("\n").findIndex((wanted, index) => wanted !== lines[index]);
-  const wanted = expected.split("\n")[line];
-  if (wanted === undefined) return ["has more lines than its facts need: end it with one line break, or run weir catalog fmt"];
-  return [`line ${line + 1} would make the order unstable: write ${JSON.stringify(wanted)} there, or run weir catalog fmt`];
 }

@@ -3,7 +3,7 @@ import { type ConnectorCatalog, claims, type Claim, type Connector } from "./sch
 import { grantName } from "./columns.ts";
 import { claimsOf } from "./rules.ts";
 
-export interface Counts {
+interface Counts {
   connectors: number;
   /** Forms with the vendor's own fields. */
   specific: number;

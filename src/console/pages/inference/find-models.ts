@@ -61,16 +61,6 @@ export function modelQuery(query: URLSearchParams): ModelQuery {
   };
 }
 
-/** null: none is given; undefined: what is given is none. */
-function priceOf(text: string): PicoUsdPerToken | null | undefined {
-  if (text === "") return null;
-  try {
-    return parsePricePerMillion(text.replace(/^\$/, ""));
-  } catch {
-    return undefined;
-  }
-}
-
 export function modelFilters(path: string, { given }: ModelQuery, models: readonly ModelDetails[]): Html {
   const filters: Filter[] = [
     { name: "q", label: "Name", kind: "text", value: given.q, charactersMax: wordsMax },
@@ -98,6 +88,16 @@ export function modelFilters(path: string, { given }: ModelQuery, models: readon
     ),
   ];
   return filterForm({ path, filters });
+}
+
+/** null: none is given; undefined: what is given is none. */
+function priceOf(text: string): PicoUsdPerToken | null | undefined {
+  if (text === "") return null;
+  try {
+    return parsePricePerMillion(text.replace(/^\$/, ""));
+  } catch {
+    return undefined;
+  }
 }
 
 function choice(name: string, label: string, value: string, pairs: [string, string][]): Filter {
@@ -135,6 +135,28 @@ export interface Wanted {
 
 export function findModels(all: readonly ModelDetails[], wanted: Wanted): ModelDetails[] {
   return all.filter((model) => isWanted(model, wanted)).toSorted(comparing(wanted.order));
+}
+
+/** More edits make another name, not a typing error; one edit for so many letters. */
+const editsMax = 4;
+const lettersOfAnEdit = 4;
+const nearestMax = 3;
+
+/** The models that mistyped words probably mean, the nearest first. Marks and spaces do not count. */
+export function nearestModels(words: string, all: readonly ModelDetails[]): ModelDetails[] {
+  const meant = squeezed(words);
+  const byName = new Map<string, ModelDetails>();
+  for (const model of all) for (const name of namesOf(model)) if (!byName.has(name)) byName.set(name, model);
+  const edits = Math.min(editsMax, Math.ceil(meant.length / lettersOfAnEdit));
+  const found = new Set<ModelDetails>();
+  while (found.size < nearestMax) {
+    const name = nearest(meant, [...byName.keys()], edits);
+    const model = name === undefined ? undefined : byName.get(name);
+    if (name === undefined || !model) break;
+    found.add(model);
+    byName.delete(name);
+  }
+  return [...found];
 }
 
 function isWanted(model: ModelDetails, { words, provider, kind, callable, priceMax, contextMin }: Wanted): boolean {
@@ -201,28 +223,6 @@ function descending(of: (model: ModelDetails) => number | null): Compare {
     const value = of(model);
     return value === null ? null : -value;
   });
-}
-
-/** More edits make another name, not a typing error; one edit for so many letters. */
-const editsMax = 4;
-const lettersOfAnEdit = 4;
-const nearestMax = 3;
-
-/** The models that mistyped words probably mean, the nearest first. Marks and spaces do not count. */
-export function nearestModels(words: string, all: readonly ModelDetails[]): ModelDetails[] {
-  const meant = squeezed(words);
-  const byName = new Map<string, ModelDetails>();
-  for (const model of all) for (const name of namesOf(model)) if (!byName.has(name)) byName.set(name, model);
-  const edits = Math.min(editsMax, Math.ceil(meant.length / lettersOfAnEdit));
-  const found = new Set<ModelDetails>();
-  while (found.size < nearestMax) {
-    const name = nearest(meant, [...byName.keys()], edits);
-    const model = name === undefined ? undefined : byName.get(name);
-    if (name === undefined || !model) break;
-    found.add(model);
-    byName.delete(name);
-  }
-  return [...found];
 }
 
 /** Its id with and without the maker, and its display name. */

@@ -21,6 +21,20 @@ export const keysPage: Page = {
   actions: { create: createKey },
 };
 
+/** The month's spend against the key's limit. */
+export function spent({ kind, month_spent_usd: used, monthly_spend_limit_usd: limit }: KeyView): Html | null {
+  if (kind === "tools") return null;
+  const of = limit === null ? null : parseUsd(limit);
+  const words = limit === null ? money(used) : markup`${money(used)} of ${money(limit)}`;
+  return meter({ used: parseUsd(used), of, words });
+}
+
+/** Today's spend, in UTC, against the key's daily limit; null: it has none. */
+export function spentToday({ day_spent_usd: used, daily_spend_limit_usd: limit }: KeyView): Html | null {
+  if (used === null || limit === null) return null;
+  return meter({ used: parseUsd(used), of: parseUsd(limit), words: markup`${money(used)} of ${money(limit)}` });
+}
+
 async function render(call: PageCall): Promise<PageContent> {
   const revoked = call.query.get("tab") === "revoked";
   const after = call.query.get("after") ?? "";
@@ -89,20 +103,6 @@ function activeKeys(rows: readonly KeyView[], call: PageCall, create: Html | nul
     rows,
     empty: emptyState("There is no active key here yet. A key lets your programs call models, or the tools.", create),
   });
-}
-
-/** The month's spend against the key's limit. */
-export function spent({ kind, month_spent_usd: used, monthly_spend_limit_usd: limit }: KeyView): Html | null {
-  if (kind === "tools") return null;
-  const of = limit === null ? null : parseUsd(limit);
-  const words = limit === null ? money(used) : markup`${money(used)} of ${money(limit)}`;
-  return meter({ used: parseUsd(used), of, words });
-}
-
-/** Today's spend, in UTC, against the key's daily limit; null: it has none. */
-export function spentToday({ day_spent_usd: used, daily_spend_limit_usd: limit }: KeyView): Html | null {
-  if (used === null || limit === null) return null;
-  return meter({ used: parseUsd(used), of: parseUsd(limit), words: markup`${money(used)} of ${money(limit)}` });
 }
 
 function revokedKeys(rows: readonly KeyView[], call: PageCall): Html {

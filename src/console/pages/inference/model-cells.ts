@@ -42,7 +42,7 @@ function reason({ unavailable_message: message }: Pick<ModelDetails, "unavailabl
   return message === null ? null : markup`<span class="under">${message}</span>`;
 }
 
-export type PriceName = "input" | "output" | "cache_read" | "cache_write";
+type PriceName = "input" | "output" | "cache_read" | "cache_write";
 type Priced = Pick<ModelDetails, "prices_per_1m_usd" | "tiers">;
 
 /** With the price of each tier below it. */

@@ -57,7 +57,7 @@ const drawnMax = 6;
 
 /**
  * @param isFile gives every group's sum of every day, of which a page has too many
- * @throws DomainError invalid_field for a zone whose days begin beside quarters of an hour
+ * @throws DomainError invalid_field for a zone whose days do not begin at a quarter of an hour
  */
 export async function readMonthSpend(
   call: Pick<PageCall, "control" | "nowMs">,
@@ -72,6 +72,22 @@ export async function readMonthSpend(
   const groups = groupsOf(rows, { by, days });
   const drawn = new Set(rows.flatMap((row) => (row.period === undefined ? [] : [namesOf(row, by).id])));
   return { days, groups, others: othersOf({ groups, drawn, rest, periods, days }), rows, rest, total };
+}
+
+export function nextMonth(month: Month): Month {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year ?? 0, number ?? 0, 1)).toISOString().slice(0, 7);
+}
+
+/** So many months up to this one, the newest first. */
+export function lastMonths(newest: Month, count: number): Month[] {
+  return count === 0 ? [] : [newest, ...lastMonths(previousMonth(newest), count - 1)];
+}
+
+export function namesOf(row: UsageView["data"][number], by: Dimension): { id: string; label: string } {
+  if (by === "key") return { id: row.key_id ?? "", label: row.key_name || (row.key_id ?? "Workbench") };
+  const name = row[by] ?? "";
+  return { id: name, label: name || "unknown" };
 }
 
 interface Drawing {
@@ -98,16 +114,6 @@ function daysOf(month: Month, today: string): string[] {
   const all = Array.from({ length: count }, (_, index) => `${month}-${String(index + 1).padStart(2, "0")}`);
   const past = all.filter((date) => date <= today);
   return past.length === 0 ? all.slice(0, 1) : past;
-}
-
-export function nextMonth(month: Month): Month {
-  const [year, number] = month.split("-").map(Number);
-  return new Date(Date.UTC(year ?? 0, number ?? 0, 1)).toISOString().slice(0, 7);
-}
-
-/** So many months up to this one, the newest first. */
-export function lastMonths(newest: Month, count: number): Month[] {
-  return count === 0 ? [] : [newest, ...lastMonths(previousMonth(newest), count - 1)];
 }
 
 function groupsOf(rows: UsageView["data"], { by, days }: { by: Dimension; days: string[] }): SpendGroup[] {
@@ -137,12 +143,6 @@ function add(group: SpendGroup, row: UsageView["data"][number], day: number | un
   group.cost += cost;
   group.listCost += parseUsd(row.list_cost_usd);
   if (day !== undefined) group.days[day] = (group.days[day] ?? 0n) + cost;
-}
-
-export function namesOf(row: UsageView["data"][number], by: Dimension): { id: string; label: string } {
-  if (by === "key") return { id: row.key_id ?? "", label: row.key_name || (row.key_id ?? "Workbench") };
-  const name = row[by] ?? "";
-  return { id: name, label: name || "unknown" };
 }
 
 /** Keys may share a name; the end of the id tells them apart. */

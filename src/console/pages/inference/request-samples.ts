@@ -1,7 +1,7 @@
 /** A first request with a key, as text to paste: for a shell, Python and JavaScript. The browser runs none of it. */
 import type { Sample } from "../../look/parts.ts";
 
-export interface SampleRequest {
+interface SampleRequest {
   /** Where people reach the service. */
   publicUrl: string;
   /** The full key, or a placeholder where it is not known any more. */

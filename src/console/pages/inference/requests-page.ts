@@ -133,6 +133,26 @@ export function requestFiltersOf({ query }: Pick<PageCall, "query">): Filters {
   };
 }
 
+/** @param keys the active ones */
+export function filterFields(
+  filters: Filters,
+  { keys, role }: { keys: readonly KeyView[]; role: PageCall["workspace"]["role"] },
+): Filter[] {
+  const isOverseer = role === "operator" || overseers.includes(role);
+  return [
+    { name: "from", label: "From day", kind: "date", value: filters.from },
+    { name: "to", label: "To day", kind: "date", value: filters.to },
+    keyFilter(filters.key, keys),
+    ...(isOverseer
+      ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
+      : []),
+    { name: "model", label: "Model (id)", kind: "text", value: filters.model },
+    { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
+    { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
+    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
+  ];
+}
+
 function isFiltered({ tz: _zone, ...filters }: Filters): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
@@ -165,28 +185,8 @@ const outcomes: Choice[] = [
 /** Refused requests are not in the log, so that their codes would find nothing. */
 const codes: Choice[] = ["", ...endingCodes].map((value) => ({ value, label: value || "Any" }));
 
-/** More make a list that nobody searches. */
+/** A longer list is not searched by eye. */
 const keyChoicesMax = 200;
-
-/** @param keys the active ones */
-export function filterFields(
-  filters: Filters,
-  { keys, role }: { keys: readonly KeyView[]; role: PageCall["workspace"]["role"] },
-): Filter[] {
-  const isOverseer = role === "operator" || overseers.includes(role);
-  return [
-    { name: "from", label: "From day", kind: "date", value: filters.from },
-    { name: "to", label: "To day", kind: "date", value: filters.to },
-    keyFilter(filters.key, keys),
-    ...(isOverseer
-      ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
-      : []),
-    { name: "model", label: "Model (id)", kind: "text", value: filters.model },
-    { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
-    { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
-  ];
-}
 
 function keyFilter(value: string, keys: readonly KeyView[]): Filter {
   const inference = keys.filter(({ kind }) => kind === "inference");

@@ -139,7 +139,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   return statementFile(await read(call));
 }
 
-// The tables of a statement. None has more than five columns, so that they stay tables on paper.
+// Tables
 
 /** The largest ones; the file has all. */
 function linesTable(lines: readonly Line[], total: string): Html {

@@ -28,6 +28,10 @@ export const statementsPage: Page = {
   csv,
 };
 
+export function stateOf(closed: boolean): Html {
+  return closed ? badge("good", "Closed") : badge("neutral", "Open");
+}
+
 function read(call: PageCall): Promise<StatementList> {
   const before = call.query.get("before");
   return call.control(statementEndpoints.list, before ? { before } : {});
@@ -82,10 +86,6 @@ function columns(call: PageCall): Column<StatementRow>[] {
 
 function nameOf(number: string, call: PageCall): Html {
   return markup`<a href="${call.link(`/statements/${number}`)}">${monthName(number)}</a>`;
-}
-
-export function stateOf(closed: boolean): Html {
-  return closed ? badge("good", "Closed") : badge("neutral", "Open");
 }
 
 async function csv(call: PageCall): Promise<CsvFile> {

@@ -2,14 +2,13 @@
  * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or by archives where it
  * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
  */
-import type { SyncState } from "../../../control-api/endpoints/advisories.ts";
-import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";
+import { osvArchives } from "../../../config.ts";
+import { advisoryEndpoints, type SyncState } from "../../../control-api/endpoints/advisories.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
-import { osvArchives } from "../../../config.ts";
 import type { FormFields } from "../../form.ts";
 import { badge, facts, notice, section } from "../../look/parts.ts";
 import { form } from "../../look/forms.ts";

@@ -18,43 +18,6 @@ import type { PageCall, ActionResult, Page, PageContent } from "../../page.ts";
 /** A form with a file has its other fields and their headings around it. */
 export const uploadBytesMax = sbomBytesMax + 64 * 1024;
 
-export const sbomField: Field = {
-  kind: "file",
-  name: "file",
-  label: "SBOM",
-  hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB.`,
-  required: true,
-  accept: ".json,.xml,.spdx,.tag,.cdx,application/json,application/xml,text/plain",
-};
-
-/** @throws DomainError for a missing file, and as the control API does */
-export async function uploadSbom(
-  call: PageCall,
-  typed: FormFields,
-  named: { project: string; product?: string },
-): Promise<StoredSbom> {
-  const file = typed.file("file");
-  if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
-  const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
-  try {
-    return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
-  } catch (error) {
-    if (error instanceof DomainError && error.code === "invalid_body")
-      throw new DomainError("invalid_field", error.message, { field: "file" });
-    throw error;
-  }
-}
-
-export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
-  const waits =
-    scan === "completed" || scan === "not_comparable"
-      ? "It is the same as before, so nothing is scanned anew."
-      : "Its scan has begun.";
-  return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
-}
-
-// A new project: from an SBOM, or from a repository at GitHub or GitLab.
-
 export const newProjectPage: Page = {
   of: "workspace",
   path: "/projects/new",
@@ -145,4 +108,41 @@ async function importRepository(call: PageCall, typed: FormFields): Promise<Acti
     ...(project !== "" && { project }),
   });
   return { goTo: call.link(`/projects/${made.project_id}`), said: uploadedWords(made) };
+}
+
+// The upload of an SBOM, also on a project's page
+
+export const sbomField: Field = {
+  kind: "file",
+  name: "file",
+  label: "SBOM",
+  hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB.`,
+  required: true,
+  accept: ".json,.xml,.spdx,.tag,.cdx,application/json,application/xml,text/plain",
+};
+
+/** @throws DomainError for a missing file, and as the control API does */
+export async function uploadSbom(
+  call: PageCall,
+  typed: FormFields,
+  named: { project: string; product?: string },
+): Promise<StoredSbom> {
+  const file = typed.file("file");
+  if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
+  const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
+  try {
+    return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "invalid_body")
+      throw new DomainError("invalid_field", error.message, { field: "file" });
+    throw error;
+  }
+}
+
+export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
+  const waits =
+    scan === "completed" || scan === "not_comparable"
+      ? "It is the same as before, so nothing is scanned anew."
+      : "Its scan has begun.";
+  return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }

@@ -23,33 +23,6 @@ export const projectsPage: Page = {
   render,
 };
 
-async function render(call: PageCall): Promise<PageContent> {
-  const text = (call.query.get("text") ?? "").trim();
-  const filters = text === "" ? {} : { text };
-  const { data } = await call.control(projectEndpoints.list, { ...filters, ...rowsInput(call) });
-  const create =
-    call.workspace.role === "auditor" ? null : markup`<a class="button" href="${call.link("/projects/new")}">Add a project</a>`;
-  const products = data.some(({ product_id: product }) => product !== null)
-    ? await productNames(call)
-    : new Map<string, string>();
-  return {
-    title: "Projects",
-    lead: "A project is an application or a repository, with the SBOM that says what it is made of. Each new SBOM is scanned against all known advisories.",
-    actions: create,
-    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
-      ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
-      ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
-      ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
-      ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
-  };
-}
-
-function nothing(call: PageCall, { text, create }: { text: string; create: Html | null }): Html {
-  if (text !== "")
-    return emptyState(`No project has “${text}” in its name.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`);
-  return emptyState("There is no project yet. Upload an SBOM, and its vulnerabilities appear here.", create);
-}
-
 interface Listing {
   call: PageCall;
   /** Names by id; null: all rows are of one product. */
@@ -80,6 +53,33 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
     rows,
     empty,
   });
+}
+
+async function render(call: PageCall): Promise<PageContent> {
+  const text = (call.query.get("text") ?? "").trim();
+  const filters = text === "" ? {} : { text };
+  const { data } = await call.control(projectEndpoints.list, { ...filters, ...rowsInput(call) });
+  const create =
+    call.workspace.role === "auditor" ? null : markup`<a class="button" href="${call.link("/projects/new")}">Add a project</a>`;
+  const products = data.some(({ product_id: product }) => product !== null)
+    ? await productNames(call)
+    : new Map<string, string>();
+  return {
+    title: "Projects",
+    lead: "A project is an application or a repository, with the SBOM that says what it is made of. Each new SBOM is scanned against all known advisories.",
+    actions: create,
+    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
+      ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
+      ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
+      ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
+      ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
+  };
+}
+
+function nothing(call: PageCall, { text, create }: { text: string; create: Html | null }): Html {
+  if (text !== "")
+    return emptyState(`No project has “${text}” in its name.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`);
+  return emptyState("There is no project yet. Upload an SBOM, and its vulnerabilities appear here.", create);
 }
 
 // The state of a project's scan in a word.

@@ -1,4 +1,7 @@
-/** A list of alerts: what each said, when, and what became of it at each webhook; and rules and deliveries in words. */
+/**
+ * What the pages of alerts and of webhooks share: the list of alerts with what became of each at its webhooks, sending one again, and
+ * rules and deliveries in words. Of an alert's deliveries the list shows the one that is worst off.
+ */
 import { kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
 import type { AlertView, AlertDeliveryView, AlertRuleView } from "../../../accounts/alerts/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
@@ -45,11 +48,12 @@ export async function replay(call: PageCall, typed: FormFields, input: { webhook
   return { goTo: call.path, said: "The alert is sent again, with the same id." };
 }
 
-// Rules and deliveries in words.
-
+/** Whether the viewer may change rules and webhooks, and send an alert again. */
 export function manages({ workspace: { role } }: PageCall): boolean {
   return role === "operator" || managers.includes(role);
 }
+
+// Rules and deliveries in words
 
 /** What a rule waits for. */
 export function ruleThreshold({ kind, percents, balance_usd: amount, armed }: AlertRuleView): Html {

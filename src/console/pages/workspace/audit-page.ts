@@ -23,6 +23,77 @@ export const auditPage: Page = {
   csv,
 };
 
+/** Events of the audit log in words. */
+const words: Record<AuditKind, string> = {
+  "workspace.created": "Workspace created",
+  "workspace.updated": "Settings changed",
+  "workspace.member.added": "Member added",
+  "workspace.member.accepted": "Invitation accepted",
+  "workspace.member.declined": "Invitation declined",
+  "workspace.member.updated": "Role changed",
+  "workspace.member.deactivated": "Member deactivated",
+  "workspace.member.reactivated": "Member reactivated",
+  "account.suspended": "Account suspended",
+  "account.unsuspended": "Suspension ended",
+  "account.locked": "Account locked",
+  "account.unlocked": "Account unlocked",
+  "account.deleted": "Account deleted",
+  "account.password.set": "Password set",
+  "account.factor.enabled": "Second factor turned on",
+  "account.factor.replaced": "Second factor replaced",
+  "account.factor.disabled": "Second factor turned off",
+  "account.oidc.linked": "Provider's sign-in linked",
+  "account.recovery.used": "Recovery code used",
+  "account.signin.reset": "Sign-in reset",
+  "account.link.created": "Sign-in link created",
+  "auth.api.key.created": "Key created",
+  "auth.api.key.updated": "Key changed",
+  "auth.api.key.revoked": "Key revoked",
+  "alert.rule.created": "Alert set",
+  "alert.rule.deleted": "Alert deleted",
+  "alert.webhook.created": "Webhook added",
+  "alert.webhook.rotated": "Webhook's secret replaced",
+  "alert.webhook.deleted": "Webhook deleted",
+  "alert.replayed": "Alert sent again",
+  "credit.added": "Credit added",
+  "top_up.created": "Top-up started",
+  "top_up.failed": "Top-up failed",
+  "top_up.authentication_required": "Top-up needs a person",
+  "top_up.settings.updated": "Automatic top-up changed",
+  "top_up.refunded": "Top-up refunded",
+  "top_up.refund_reversed": "Refund failed",
+  "top_up.dispute_opened": "Top-up disputed",
+  "top_up.dispute_withdrawn": "Disputed amount taken back",
+  "top_up.dispute_reinstated": "Disputed amount returned",
+  "log.retained": "Old log deleted",
+  "prompt.shown": "Prompt read",
+  "prompt.deleted": "Prompt deleted",
+  "prompts.deleted": "Prompts deleted",
+  "secrets.rotated": "Secrets rotated",
+  "product.created": "Product created",
+  "project.created": "Project created",
+  "project.updated": "Project changed",
+  "project.sbom.set": "SBOM uploaded",
+  "project.sbom.removed": "SBOM removed",
+  "connection.created": "Connection created",
+  "connection.credentials.replaced": "Credentials replaced",
+  "connection.tested": "Connection tested",
+  "connection.deleted": "Connection deleted",
+  "provider.key.created": "Provider key created",
+  "provider.key.replaced": "Provider key replaced",
+  "provider.key.tested": "Provider key tested",
+  "provider.key.disabled": "Provider key disabled",
+  "provider.key.deleted": "Provider key deleted",
+  "provider.key.refused": "Provider key refused",
+  "provider.key.accepted": "Provider key accepted again",
+  "finding.updated": "Finding triaged",
+};
+
+/** An event that this version does not know stands for itself. */
+export function eventWords(event: string): string {
+  return new Map(Object.entries(words)).get(event) ?? event;
+}
+
 const rowsOfPage = 50;
 const filterNames = ["event", "actor", "from", "to"] as const;
 type Filters = Partial<Record<(typeof filterNames)[number], string>>;
@@ -153,77 +224,6 @@ function targetLink(target: string, call: Pick<PageCall, "link">): Html {
   const place = places.find(({ form }) => form.test(target));
   if (!place) return whole(target);
   return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${whole(target)}</a>`;
-}
-
-/** Events of the audit log in words. */
-const words: Record<AuditKind, string> = {
-  "workspace.created": "Workspace created",
-  "workspace.updated": "Settings changed",
-  "workspace.member.added": "Member added",
-  "workspace.member.accepted": "Invitation accepted",
-  "workspace.member.declined": "Invitation declined",
-  "workspace.member.updated": "Role changed",
-  "workspace.member.deactivated": "Member deactivated",
-  "workspace.member.reactivated": "Member reactivated",
-  "account.suspended": "Account suspended",
-  "account.unsuspended": "Suspension ended",
-  "account.locked": "Account locked",
-  "account.unlocked": "Account unlocked",
-  "account.deleted": "Account deleted",
-  "account.password.set": "Password set",
-  "account.factor.enabled": "Second factor turned on",
-  "account.factor.replaced": "Second factor replaced",
-  "account.factor.disabled": "Second factor turned off",
-  "account.oidc.linked": "Provider's sign-in linked",
-  "account.recovery.used": "Recovery code used",
-  "account.signin.reset": "Sign-in reset",
-  "account.link.created": "Sign-in link created",
-  "auth.api.key.created": "Key created",
-  "auth.api.key.updated": "Key changed",
-  "auth.api.key.revoked": "Key revoked",
-  "alert.rule.created": "Alert set",
-  "alert.rule.deleted": "Alert deleted",
-  "alert.webhook.created": "Webhook added",
-  "alert.webhook.rotated": "Webhook's secret replaced",
-  "alert.webhook.deleted": "Webhook deleted",
-  "alert.replayed": "Alert sent again",
-  "credit.added": "Credit added",
-  "top_up.created": "Top-up started",
-  "top_up.failed": "Top-up failed",
-  "top_up.authentication_required": "Top-up needs a person",
-  "top_up.settings.updated": "Automatic top-up changed",
-  "top_up.refunded": "Top-up refunded",
-  "top_up.refund_reversed": "Refund failed",
-  "top_up.dispute_opened": "Top-up disputed",
-  "top_up.dispute_withdrawn": "Disputed amount taken back",
-  "top_up.dispute_reinstated": "Disputed amount returned",
-  "log.retained": "Old log deleted",
-  "prompt.shown": "Prompt read",
-  "prompt.deleted": "Prompt deleted",
-  "prompts.deleted": "Prompts deleted",
-  "secrets.rotated": "Secrets rotated",
-  "product.created": "Product created",
-  "project.created": "Project created",
-  "project.updated": "Project changed",
-  "project.sbom.set": "SBOM uploaded",
-  "project.sbom.removed": "SBOM removed",
-  "connection.created": "Connection created",
-  "connection.credentials.replaced": "Credentials replaced",
-  "connection.tested": "Connection tested",
-  "connection.deleted": "Connection deleted",
-  "provider.key.created": "Provider key created",
-  "provider.key.replaced": "Provider key replaced",
-  "provider.key.tested": "Provider key tested",
-  "provider.key.disabled": "Provider key disabled",
-  "provider.key.deleted": "Provider key deleted",
-  "provider.key.refused": "Provider key refused",
-  "provider.key.accepted": "Provider key accepted again",
-  "finding.updated": "Finding triaged",
-};
-
-/** An event that this version does not know stands for itself. */
-export function eventWords(event: string): string {
-  return new Map(Object.entries(words)).get(event) ?? event;
 }
 
 /** For a filter, by their words. */

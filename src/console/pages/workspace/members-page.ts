@@ -107,6 +107,14 @@ export const invitePage: Page = {
   actions: { invite },
 };
 
+/** What became of an invitation, in words. */
+export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
+  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
+  return state === "pending"
+    ? `${email} is invited, and becomes a member by accepting. ${mail}.`
+    : `${email} is a member now. ${mail}.`;
+}
+
 async function renderInvite(call: PageCall): Promise<PageContent> {
   return {
     title: "Invite a member",
@@ -146,12 +154,4 @@ async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> 
   const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
   const member = await call.control(memberEndpoints.add, asked);
   return { goTo: call.link("/members"), said: invitedWords(member, call) };
-}
-
-/** What became of an invitation, in words. */
-export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
-  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
-  return state === "pending"
-    ? `${email} is invited, and becomes a member by accepting. ${mail}.`
-    : `${email} is a member now. ${mail}.`;
 }

@@ -91,6 +91,21 @@ export const newProviderKeyPage: Page = {
   actions: { create: createProviderKey },
 };
 
+/** @returns null: the viewer may store and change provider keys; otherwise why not */
+export async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
+  const { role, id } = call.workspace;
+  if (role !== "operator" && !managers.includes(role)) return `Provider keys are managed by admins. Your role is ${role}.`;
+  const { early_access: features } = await call.control(workspaceEndpoints.show, { id });
+  if (features.includes("own_keys")) return null;
+  return "Own provider keys are in early access, and off for this workspace: the operator switches them on in its settings.";
+}
+
+const tones: Record<OwnKeyView["state"], Tone> = { active: "good", refused: "bad", disabled: "neutral" };
+
+export function keyState(state: OwnKeyView["state"]): Html {
+  return badge(tones[state], state);
+}
+
 async function renderNew(call: PageCall): Promise<PageContent> {
   const reason = await reasonAgainstKeys(call);
   const main = reason === null ? await newProviderKeyForm(call, call.link("/provider-keys/new")) : markup`<p>${reason}</p>`;
@@ -146,19 +161,4 @@ async function createProviderKey(call: PageCall, typed: FormFields): Promise<Act
     zero_data_retention: typed.text("zero_data_retention") === "true",
   });
   return { goTo: call.link("/provider-keys"), said: `The key is stored. Calls of ${provider} run on it within 30 seconds.` };
-}
-
-/** @returns null: the viewer may store and change provider keys; otherwise why not */
-export async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
-  const { role, id } = call.workspace;
-  if (role !== "operator" && !managers.includes(role)) return `Provider keys are managed by admins. Your role is ${role}.`;
-  const { early_access: features } = await call.control(workspaceEndpoints.show, { id });
-  if (features.includes("own_keys")) return null;
-  return "Own provider keys are in early access, and off for this workspace: the operator switches them on in its settings.";
-}
-
-const tones: Record<OwnKeyView["state"], Tone> = { active: "good", refused: "bad", disabled: "neutral" };
-
-export function keyState(state: OwnKeyView["state"]): Html {
-  return badge(tones[state], state);
 }

@@ -1,9 +1,9 @@
 /**
  * Encodes our request for the Messages API: the conversation (messages.ts), whether and how much the model may think, sampling, tools.
- * Fields that it does not support were refused before (client-fields.ts).
+ *
  * A model thinks as its catalog entry and the request's effort allow. Where the API refuses thinking together with a forced call or
- * sampling fields, the client's explicit fields win. Newer models refuse a thought if anything before it has changed; the request then asks
- * to drop such thoughts.
+ * sampling fields, the client's explicit fields win. Earlier thoughts go along where the model thinks in this call too. Fields that the
+ * API does not support were refused before (client-fields.ts), so nothing is refused here.
  */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
@@ -49,6 +49,16 @@ export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
   };
   const headers = { "anthropic-version": version, ...(isBound && { "anthropic-beta": bindingControls }) };
   return { path: "/messages", headers, body: JSON.stringify(body) };
+}
+
+/**
+ * What the API does not support in a function's parameters; null: nothing. Asked before credit is reserved.
+ * @param at the path of the parameters
+ */
+export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
+  if (strict === true) return strictSchema(parameters, at).problem;
+  const type = asObject(parameters)?.["type"] ?? "object";
+  return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
 }
 
 function formatOf(responseFormat: JsonObject | null): JsonObject | null {
@@ -186,17 +196,27 @@ function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
 
 // Tools
 
-const noObject = "arguments that are not an object";
-
-/**
- * What the API does not support in a function's parameters; null: nothing.
- * @param at the path of the parameters
- */
-export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
-  if (strict === true) return strictSchema(parameters, at).problem;
-  const type = asObject(parameters)?.["type"] ?? "object";
-  return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
+function toolFields(chat: ChatBody): JsonObject {
+  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
+  if (tools.length === 0) return {};
+  const choice = choiceOf(chat["tool_choice"]);
+  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
+  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
+  return { tools, ...(choice && { tool_choice: choice }) };
 }
+
+function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = asObject(called) ?? {};
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
+    ...(strict === true && { strict }),
+    ...(cache_control !== undefined && { cache_control }),
+  };
+}
+
+const noObject = "arguments that are not an object";
 
 /**
  * A function without parameters accepts none.
@@ -254,26 +274,6 @@ function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
   return {
     ...asObject(variant),
     properties: Object.fromEntries(own.map(([name, one]) => [name, one === properties[name] ? {} : one])),
-  };
-}
-
-function toolFields(chat: ChatBody): JsonObject {
-  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
-  if (tools.length === 0) return {};
-  const choice = choiceOf(chat["tool_choice"]);
-  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
-  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
-  return { tools, ...(choice && { tool_choice: choice }) };
-}
-
-function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
-  const { name, description, parameters, strict } = asObject(called) ?? {};
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
-    ...(strict === true && { strict }),
-    ...(cache_control !== undefined && { cache_control }),
   };
 }
 

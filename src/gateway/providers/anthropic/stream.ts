@@ -5,10 +5,10 @@
  */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import type { ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
-import { toldFailure } from "../wire/errors.ts";
+import { broken, toldFailure } from "../wire/errors.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
 import { anthropicFinishReason, AnthropicUsage } from "./answer.ts";
@@ -149,8 +149,4 @@ function argue(call: ToolCall, text: string): ProviderEvent[] {
 function failuresIn(event: JsonObject, begun: boolean): ProviderEvent[] {
   const error = toldFailure(event, { begun });
   return error === null ? [] : [{ kind: "failure", failure: anthropicFailureIn(error) }];
-}
-
-function broken(detail: string): ProviderEvent {
-  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }

@@ -9,7 +9,7 @@ import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { asObject, asText, type JsonObject, asArray, ToolArguments } from "../wire/json.ts";
-import { addedToArguments, openingText, isInstruction, namedTexts, fittedEffort } from "../wire/requests.ts";
+import { addedToArguments, openingText, isInstruction, namedTexts, fittedEffort, contentTexts } from "../wire/requests.ts";
 
 /** See `WireFormat.addedBytes`. Tools and formats have fewer fields around them than in chat completions. */
 export function googleAddedBytes(chat: ChatBody): number {
@@ -153,7 +153,7 @@ class Turns {
 
   /** A result stays text: parsing could change its numbers. */
   #result(message: ChatMessage): JsonObject {
-    const response = { output: textsOf(message.content).join("") };
+    const response = { output: contentTexts(message.content).join("") };
     if (message.role === "function") return { functionResponse: { name: message["name"], response } };
     const { id } = readToolCallId(asText(message["tool_call_id"]) ?? "");
     return { functionResponse: { id, name: this.#names.get(id), response } };
@@ -169,13 +169,7 @@ function textsToSend(message: ChatMessage): readonly string[] {
 }
 
 function spokenTexts(message: ChatMessage): string[] {
-  return [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter((text) => text !== "");
-}
-
-/** The texts of a content, including the model's refusals. */
-function textsOf(content: unknown): string[] {
-  if (typeof content === "string") return [content];
-  return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
+  return [...contentTexts(message.content), asText(message["refusal"]) ?? ""].filter((text) => text !== "");
 }
 
 // Tools

@@ -10,7 +10,7 @@ import { ToolUseIds } from "../anthropic/messages.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { responsesSigner, readIdWithReasoning } from "./answer.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { fittedEffort, takesSampling, addedToFields, namedTexts } from "../wire/requests.ts";
+import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 
 /** See `WireFormat.addedBytes`. */
 export function responsesAddedBytes(chat: ChatBody): number {
@@ -127,7 +127,7 @@ class Items {
   #answered(message: ChatMessage): JsonObject[] {
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
     const [first] = calls;
-    const text = [...textsOf(message.content), asText(message["refusal"]) ?? ""].join("");
+    const text = [...contentTexts(message.content), asText(message["refusal"]) ?? ""].join("");
     const phase = first === undefined ? "final_answer" : "commentary";
     const texts = text === "" ? [] : [{ role: "assistant", content: text, phase }];
     if (first === undefined) return texts;
@@ -153,7 +153,7 @@ class Items {
     const { id } = readIdWithReasoning(asText(message["tool_call_id"]) ?? "", this.#signer);
     const callId = this.#ids.ofResult(id);
     const type = this.#custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
-    return { type, call_id: callId, output: textsOf(message.content).join("") };
+    return { type, call_id: callId, output: contentTexts(message.content).join("") };
   }
 }
 
@@ -168,12 +168,6 @@ function wireId(id: string): string {
 /** A text stays a text, and parts stay parts: the provider's cache knows a prompt by them. */
 function prompted(message: ChatMessage): JsonObject {
   const { role, content } = message;
-  const texts = namedTexts(message, textsOf(content));
+  const texts = namedTexts(message, contentTexts(content));
   return { role, content: typeof content === "string" ? texts.join("") : texts.map((text) => ({ type: "input_text", text })) };
-}
-
-/** The texts of a content, including the model's refusals. */
-function textsOf(content: unknown): string[] {
-  if (typeof content === "string") return [content];
-  return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
 }

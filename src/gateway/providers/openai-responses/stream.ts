@@ -7,6 +7,7 @@
 import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
+import { broken } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
 import {
@@ -229,8 +230,4 @@ function isName(value: unknown): value is string | number {
 function said(delta: JsonObject, logprobs: readonly unknown[] = []): ProviderEvent {
   const probabilities = logprobsOf(logprobs);
   return { kind: "delta", delta, finishReason: null, ...(probabilities && { logprobs: probabilities }) };
-}
-
-function broken(detail: string): ProviderEvent {
-  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }

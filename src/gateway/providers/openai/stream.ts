@@ -4,8 +4,8 @@
  * Chunks that differ only in their text are not parsed (`ChunkTemplate`): the text before and after is learned from a parsed chunk, which
  * saves most of a stream's JSON.
  */
-import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
-import { toldFailure } from "../wire/errors.ts";
+import type { FinishReason, ProviderEvent } from "../provider.ts";
+import { broken, toldFailure } from "../wire/errors.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { finishReason, reportedReason, contentText, firstChoice, furtherFields, UsageTally } from "./answer.ts";
 import { failureIn } from "./errors.ts";
@@ -132,10 +132,6 @@ function contentAlone([event, another]: ProviderEvent[]): string | null {
     return null;
   for (const field in event.delta) if (field !== "content") return null;
   return asText(event.delta["content"]);
-}
-
-function broken(detail: string): ProviderEvent {
-  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }
 
 /** Some providers add something new to every chunk, such as random padding. Their chunks are always parsed. */

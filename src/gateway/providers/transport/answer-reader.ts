@@ -217,6 +217,21 @@ interface Framing {
 
 const wholeNumber = /^\d{1,15}$/;
 
+/**
+ * Up to this size a copy is cheaper than a view. JavaScriptCore keeps a small buffer among its objects until its first view,
+ * which moves it to separate memory that the collector then frees one by one during its pause. Source: `fastSizeLimit` of
+ * https://github.com/WebKit/WebKit/blob/main/Source/JavaScriptCore/runtime/JSArrayBufferView.h
+ */
+const copiedBytesMax = 1_000;
+
+/** A part of the bytes that arrived in one piece. */
+export function sliceBytes(bytes: Buffer, start: number, end: number): Buffer {
+  if (bytes.length > copiedBytesMax) return bytes.subarray(start, end);
+  const part = Buffer.allocUnsafe(end - start);
+  bytes.copy(part, 0, start, end);
+  return part;
+}
+
 /** @throws MalformedAnswerError if two parsers could see two different ends */
 function framingOf(head: ParsedHead): Framing {
   const { status, headers } = head;
@@ -245,21 +260,6 @@ function lengthIn(header: string): number {
   if (length === undefined || others.length > 0 || !wholeNumber.test(length))
     throw new MalformedAnswerError("the answer's length is no number");
   return Number(length);
-}
-
-/**
- * Up to this size a copy is cheaper than a view. JavaScriptCore keeps a small buffer among its objects until its first view,
- * which moves it to separate memory that the collector then frees one by one during its pause. Source: `fastSizeLimit` of
- * https://github.com/WebKit/WebKit/blob/main/Source/JavaScriptCore/runtime/JSArrayBufferView.h
- */
-const copiedBytesMax = 1_000;
-
-/** A part of the bytes that arrived in one piece. */
-export function sliceBytes(bytes: Buffer, start: number, end: number): Buffer {
-  if (bytes.length > copiedBytesMax) return bytes.subarray(start, end);
-  const part = Buffer.allocUnsafe(end - start);
-  bytes.copy(part, 0, start, end);
-  return part;
 }
 
 // Errors of a connection for which the system has no name

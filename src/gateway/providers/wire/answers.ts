@@ -78,23 +78,6 @@ export function joinPiece(message: JsonObject, delta: JsonObject): void {
   for (const [name, more] of Object.entries(delta)) message[name] = joined(message[name], more);
 }
 
-/**
- * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the gateway
- * enforces it: a client receives only the first call. After its result the model can make the next one.
- * @returns the format unchanged if the client accepts several calls at once, which is the default
- */
-export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
-  if (chat["parallel_tool_calls"] !== false) return format;
-  return {
-    ...format,
-    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
-    streamDecoder(route) {
-      const decode = format.streamDecoder(route);
-      return (data) => decode(data).flatMap(onlyFirstCallEvent);
-    },
-  };
-}
-
 function joined(value: unknown, more: unknown): unknown {
   if (typeof more === "string") return (asText(value) ?? "") + more;
   if (Array.isArray(more)) return joinedList(Array.isArray(value) ? value : [], more);
@@ -115,6 +98,25 @@ function joinedList(list: unknown[], pieces: readonly unknown[]): unknown[] {
     else list.push(joined(undefined, rest));
   }
   return list;
+}
+
+// One call only
+
+/**
+ * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the gateway
+ * enforces it: a client receives only the first call. After its result the model can make the next one.
+ * @returns the format unchanged if the client accepts several calls at once, which is the default
+ */
+export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
+  if (chat["parallel_tool_calls"] !== false) return format;
+  return {
+    ...format,
+    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
+    streamDecoder(route) {
+      const decode = format.streamDecoder(route);
+      return (data) => decode(data).flatMap(onlyFirstCallEvent);
+    },
+  };
 }
 
 function onlyFirstCall(answer: WholeAnswer): WholeAnswer {

@@ -3,7 +3,7 @@
  * provider's text; and the error in a document whose status is 200, in any of the shapes that servers use.
  * Our log contains the documented words of vendors and nothing else of an error.
  */
-import type { UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
 const codeByStatus = new Map<number, UpstreamCode>([
@@ -40,6 +40,11 @@ export const filterHint = "The provider's content filter refused the request";
 export function failureDetail(status: number, words: readonly string[]): string {
   const names = words.filter(isErrorName);
   return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
+}
+
+/** What a stream that breaks its format gives. @param detail for our log */
+export function broken(detail: string): ProviderEvent {
+  return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What several formats do alike in a request: the turns that open and continue a conversation, names of speakers, efforts, the bytes that
- * an encoding adds, the refusal of fields, cache breakpoints, and which message a part of a turn came from.
+ * What several formats do alike in a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
+ * bytes that an encoding adds, the refusal of fields, cache breakpoints, and which message a part of a turn came from.
  * A conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
  * Only hints, such as an effort that the model does not take, give way.
  */
@@ -18,7 +18,13 @@ export const openingText = "Begin.";
 /** Ends a conversation whose last message is the model's, for a model that refuses to continue its own message (prefill). */
 export const continuingText = "Continue.";
 
-// Speakers
+// Texts, and who speaks
+
+/** The texts of a content, including the model's refusals. */
+export function contentTexts(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
+}
 
 /**
  * Puts the name before the text, as in minutes of a meeting, so that the model sees the speaker. The model's own messages stay

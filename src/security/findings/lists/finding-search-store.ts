@@ -9,7 +9,7 @@ import { matching, streamConditions, united, type FindingFilter } from "./findin
 import type { Fragment, ListScope } from "./list-store.ts";
 
 /** A place in the order of lists: by rank, then id. */
-export interface Place {
+interface Place {
   id: string;
   rank: number;
 }

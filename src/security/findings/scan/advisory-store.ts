@@ -56,7 +56,7 @@ interface RecordIssueRow {
   rank: number;
 }
 
-/** The issues of these records. A record that names several issues is evidence of each. */
+/** The issues of these records. */
 async function selectRecordIssues(sources: readonly string[], sql: Queries): Promise<RecordIssueRow[]> {
   return sql<RecordIssueRow[]>`
     SELECT vulnerability_names.name AS source, vulnerabilities.id AS vulnerability, vulnerabilities.rank

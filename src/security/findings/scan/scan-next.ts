@@ -8,6 +8,7 @@
  */
 import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
 import type { Database, Transaction } from "../../../backing/backing.ts";
+import { errorCode } from "../../../kernel/error-code.ts";
 import { raiseAlarm } from "../../../kernel/metrics.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -159,5 +160,5 @@ All of them:
 
 function describe(error: unknown): { name: string; code: string; stack: string | undefined } {
   const cause = error instanceof Error ? error : new Error(String(error));
-  return { name: cause.name, code: "code" in cause ? String(cause.code) : "", stack: cause.stack };
+  return { name: cause.name, code: errorCode(cause), stack: cause.stack };
 }

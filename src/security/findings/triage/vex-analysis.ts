@@ -16,7 +16,7 @@ export const analysisStates = [
   "false_positive",
   "not_affected",
 ] as const;
-export type AnalysisState = (typeof analysisStates)[number];
+type AnalysisState = (typeof analysisStates)[number];
 
 export const justifications = [
   "code_not_present",
@@ -29,7 +29,7 @@ export const justifications = [
   "protected_at_perimeter",
   "protected_by_mitigating_control",
 ] as const;
-export type Justification = (typeof justifications)[number];
+type Justification = (typeof justifications)[number];
 
 export interface Analysis {
   state: AnalysisState;

@@ -20,7 +20,7 @@ export interface VexFinding extends Decided {
   decidedAt: Date | null;
 }
 
-export interface VexKey extends FindingPlace {
+interface VexKey extends FindingPlace {
   id: string;
   rank: number;
   /** Whether the current SBOM has it. */
