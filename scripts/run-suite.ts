@@ -25,7 +25,7 @@ export interface SuiteRun {
   environment?: Record<string, string>;
   /** Whether it leaves the CPU to suites that are not patient. */
   isPatient: boolean;
-  /** false: prints the whole output when the suite has ended, because other suites run beside it. */
+  /** false: prints the whole output when the suite has ended, because other suites run at the same time. */
   showsProgress: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface NatsAccess {
   settings: string[];
   /** Variables that these name. */
   environment?: Record<string, string>;
-  /** Of the URL. */
+  /** The user and the password that its URL has. */
   user: string;
   password: string;
 }

@@ -89,7 +89,7 @@ interface DataPlan {
 }
 
 /**
- * Beside the other servers, which start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
+ * The other servers start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
  * only when it is whole, or no later start could use it.
  */
 async function initialize({ program, home, data, user }: DataPlan): Promise<void> {

@@ -205,7 +205,7 @@ export class SyncFiles {
     this.#state = join(folder, `${ecosystem}.json`);
   }
 
-  /** @returns null if nothing is left, or something else than this */
+  /** @returns null if no state is left, or what is left is not one */
   read(): SyncState | null {
     try {
       return stateFrom(JSON.parse(readFileSync(this.#state, "utf8")));

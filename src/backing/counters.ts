@@ -126,7 +126,7 @@ export interface LendRequest extends Pick<
   /** At most so much is lent, and so many places. */
   amount: NanoUsd;
   places: number;
-  /** Requests may be decided with it for so long, or until the month ends. */
+  /** How long requests may be decided with it, unless the month ends before. */
   lifeMs: number;
 }
 

@@ -23,7 +23,7 @@ export const countersDeadlineMs = 250;
 export const clusterPollMs = 500;
 /** The pause before a workspace is looked for again, whose slot is on its way. */
 export const clusterRetryMs = 20;
-/** For so long a master counts after most masters said that it has not failed. */
+/** How long a master counts after most masters said that it has not failed. */
 export const clusterLeaseMs = 2_000;
 /** A lease, an answer and a call: then the failed master whose place another took is no longer asked. */
 export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
@@ -37,7 +37,7 @@ export const tombstoneMs = 60_000;
 export const budgetKeptMs = 62 * 86_400_000;
 
 // Blocks of credit and of a window, which workers lend to gateways
-/** A gateway decides with a block for so long at most. */
+/** How long a gateway may decide with a block. */
 export const blockLifeMs = 10_000;
 /** A block is at most this part of what is free of credit, months and window at the moment of lending. */
 export const blockShare = 50;
@@ -47,7 +47,7 @@ export const blockRateMin = 600;
 export const blockPlacesMin = 2;
 /** How long after its end a block may still hold credit that nothing uses, until its gateway has returned it. */
 export const blockReturnMsMax = 2_000;
-/** After a recall nothing is lent for so long. */
+/** How long nothing is lent after a recall. */
 export const blockPauseMs = 10_000;
 
 // Metering
@@ -107,7 +107,7 @@ export const busSilenceMsMax = 1_000;
 export const scatterListenMs = 500;
 /** A process that is to serve requests waits so long at most until others may know of it. */
 export const busServeMs = 3_000;
-/** For so long after its last heartbeat a process is expected to reply to scattered requests: without its reply they fail. */
+/** How long after its last heartbeat a process must still reply to scattered requests: without its reply they fail. */
 export const scatterServerMemoryMs = 2_000;
 /** Requests that one server works on at once. */
 export const busRepliesInFlightMax = 256;
@@ -123,7 +123,7 @@ export const busReconnectMs = 200;
 export const busPingMs = 1_000;
 /** How often a link looks whether its server was cut off from the others of its cluster. */
 export const busClusterLookMs = 1_000;
-/** Tests without an answer after which it is made anew. */
+/** After so many unanswered tests, the connection is made anew. */
 export const busPingsUnansweredMax = 2;
 /** One call of the event store. */
 export const busCallMs = 2_000;

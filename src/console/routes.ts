@@ -1,6 +1,6 @@
 /**
  * /console: from a request to a page, a sign-in, or an error in words. Pages, forms and sign-ins pass doors of their own, so that neither
- * one person nor one workspace takes every place, and a flood of sign-ins keeps nobody out who is signed in. A page that the viewer may
+ * one person nor one workspace takes every place, and a flood of sign-ins keeps out no one who is signed in. A page that the viewer may
  * not see is refused here; show-page.ts makes the others.
  */
 import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";

@@ -312,7 +312,7 @@ export const generationFields = {
     column: kept(16, "outcome"),
     page: [8, "Ending"],
   }),
-  /** Of the totals. The column has it where it is not that of the admission. */
+  /** The month of the totals. The column has it where it is not that of the admission. */
   month: field({
     wire: at(4, Type.String({ pattern: "^\\d{4}-\\d{2}$" })),
     column: stored(23, "month", (month: string, { settlement }) => (month === monthOf(settlement.admittedAt) ? null : month)),

@@ -121,7 +121,7 @@ export const ledgerServerMs = 100;
 export const ledgerServerAnswerMs = 1_000;
 /** How often metering looks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
-/** What was stored for so long before a server was last seen is booked again on the next one: a standby may have lagged behind. */
+/** How far back, from when a server was last seen, what it stored is booked again on the next one: a standby may have lagged behind. */
 export const ledgerReplayLagMs = 300_000;
 /** A key record that is used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;

@@ -288,7 +288,7 @@ export const lockFileFieldsMax = 200_000;
 export const lockFilePackagesMax = 100_000;
 /** Dependencies between the packages of one file. */
 export const lockFileNeedsMax = 500_000;
-/** Versions of one package of PyPI, each for other platforms. */
+/** Versions of one PyPI package, each for different platforms. */
 export const lockFileVersionsMax = 1_000;
 /** Packages without a pinned version in one file. */
 export const lockFileSkippedMax = 1_000;

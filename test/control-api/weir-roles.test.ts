@@ -64,7 +64,7 @@ describe("a refused command exits with 1 and stores nothing:", () => {
     [
       "an admin's own role",
       () => ["member", "set", ...inW, "--email", "admin@w", "--role", "member", "--as", "admin@w"],
-      "nobody changes their own",
+      "no one changes their own",
     ],
     ["a super admin's suspension", () => ["account", "suspend", "--email", "member@w", "--as", "super_admin@w"], "operator"],
     ["a member's look at the audit log", () => ["audit", "list", ...inW, "--as", "member@w"], "as member"],

@@ -83,7 +83,7 @@ describe.skipIf(services === null || servers === null)("a fleet on three NATS se
     }
   }
 
-  /** While a leader is chosen, nobody knows. */
+  /** While a leader is chosen, no server knows. */
   async function isStoredThrice(): Promise<boolean> {
     const info = await streamInfo().catch(() => null);
     return info?.config.num_replicas === 3 && (info.cluster?.replicas ?? []).filter(({ current }) => current).length === 2;

@@ -265,7 +265,7 @@ function mailsOf(alerts: readonly NewAlert[], workspace: AlertedWorkspace): { su
 
 ${lines.join("\n")}
 
-Each threshold is told once in its period. The Console's page Alerts shows the rules and all alerts, and so does the command line:
+Each threshold raises one alert in its period. The Console's page Alerts shows the rules and all alerts, and so does the command line:
 
   alert list --workspace ${workspace.id}
 `;

@@ -54,7 +54,7 @@ export class ScatterClient implements AsyncDisposable {
     this.#stack.use(everyTick(clock, () => this.#tick()));
   }
 
-  /** Resolves as soon as it has listened for so long that it can scatter requests. */
+  /** Resolves when it has listened long enough to scatter requests. */
   get acquainted(): Promise<void> {
     return this.#acquainted.promise;
   }

@@ -50,7 +50,7 @@ export class RedisConnection implements AsyncDisposable {
   #server: Server | null = null;
   /** Calls of the current link that passed their deadline and have neither a reply nor failed since. */
   #overdue = 0;
-  /** How many links ended since one was open. */
+  /** How many links have ended since the last one that opened. */
   #ended = 0;
   /** Cancels the next attempt to connect or to initialize. */
   #cancelAttempt = (): void => {};

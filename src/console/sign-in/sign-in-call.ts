@@ -35,8 +35,8 @@ export function isForOperator({ query }: Pick<SignInCall, "query">): boolean {
 }
 
 /**
- * The form of a browser of which only the network is known. Tokens have a lane beside the passwords of their network: they are compared at
- * once, so that a flood of them is over at once, and one of passwords keeps no operator out.
+ * The form of a browser of which only the network is known. Tokens have a lane apart from the passwords of their network. They are compared
+ * at once, so a flood of tokens is soon over, and a flood of passwords keeps no operator out.
  * @throws what `receiveForm` throws
  */
 export function receiveSignInForm(call: SignInCall): Promise<ReceivedForm> {

@@ -290,7 +290,7 @@ export class KeyDemand {
     this.#unusedPauseMs = Math.min(2 * this.#unusedPauseMs, blockUnusedPauseMsMax);
   }
 
-  /** Milliseconds without a request after which a block is returned. */
+  /** After so many milliseconds without a request, a block is returned. */
   get idleMs(): number {
     return Math.max(blockIdleMs, pausesMax * this.#gapMs);
   }

@@ -31,7 +31,7 @@ export function readBackends(environment: Environment): Backends {
   const missing = Object.keys(urls).filter((name) => !given.includes(name));
   throw new ConfigError(
     `${given.join(" and ")} set without ${missing.join(" and ")}: set all three for a fleet or none for one process, ` +
-      "for counters in one process beside a shared ledger would let two gateways spend the same credit",
+      "because counters in one process with a shared ledger would let two gateways spend the same credit",
   );
 }
 

@@ -3,7 +3,7 @@
  * and the tools of OSV read it: `.qualifier` < `-qualifier` < `-number` < `.number` at one place.
  *
  * That rule alone is circular (`1.foo` < `1-alpha` < `1` < `1.foo`). Here a version's qualifiers first decide whether it comes before
- * or after the version that ends at that place, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and hence before `2.9.0-1`,
+ * or after the version that ends at that place, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and therefore before `2.9.0-1`,
  * as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that change, `.qualifier` =
  * `-qualifier`, is not adopted: ranges of advisories are written and read with the older order.
  *

@@ -20,7 +20,7 @@ export interface RollingPlan {
   streamSeconds: number;
   requestsPerSecond: number;
   leaveMs: number;
-  /** Of level info, where a former version is replaced. */
+  /** The level of logs: info where a former version is replaced. */
   logLevel: string;
   /** The folder of a former version, whose workers and gateways are replaced one after the other. */
   former?: string | undefined;

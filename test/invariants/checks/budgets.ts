@@ -29,9 +29,9 @@ export function budgetsHold(history: History, delayMsMax: number): Finding {
 }
 
 interface Period {
-  /** Of charges that are not late. */
+  /** The sum of charges that are not late. */
   spent: bigint;
-  /** Of reservations that were made under the budget. */
+  /** The sum of reservations that were made under the budget. */
   held: bigint;
 }
 

@@ -68,7 +68,7 @@ export class TopUps {
     return Number(counted?.["count"]) + this.#deliveries.waiting;
   }
 
-  /** An event of Stripe, which the gateways are told of. */
+  /** An event of Stripe, which is announced to the gateways. */
   emit(type: string, object: StubObject): void {
     if (type === "payment_intent.succeeded") this.#notePaid(this.stripe.account.intent(object.id));
     const { metadata, last_payment_error: error } = this.stripe.account.intents.get(object.id) ?? {};

@@ -126,7 +126,7 @@ export class CountersServer {
     for (const [name, { ready, holds }] of this.#counters.workspaces) if (ready || holds.size > 0) this.#lost.add(name);
   }
 
-  /** The others are decided beside those whose part is down. */
+  /** Decides the requests whose part is up, although others are down. */
   async #admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
     const places = [...batch.requests.keys()].filter((place) => !this.down.has(batch.requests[place]?.workspace ?? ""));
     if (places.length === batch.requests.length) return this.#admitHere(batch);

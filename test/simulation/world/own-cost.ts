@@ -21,7 +21,7 @@ export function ownCost(tiered: TieredPrices | null, usage: Usage): bigint {
   return (fresh + cached + BigInt(usage.completionTokens) * prices.output + 500n) / 1_000n;
 }
 
-/** What a provider has written, and the prompt that it told before. */
+/** What a provider has written, and the prompt tokens that it reported before. */
 export interface Produced {
   /** By our estimate. */
   tokens: number;

@@ -66,13 +66,13 @@ export class SecurityWorld {
     this.#advisories = new AdvisoryStore(sql, () => clock.now());
   }
 
-  /** Of a fresh database with the workspace "w". */
+  /** Opens a world on a fresh database with the workspace "w". */
   static async open(database: TestDatabase): Promise<SecurityWorld> {
     const control = new Control(database.sql);
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace: await control.workspace("w") });
   }
 
-  /** Of the stage's own workspace, on its clock. */
+  /** Makes a world of the stage's own workspace, on its clock. */
   static on({ database, control, workspace }: ToolsStage): SecurityWorld {
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace });
   }

@@ -56,8 +56,8 @@ const rowsMax = 5_000;
 const drawnMax = 6;
 
 /**
- * @param isFile gives every group's sum of every day, of which a page has too many
- * @throws DomainError invalid_field for a zone whose days begin beside quarters of an hour
+ * @param isFile adds every group's sum of every day: too many for a page
+ * @throws DomainError invalid_field for a zone whose days do not begin on a quarter of an hour
  */
 export async function readMonthSpend(
   call: Pick<PageCall, "control" | "nowMs">,

@@ -165,7 +165,7 @@ const outcomes: Choice[] = [
 /** Refused requests are not in the log, so that their codes would find nothing. */
 const codes: Choice[] = ["", ...endingCodes].map((value) => ({ value, label: value || "Any" }));
 
-/** More make a list that nobody searches. */
+/** A longer list is of no use to a reader. */
 const keyChoicesMax = 200;
 
 /** @param keys the active ones */

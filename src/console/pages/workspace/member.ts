@@ -55,7 +55,7 @@ export function reasonAgainst(
 function reasonOf({ viewer, workspace: { role } }: PageCall, email: string): string {
   if (role !== "operator" && !managers.includes(role))
     return `Only admins ${email === "" ? "invite" : "change"} members. Your role is ${roleName(role).toLowerCase()}.`;
-  return viewer.email === email ? "Nobody changes their own membership." : "Only a super admin changes a super admin.";
+  return viewer.email === email ? "You cannot change your own membership." : "Only a super admin changes a super admin.";
 }
 
 function actorOf({ viewer, workspace: { role } }: PageCall): Actor {

@@ -63,7 +63,7 @@ function keyFacts(key: OwnKeyView): Html {
 }
 
 function testSection({ provider }: OwnKeyView, call: PageCall): Html {
-  const words = markup`Calls ${userText(provider)} for each chat model that nobody has checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
+  const words = markup`Calls ${userText(provider)} for each chat model that has not been checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
   const button = actionButton({ action: call.path, label: "Test it", hidden: hiddenFields(call, "test") });
   return section("test", "Test", markup`<p class="hint">${words}</p>${button}`);
 }

@@ -65,7 +65,7 @@ export class CardPayments {
     return { workspace: this.#workspace, monthlyCap: parseUsd(String(monthlyCapUsd)), paid: this.#paid };
   }
 
-  /** Raises the threshold above the credit. Half of the times the gateway charges at once, beside the workers. */
+  /** Raises the threshold above the credit. In every second case the gateway charges at once, while the workers run. */
   async #raise(n: number): Promise<boolean> {
     const threshold = (n + 3) * stepUsd;
     if (threshold > monthlyCapUsd) return false;

@@ -46,7 +46,7 @@ export class OperatorActions {
     return true;
   }
 
-  /** Calls under way end on the key of before. */
+  /** Calls under way end on the former key. */
   async #replaceOwnKey(n: number, customer: Customer | undefined, control: Control): Promise<boolean> {
     if (!customer?.own) return false;
     const { workspace, own } = customer;

@@ -1,7 +1,7 @@
 /** Addresses of loopback that belong to this run, between which the network can be cut by the firewall. That requires root. */
 import { Firewall } from "./firewall.ts";
 
-/** Another one than that of a run beside this one. */
+/** Different from that of a run at the same time. */
 const network = `127.${64 + ((process.pid >> 8) % 64)}.${process.pid % 256}`;
 
 export class LoopbackNetwork implements Disposable {
