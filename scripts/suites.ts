@@ -12,7 +12,7 @@ export interface Suite {
   budgetSeconds: number;
   /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
   retries: number;
-  /** Has tests that skip themselves where NATS, Redis and PostgreSQL cannot be had. */
+  /** Has tests that skip themselves where NATS, Redis and PostgreSQL are not available. */
   usesServers: boolean;
 }
 

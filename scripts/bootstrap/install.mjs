@@ -167,7 +167,7 @@ function packageSizes(modules) {
   return sizes;
 }
 
-/** The packages that lost files or bytes since `before`. Growth is no damage: some packages unpack themselves on first use. */
+/** The packages that lost files or bytes since `before`. Growth is not damage: some packages unpack themselves on first use. */
 function damagedPackages(before, modules) {
   const now = packageSizes(modules);
   return Object.keys(before).filter((name) => {

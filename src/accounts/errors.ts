@@ -62,7 +62,7 @@ export function bodyTooSlow(what: string): DomainError {
 /** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
 const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;
 
-/** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
+/** Logs an error that is not a DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
 export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
   const cause = error instanceof Error ? error : new Error(String(error));
   const code = "code" in cause ? String(cause.code) : "";

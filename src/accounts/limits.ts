@@ -12,7 +12,7 @@ export const requestsPerMinuteMin = 1;
 export const requestsPerMinuteMax = 10_000;
 
 // Stored prompts and the keys that seal them
-/** Data keys that one statement of `secrets rotate` seals anew. */
+/** Data keys that one statement of `secrets rotate` seals again. */
 export const dataKeysAtOnce = 1_000;
 /** Ten years. */
 export const promptRetentionDaysMax = 3_650;
@@ -75,7 +75,7 @@ export const sessionsMax = 50;
 export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
 export const recentSignInMs = 3_600_000;
-/** How long a link or a sign-in at the provider replaces the present password of whoever sets a new one. */
+/** How long a link or a sign-in at the provider replaces the current password of whoever sets a new one. */
 export const freshProofMs = 15 * 60_000;
 /** What is stored of a browser's `User-Agent`. */
 export const agentCharactersMax = 200;

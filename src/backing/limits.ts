@@ -121,9 +121,9 @@ export const busConnectMs = 2_000;
 export const busReconnectMs = 200;
 /** How often a connection is tested. */
 export const busPingMs = 1_000;
-/** How often a link looks whether its server was cut off from the others of its cluster. */
+/** How often a link checks whether its server was cut off from the rest of its cluster. */
 export const busClusterLookMs = 1_000;
-/** After so many unanswered tests, the connection is made anew. */
+/** After so many unanswered tests, the link connects again. */
 export const busPingsUnansweredMax = 2;
 /** One call of the event store. */
 export const busCallMs = 2_000;
@@ -147,7 +147,7 @@ export const eventDuplicateMs = 120_000;
 export const eventAckMs = 10_000;
 /** Events delivered and not acknowledged. */
 export const eventsUnacknowledgedMax = 20_000;
-/** A consumer that delivers nothing of what it has for this long is created anew. */
+/** A consumer that delivers nothing of what it has for this long is created again. */
 export const eventKeptBackMs = 5_000;
 /** A stream is divided among so many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
@@ -157,7 +157,7 @@ export const eventPullMs = 2_000;
 export const eventReplayMax = 256;
 /** NATS forgets a replay that its process left so long ago. */
 export const eventReplayIdleMs = 60_000;
-/** How often a worker of a new fleet looks whether a gateway has made the tables, and how long an answer may take. */
+/** How often a worker of a new fleet checks whether a gateway has made the tables, and how long an answer may take. */
 export const schemaLookMs = 200;
 /** The answer to such a look. */
 export const schemaLookMsMax = 2_000;
@@ -165,5 +165,5 @@ export const schemaLookMsMax = 2_000;
 export const eventRetryMs = 250;
 /** Longest such pause. */
 export const eventRetryMsMax = 5_000;
-/** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */
+/** A consumer whose acknowledged end did not move for this long, although there are events, is created again. */
 export const eventStalledMs = 180_000;

@@ -4,12 +4,12 @@
  * read this table, and their types derive from it.
  *
  * A number is a place in the list that it belongs to: in the settlement, in the type `booked_generation`, in the answer of GET
- * /generation, in the CSV, in the CLI's list, on the page. A new field takes the next one, so that whoever reads by place stays right; on
+ * /generation, in the CSV, in the CLI's list, on the page. A new field takes the next one, so that readers by place stay right; on
  * the wire it is `rare`, which an older reader ignores. The API has the fields in the order of this table. A test compares the columns
  * with the database, and sees that no place is empty or taken twice.
  *
  * A request's page shows some fields in forms of its own, which stand there, as do the columns of the Console's lists. How a charge came
- * about is no field: detail.ts computes it.
+ * about is not a field: detail.ts computes it.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { monthOf } from "../kernel/clock.ts";

@@ -67,7 +67,10 @@ export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 /** Settlements in one transaction of the ledger. */
 export const settlementTransactionMax = 4_000;
-/** Between the starts of two of metering's deliveries: the longer the first took, the longer, which makes transactions large under load. */
+/**
+ * The least time between the starts of two of metering's deliveries. It grows with the time that the first took, which makes transactions
+ * large under load.
+ */
 export const settlementPaceMs = 100;
 /** And at most; no pause after the most events. */
 export const settlementPaceMsMax = 500;
@@ -119,7 +122,7 @@ export const ledgerCheckBatchMs = 250;
 export const ledgerServerMs = 100;
 /** While the database hangs, requests with known keys go on after this wait. */
 export const ledgerServerAnswerMs = 1_000;
-/** How often metering looks whether settlements have to be booked again. */
+/** How often metering checks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
 /** How far back, from when a server was last seen, what it stored is booked again on the next one: a standby may have lagged behind. */
 export const ledgerReplayLagMs = 300_000;
@@ -243,7 +246,7 @@ export const keyUsageWaitMs = 5_000;
 export const statementCheckMs = 60_000;
 /** After the end of a month, its statement closes at the earliest: a hold lives for twenty minutes. */
 export const statementWaitMs = 1_500_000;
-/** Waiting settlements of a month are closed over: what one delivery of metering takes is no lag. */
+/** Waiting settlements of a month are closed over: what one delivery of metering takes is not lag. */
 export const statementBacklogMax = 64;
 /** Lines of a statement; the cheapest beyond are summed in one. */
 export const statementLinesMax = 10_000;
@@ -273,7 +276,7 @@ export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 /** Pause of the prober between its rounds. */
 export const proberPauseMs = 5_000;
-/** How often it looks whether answers that began before have ended. */
+/** How often it checks whether answers that began before have ended. */
 export const inFlightPollMs = 50;
 
 // Models and providers

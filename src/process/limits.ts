@@ -52,7 +52,7 @@ export const telemetryFlushMs = 2_000;
 export const turnMicroseconds = 500;
 
 // Scans, findings
-/** Documents that each project keeps, its present one among them: `SBOMS_KEPT`. */
+/** Documents that each project keeps, its current one among them: `SBOMS_KEPT`. */
 export const sbomsKeptDefault = 20;
 /** The most that `SBOMS_KEPT` may be. */
 export const sbomsKeptMax = 10_000;

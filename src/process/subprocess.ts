@@ -12,7 +12,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../kernel/clock.ts";
 
-/** What the program reads: bytes, or a file from its present position. */
+/** What the program reads: bytes, or a file from its current position. */
 export type SubprocessInput = readonly Uint8Array[] | { fd: number };
 
 export class SubprocessTimeoutError extends Error {

@@ -372,15 +372,15 @@ export const repositoryAddressCharactersMax = 1_024;
 export const repositoryNotPinnedShownMax = 20;
 
 // Synchronizations of advisories
-/** A synchronization that the service runs itself; npm's archive takes some minutes. */
+/** A synchronization that the service runs itself; npm's archive takes a few minutes. */
 export const advisorySyncMs = 2 * 3_600_000;
 /** Between two times that such a run shows that it lives, and without which it counts as lost. */
 export const advisorySyncSeenMs = 1_000;
 /** After this silence it counts as lost, and another one may begin. */
 export const advisorySyncSilenceMs = 60_000;
-/** Between two begins of a run where the operator named a source, and between two looks at whether one is due. */
+/** How often a run begins where the operator named a source. */
 export const advisorySyncEveryMs = 24 * 3_600_000;
-/** Between two looks at whether one is due. */
+/** How often the service checks whether a run is due. */
 export const advisorySyncLookMs = 3_600_000;
 /** A line of its progress. */
 export const advisorySyncProgressCharactersMax = 300;

@@ -216,7 +216,7 @@ export interface Fault {
   kind: "fault";
   name: string;
   phase: "begins" | "ends";
-  /** How long after its beginning no request may be admitted any more; absent: it does not close admission. */
+  /** How long after its beginning admission must be closed; absent: it does not close admission. */
   closesAfterMs?: number;
 }
 

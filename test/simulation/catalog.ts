@@ -32,7 +32,7 @@ const embed: Model = {
 
 /** Chat alone: each model has one provider. */
 export const chatModels = viewOf([model, thinker, other]);
-/** With own keys one model has a second provider, to which a call may go on where the workspace lets it. */
+/** With own keys one model has a second provider, where a call may continue if the workspace allows it. */
 export const allModels = viewOf([{ ...model, routes: [acme, beta] }, thinker, other, embed]);
 
 function viewOf(models: readonly Model[]): ModelsView {

@@ -25,7 +25,7 @@ export interface PlannedWorkspace {
   credit: bigint;
   keys: PlannedKey[];
   budgets: PlannedBudgets;
-  /** The providers that it has an own key for, and whether its calls may go on at others. */
+  /** The providers that it has an own key for, and whether its calls may continue at others. */
   own: { providers: string[]; fallback: boolean };
 }
 

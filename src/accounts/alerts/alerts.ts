@@ -105,14 +105,14 @@ export async function raiseAlert(
     owner: null,
     mail: isChosen ? rule?.mail === true : true,
   };
-  // The rule's id is no part of it: under another rule it is the same event.
+  // The rule's id is not part of it: under another rule it is the same event.
   const alerts = [{ ...alert, rule: "", webhooks: rule?.webhooks ?? false }];
   await recordAlerts({ workspace: { id, name }, alerts, at: new Date(clock.now()) }, sql);
 }
 
 /**
  * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver that had it knows it.
- * @param webhook only this one; null: all, also those that are newer than the alert
+ * @param webhook only this one; null: all, even those that are newer than the alert
  * @throws DomainError not_found also for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
  *   the operator
  */

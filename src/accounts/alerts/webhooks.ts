@@ -172,7 +172,7 @@ interface Owner {
   webhook: string;
 }
 
-/** The secrets that sign now, the present one first. @throws SealError */
+/** The secrets that sign now, the current one first. @throws SealError */
 export function openWebhookSecrets(
   {
     sealed,

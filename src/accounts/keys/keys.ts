@@ -206,7 +206,7 @@ function parseLimit({
 async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
   const ownership = await lockOwnership(place, tx);
   if (!ownership) {
-    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is no active member`, { field: "owner" });
+    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is not an active member`, { field: "owner" });
   }
   if (place.kind === "inference" && !ownership.enabled) {
     throw new DomainError("workspace_disabled", "Cannot create a key: the workspace is switched off", { field: "workspace" });

@@ -116,7 +116,7 @@ export async function updateScope(
   await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
 }
 
-/** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is no active member. */
+/** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is not an active member. */
 export async function lockOwnership(
   { workspace, owner }: { workspace: WorkspaceId; owner: string },
   tx: Transaction,

@@ -106,7 +106,7 @@ interface Answered {
 /**
  * Takes a person's answer to an invitation. Accepted, the membership is in force; declined, it grants nothing, and the workspace's list
  * says so. Mailed links of the invitation end.
- * @throws DomainError not_found where no invitation waits, also in a workspace that does not exist
+ * @throws DomainError not_found where no invitation waits, even in a workspace that does not exist
  */
 export async function answerInvitation(
   { person, workspace, accepts }: Answered,

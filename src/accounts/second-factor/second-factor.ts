@@ -4,7 +4,7 @@
  * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
  * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and no
  * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
- * secrets anew.
+ * secrets again.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";

@@ -1,6 +1,6 @@
 /**
  * The data key of a workspace. It seals the secrets of the workspace, and the keyring seals the data key. So a rotation of SECRETS_KEY
- * seals small keys anew and never the data. A key is created when it is first needed; concurrent callers get the same one.
+ * seals small keys again and never the data. A key is created when it is first needed; concurrent callers get the same one.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

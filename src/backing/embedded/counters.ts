@@ -172,7 +172,7 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds.
+ * Makes a workspace ready: all but its windows is written again from the ledger's values and the given holds.
  * @returns the workspace that replaces `known`
  */
 function load(

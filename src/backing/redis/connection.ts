@@ -218,7 +218,7 @@ export interface Server {
 /**
  * The run of a master in a cluster: it changes with every restart, and with every promotion, since a replica that becomes the master
  * may lack the last writes of its predecessor.
- * @param replication INFO of this section. @returns null: it is no master
+ * @param replication INFO of this section. @returns null: it is not a master
  */
 export function readMasterRun({ run }: Server, replication: string): number | null {
   const history = /^master_replid:(\S+)/m.exec(replication)?.[1];

@@ -35,7 +35,7 @@ export function content(given: Content): Html {
 
 /**
  * @param amount nano-USD, or a decimal text of the control API; null gives `none`
- * @throws RangeError for a text that is no amount
+ * @throws RangeError for a text that is not an amount
  */
 export function money(amount: NanoUsd | string | null, none = "no limit"): Html {
   if (amount === null) return markup`<span class="none">${none}</span>`;
@@ -77,7 +77,8 @@ export function typedUsd(usd: string | null): string {
   return usd === null ? "" : usd.replace(/0{1,7}$/, "");
 }
 
-// Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the present one; the title keeps UTC and the year.
+// Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the current one; the title
+// keeps UTC and the year.
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

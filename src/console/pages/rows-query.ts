@@ -10,7 +10,7 @@ import type { PageCall } from "../page.ts";
 /** Rows of a list on one page. */
 export const pageRows = 50;
 
-/** What is no number counts as the first page. */
+/** What is not a number counts as the first page. */
 export function skippedRows({ query }: Pick<PageCall, "query">): number {
   const text = query.get("skip") ?? "";
   return /^\d{1,8}$/.test(text) ? Number(text) : 0;

@@ -54,7 +54,7 @@ function personOf({ email, way }: FirstStep): Person {
   return { kind: "person", email, carriedBy: way === "link" ? "sign-in link" : "session" };
 }
 
-/** @throws what is no refusal of the code */
+/** @throws what is not a refusal of the code */
 function refusedPage(error: unknown, page: (problem: string, status: number) => Response): Response {
   if (!(error instanceof DomainError)) throw error;
   return page(sentence(error.message), errorStatuses[error.code]);

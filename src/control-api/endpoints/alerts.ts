@@ -1,4 +1,4 @@
-/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of another workspace than the named one counts as unknown. */
+/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of a workspace other than the named one counts as unknown. */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
@@ -23,7 +23,7 @@ import { alertTestMs } from "../limits.ts";
 
 const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
 
-/** A webhook of another workspace than the named one counts as unknown. */
+/** A webhook of a workspace other than the named one counts as unknown. */
 async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const { workspace } = await findWebhook(id, parts.sql);
   return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });

@@ -25,7 +25,7 @@ async function keyOwner(
   throw new DomainError("invalid_field", "The owner is missing: a key belongs to a person", { field: "owner" });
 }
 
-/** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
+/** The path's key and the actor; a key of a workspace other than the named one counts as unknown. */
 async function keyAndActor({
   id,
   input,

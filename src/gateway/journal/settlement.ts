@@ -42,7 +42,7 @@ export function encodeSettlement(settlement: Settlement): string {
   return JSON.stringify(valuesOf(settlement));
 }
 
-/** The values under their names, unchecked; null: they are no array. */
+/** The values under their names, unchecked; null: they are not an array. */
 function named(value: unknown): object | null {
   if (!Array.isArray(value)) return null;
   const last: unknown = value[common.length];

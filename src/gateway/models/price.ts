@@ -26,7 +26,7 @@ export interface PricedRequest {
 export interface MaximumCost {
   /** Rounded up. */
   amount: NanoUsd;
-  /** The bound that must be sent to the provider, or the amount is no upper bound. */
+  /** The bound that must be sent to the provider, or the amount is not an upper bound. */
   maxOutputTokens: number;
   /** Including the provider's hidden prompt, capped by the context window; the largest of all routes. */
   inputTokens: number;

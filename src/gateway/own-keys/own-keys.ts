@@ -83,7 +83,7 @@ export function requirePlace(rows: readonly OwnKeyRow[], provider: string, excep
 }
 
 /**
- * Puts a new key, which the provider must accept in a test call, into the place of the present one. Calls under way end on the old key.
+ * Puts a new key, which the provider must accept in a test call, into the place of the current one. Calls under way end on the old key.
  * A disabled one is in use again. Launch checks that passed with the old key still count.
  * @throws DomainError as `createOwnKey`; not_found also for another workspace's
  */

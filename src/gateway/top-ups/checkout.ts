@@ -87,7 +87,7 @@ async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts
 }
 
 /**
- * No page can be opened for it any more, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
+ * A page can no longer be opened for it, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
  */
 async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
   await changeTopUp({ id, workspace }, parts, async (locked) => {

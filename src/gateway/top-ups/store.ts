@@ -126,7 +126,7 @@ export async function selectUnfinished(
     WHERE (is_pending OR state = 'paid') AND retry_at IS NULL AND tried_at <= ${triedBefore} ORDER BY tried_at LIMIT ${limit}`;
 }
 
-/** The present balance by the ledger, and whether the workspace is switched on; undefined: there is no such workspace. */
+/** The current balance by the ledger, and whether the workspace is switched on; undefined: there is no such workspace. */
 export async function selectBalance(
   workspace: WorkspaceId,
   sql: Queries,

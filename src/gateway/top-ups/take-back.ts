@@ -118,7 +118,7 @@ export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundR
   return status === "succeeded" ? "succeeded" : "pending";
 }
 
-/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
+/** Follows a refund of Stripe, even one that was made in its dashboard. It takes back credit that may be spent already. */
 export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
   const known = await selectRefund(made.refund ?? made.id, parts.sql);
   const topUp = known

@@ -94,7 +94,7 @@ export function authorizeToSee(actor: Actor): void {
   authorize(actor, { roles: overseers, action: "see top-ups" });
 }
 
-/** @returns the open top-up of this amount; null: none is open any more */
+/** @returns the open top-up of this amount; null: none is open */
 async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<TopUpRow | null> {
   const present = await checkTopUp(open, parts);
   if (!present.isPending) return null;

@@ -4,7 +4,7 @@
  * key's mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored.
  * The signature needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes
  * a turn.
- * Events come at least once and in any order, so an event of a payment says only that it changed: its present state is read from Stripe.
+ * Events come at least once and in any order, so an event of a payment says only that it changed: its current state is read from Stripe.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -248,7 +248,7 @@ export type StripeEvent = Static<typeof Event>;
 const events = TypeCompiler.Compile(Event);
 const objects = TypeCompiler.Compile(EventObject);
 
-/** @returns null: it is no event */
+/** @returns null: it is not an event */
 function parseEvent(bytes: Uint8Array): StripeEvent | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

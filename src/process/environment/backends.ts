@@ -11,7 +11,7 @@ export type Backends = { mode: "embedded" } | (DistributedBackends & NatsConfig)
 interface DistributedBackends {
   mode: "distributed";
   databaseUrl: Secret;
-  /** A replica for reads that may be some seconds old; null: there is none. */
+  /** A replica for reads that may be a few seconds old; null: there is none. */
   databaseReadUrl: Secret | null;
   redisUrl: Secret;
 }

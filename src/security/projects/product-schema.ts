@@ -48,7 +48,7 @@ export async function viewProducts(rows: readonly ProductRow[], sql: Queries): P
       projects_count: projects,
       sboms_count: sboms,
       vulnerability_counts: counted,
-      // Without advisories, nothing open is no verdict.
+      // Without advisories, having nothing open is not a verdict.
       posture: scanned && (counted.total > 0 || !blind) ? postureOf(counted) : null,
     };
   });

@@ -126,7 +126,7 @@ export class TopUps {
     );
   }
 
-  /** What the present card does from now on. */
+  /** What the current card does from now on. */
   setCard(workspace: string, behaviour: CardBehaviour): void {
     const [row] = this.database.run("SELECT payment_method AS card FROM top_up_settings WHERE workspace_id = ?", workspace);
     if (row) this.stripe.account.cards.set(String(row["card"]), behaviour);

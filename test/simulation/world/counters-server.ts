@@ -101,7 +101,7 @@ export class CountersServer {
     for (const space of this.#counters.workspaces.values()) Object.assign(space, { ready: false, loading: null });
   }
 
-  /** @returns a function that restores the present data, as after a crash of the machine */
+  /** @returns a function that restores the current data, as after a crash of the machine */
   remember(): () => void {
     const copies = [...this.#counters.workspaces].map(([name, space]) => [name, copyOf(space)] as const);
     return () => {
@@ -111,7 +111,7 @@ export class CountersServer {
     };
   }
 
-  /** @returns a function that restores the present data of a workspace, as when a replica takes over without the last writes */
+  /** @returns a function that restores the current data of a workspace, as when a replica takes over without the last writes */
   replicaOf(workspace: string): () => void {
     const space = this.#counters.workspaces.get(workspace);
     const copy = space === undefined ? unknownWorkspace() : copyOf(space);

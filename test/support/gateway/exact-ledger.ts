@@ -29,7 +29,7 @@ export async function expectSoundLedger(operator: Operator): Promise<void> {
   expect(await operator.verify()).toMatchObject({ ok: true, broken: null });
 }
 
-/** Waits until nothing is reserved any more. @returns the log's rows, newest first */
+/** Waits until nothing is reserved. @returns the log's rows, newest first */
 export async function expectExactBalance(
   operator: Operator,
   { workspace }: Pick<Customer, "workspace">,

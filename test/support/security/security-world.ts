@@ -134,7 +134,7 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Makes a document the present one of a project. @param components as package URLs, the root first where there is one */
+  /** Makes a document the current one of a project. @param components as package URLs, the root first where there is one */
   async upload(project: string, components: (string | TestComponent)[]): Promise<string> {
     const id = newToolsId("sbom", this.clock.now());
     const at = new Date(this.clock.now());

@@ -152,7 +152,7 @@ const relations: Record<string, string> = {
   unknown: "The SBOM does not say how the project depends on it.",
 };
 
-/** The way from the root to the component. */
+/** The path from the root to the component. */
 function dependencyPath({ relation, path }: FindingDetails): Html | null {
   if (relation === null) return null;
   const steps = path.map((step, index) => markup`${index === 0 ? null : markup` → `}<code>${step}</code>`);

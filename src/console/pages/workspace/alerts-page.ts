@@ -166,7 +166,7 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { goTo: call.link("/alerts"), said: "The alert is set. If a threshold is already passed, its alert comes within a minute." };
 }
 
-/** Only what the kind takes: the form shows the fields of all kinds. What is no number stays as it was typed, and is refused by name. */
+/** Only what the kind takes: the form shows the fields of all kinds. What is not a number stays as it was typed, and is refused by name. */
 function thresholds(
   kind: string,
   typed: FormFields,

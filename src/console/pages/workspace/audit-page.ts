@@ -48,7 +48,7 @@ async function read(call: PageCall, limit: number): Promise<AuditView[]> {
   return data;
 }
 
-/** The beginning of a day in UTC, or of one after it. A text that is no day stays, and is refused by name. */
+/** The beginning of a day in UTC, or of one after it. A text that is not a day stays, and is refused by name. */
 function startOf(day: string, daysLater = 0): string {
   const at = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(at.getTime())) return day;

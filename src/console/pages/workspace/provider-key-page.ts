@@ -69,7 +69,7 @@ function testSection({ provider }: OwnKeyView, call: PageCall): Html {
 }
 
 function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Html {
-  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the present key.";
+  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the current key.";
   const body = form({
     id: "replace",
     action: call.path,

@@ -3,7 +3,7 @@
  * generations in flight, only the ledger has the charges; both together give the holds. The ledger is read after the gateways were asked,
  * so a generation that ends in between is in one of the two.
  * One load of a kind runs at a time for each workspace, month, key or set of budgets, and callers share it; after a failure the next caller
- * starts anew. A message waits for loads for a bounded time in all (`LoadDeadline`).
+ * starts over. A message waits for loads for a bounded time in all (`LoadDeadline`).
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type {

@@ -121,8 +121,8 @@ class Items {
   }
 
   /**
-   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text has its phase again:
-   * models that write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
+   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text keeps its phase: models that
+   * write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
    */
   #answered(message: ChatMessage): JsonObject[] {
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));

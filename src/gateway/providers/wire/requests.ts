@@ -69,7 +69,7 @@ export function addedToFields({ tools, tool_choice, response_format }: ChatBody,
   return Math.max(0, bytesOf(sent) - inputTokensBound({ messages: [], tools, tool_choice, response_format }));
 }
 
-/** Arguments that are sent as objects: of all JSON only numbers become longer when they are written anew, as 1e20 does. */
+/** Arguments that are sent as objects: of all JSON only numbers become longer when they are written again, as 1e20 does. */
 export function addedToArguments({ messages }: ChatBody): number {
   let bytes = 0;
   for (const { tool_calls, function_call } of messages) {

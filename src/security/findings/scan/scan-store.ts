@@ -51,7 +51,7 @@ export async function selectComponents(
     ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
 }
 
-/** A version of a package; '' is no version. */
+/** A version of a package; '' is not a version. */
 export interface PackageVersion {
   package: string;
   version: string;

@@ -109,7 +109,7 @@ function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[
 
 const writtenMsMax = 3_000;
 
-/** A cluster may still replace a master some seconds after it can be reached again. */
+/** A cluster may still replace a master a few seconds after it can be reached again. */
 const replacedMsMax = 5_000;
 
 /** From the last byte that a provider wrote to its gateway's record of it. */

@@ -23,7 +23,7 @@ export interface Customer {
   keyLimit: bigint | null;
   /** Its budgets, in USD: of each key's day, of its own day, and of the month of the member who owns the keys; null: none. */
   budgets: Budgets | null;
-  /** Its own key for the provider "stub", and whether its calls may go on at others on credit; null: it has none. */
+  /** Its own key for the provider "stub", and whether its calls may continue at other providers on credit; null: it has none. */
   own: { id: string; fallback: boolean } | null;
 }
 

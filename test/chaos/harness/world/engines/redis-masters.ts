@@ -24,7 +24,7 @@ export class RedisMasters implements RedisEngine {
   readonly #cluster: RedisCluster;
   readonly #network: LoopbackNetwork;
   readonly #nodes: ClusterNode[];
-  /** A replica may begin its file anew when it joins a master, so files are read before. */
+  /** A replica may begin its file again when it joins a master, so files are read before. */
   readonly #files: HeldGenerations[];
 
   private constructor({ cluster, network, folder }: { cluster: RedisCluster; network: LoopbackNetwork; folder: string }) {
@@ -89,7 +89,7 @@ export class RedisMasters implements RedisEngine {
 
   async failover(target: string): Promise<Healed> {
     this.#noteHeld();
-    // A promoted or moved replica leaves a master alone for some seconds; then there is none yet that could take its place.
+    // A promoted or moved replica leaves a master alone for a few seconds; then there is none yet that could take its place.
     let replica: ClusterNode | null = null;
     await until(async () => {
       replica = await this.#replicaOf(target);
@@ -128,12 +128,12 @@ export class RedisMasters implements RedisEngine {
     await this.#cluster[Symbol.asyncDispose]();
   }
 
-  /** The present master of a third of the slots. */
+  /** The current master of a third of the slots. */
   #masterOf(target: string): Promise<ClusterNode> {
     return masterOf(share * this.targets.indexOf(target), this.#nodes);
   }
 
-  /** null: the present master has none that is connected to it. */
+  /** null: the current master has none that is connected to it. */
   async #replicaOf(target: string): Promise<ClusterNode | null> {
     const { id } = await this.#masterOf(target);
     const lines = await this.#report();
