@@ -30,7 +30,7 @@ const options = {
   former: { type: "string" },
   /** The number of streams that are open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
-  /** In place of streams: at least so many connections, each with one request, to gateways that share a port. */
+  /** In place of streams: at least this many connections, each with one request, to gateways that share a port. */
   connections: { type: "string" },
   /** Restarts of gateways, spread over these connections. */
   restarts: { type: "string", default: "10" },

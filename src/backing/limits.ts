@@ -123,7 +123,7 @@ export const busReconnectMs = 200;
 export const busPingMs = 1_000;
 /** How often a link checks whether its server was cut off from the rest of its cluster. */
 export const busClusterLookMs = 1_000;
-/** After so many unanswered tests, the link connects again. */
+/** After this many unanswered tests, the link connects again. */
 export const busPingsUnansweredMax = 2;
 /** One call of the event store. */
 export const busCallMs = 2_000;
@@ -149,7 +149,7 @@ export const eventAckMs = 10_000;
 export const eventsUnacknowledgedMax = 20_000;
 /** A consumer that delivers nothing of what it has for this long is created again. */
 export const eventKeptBackMs = 5_000;
-/** A stream is divided among so many processes at most. Further ones stand by. */
+/** A stream is divided among this many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
 /** One request for events. */
 export const eventPullMs = 2_000;

@@ -78,7 +78,7 @@ export const settlementPaceMsMax = 500;
 export const settlementEventsMax = 64;
 /** Models that metrics name; what is charged for further ones is counted as "other". */
 export const modelLabelsMax = 1_000;
-/** A gateway with so many generations without a confirmed charge admits no more. */
+/** A gateway with this many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
 /** Lag of the ledger above which no workspace is admitted. */
 export const meteringLagMsMax = 300_000;
@@ -174,9 +174,9 @@ export const pruneMs = 15_000;
 // The log
 /** How far the time in an id may be from the admission, which another clock gives, so that filters by time find the row. */
 export const logSkewMs = 600_000;
-/** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
+/** A search by outcome, which no index has, reads this many rows at most, in this many reads of this many rows. */
 export const logSearchRowsMax = 3_000;
-/** In so many reads. */
+/** In this many reads. */
 export const logSearchReadsMax = 16;
 /** Rows of each such read. */
 export const logSearchReadRowsMax = 1_000;

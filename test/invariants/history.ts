@@ -170,7 +170,7 @@ export interface Kept {
   amount: NanoUsd;
 }
 
-/** From now on a key may make so many requests a minute. The first event is the initial setting. */
+/** From now on a key may make this many requests a minute. The first event is the initial setting. */
 export interface RateLimited {
   kind: "rate";
   key: KeyId;

@@ -64,7 +64,7 @@ const service: Sending = {
   showProgress() {},
 };
 
-/** Publishes so many records. @returns the archive */
+/** Publishes this many records. @returns the archive */
 function publish(ecosystem: string, count: number, etag = '"one"'): Buffer {
   const files = Array.from({ length: count }, (_, index) => ({
     name: `OSV-${index}.json`,

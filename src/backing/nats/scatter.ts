@@ -26,7 +26,7 @@ interface Wait {
   mayLack: ReadonlySet<string>;
 }
 
-/** After so many ticks of listening every live server has been heard; after so many more it is certain that there is no other. */
+/** After this many ticks of listening every live server has been heard; after this many more it is certain that there is no other. */
 const heardTicks = ticksOf(scatterListenMs);
 const acquaintedTicks = ticksOf(busSilenceMsMax);
 

@@ -76,7 +76,7 @@ export function packedArguments({ texts, numbers }: Packing): [texts: string, nu
   return [`${texts.join("\0")}\0`, Buffer.from(packed.buffer)];
 }
 
-/** Reads the elements of a function's reply, texts and whole numbers, one after the other. Anything else is our fault: it throws. */
+/** Reads the elements of a function's reply, texts and whole numbers, one after another. Anything else is our fault: it throws. */
 export type ReplyElement = string | number;
 
 export class ReplyReader {

@@ -146,7 +146,7 @@ export function opener({
   return markup`<a class="button${quiet ? " quiet" : ""}" href="${path}" data-opens="${dialog}">${label}</a>`;
 }
 
-/** Closes the dialog around it, also without a script. */
+/** Closes the dialog around it, even without a script. */
 export function closeButton(label: string): Html {
   return markup`<form method="dialog" class="form-end"><button type="submit" data-agrees>${label}</button></form>`;
 }

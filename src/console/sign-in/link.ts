@@ -27,7 +27,7 @@ import { type SignInCall, openSession, receiveSignInForm } from "./sign-in-call.
 
 type LinkCall = SignInCall & { token: string };
 
-/** null: the path is of no link. */
+/** null: the path belongs to no link. */
 export async function linkAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const [, token, declines] = /^\/link\/([^/]+?)(\/decline)?$/.exec(call.path) ?? [];
   if (token === undefined) return null;

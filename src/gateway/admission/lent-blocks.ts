@@ -251,7 +251,7 @@ const busierWeight = 0.5;
 const reserve = 1.5;
 /** Lending and returning a block cost as much as two questions. */
 const requestsMin = 4;
-/** A key has ended its burst when nothing came for so many times the usual pause. */
+/** A key has ended its burst when nothing came for this many times the usual pause. */
 const pausesMax = 6;
 
 export class KeyDemand {
@@ -290,7 +290,7 @@ export class KeyDemand {
     this.#unusedPauseMs = Math.min(2 * this.#unusedPauseMs, blockUnusedPauseMsMax);
   }
 
-  /** After so many milliseconds without a request, a block is returned. */
+  /** After this many milliseconds without a request, a block is returned. */
   get idleMs(): number {
     return Math.max(blockIdleMs, pausesMax * this.#gapMs);
   }

@@ -34,7 +34,7 @@ export const blockKeysMax = 50_000;
 export const blockUseMs = 300;
 /** So many questions about a workspace go to all gateways within this time at most. */
 export const blockUseAsksMax = 4;
-/** The time for so many questions. */
+/** The time for this many questions. */
 export const blockUsePauseMs = 100;
 /** Workspaces of which it is known when they were asked about. */
 export const blockUseWorkspacesMax = 1_000;

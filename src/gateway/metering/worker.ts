@@ -244,7 +244,7 @@ function count({ provider, model: name, cost, excess, tokens }: Sum): void {
 
 const models = new Set<string>();
 
-/** The catalog bounds the models that are called at one time, but not those that are called one after the other. */
+/** The catalog bounds the models that are called at one time, but not those that are called one after another. */
 function modelLabel(model: string): string {
   if (!models.has(model) && models.size >= modelLabelsMax) return "other";
   models.add(model);

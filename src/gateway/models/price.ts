@@ -53,7 +53,7 @@ export function maximumCost(request: PricedRequest): MaximumCost {
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
 }
 
-/** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
+/** No text has this many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
 const bytesPerTokenMax = 16;
 
 /** Whether the output of a request depends on how long its prompt is: only then is the prompt estimated, which takes time. */

@@ -76,7 +76,7 @@ async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<
   await each(stripe.listRefunds(since), (refund) => takeRefund(refund, parts), { what: "refunds", parts, signal });
 }
 
-/** The newest first, and no more than so many. */
+/** The newest first, and no more than this many. */
 async function each<T>(
   listed: AsyncIterable<T>,
   act: (one: T) => Promise<void>,

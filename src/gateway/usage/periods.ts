@@ -159,7 +159,7 @@ function covering({ from, to }: { from: number; to: number }, [span, ...shorter]
   return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
 }
 
-/** Midnight in the zone, of the day that is so many days before the day of `ms`. */
+/** Midnight in the zone, of the day that is this many days before the day of `ms`. */
 function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
   const local = new Date(localTime(ms, zone));
   return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);

@@ -28,7 +28,7 @@ export interface Produced {
   told?: number | null;
 }
 
-/** The estimate of so many words "word ": a word is a token and a thirtieth for each further letter. */
+/** The estimate of this many words "word ": a word is a token and a thirtieth for each further letter. */
 export function wordTokens(words: number): number {
   return Math.round(words * 1.1);
 }

@@ -256,7 +256,10 @@ export class Provider {
     this.#timedOut(reservation, call.route, { delivered, left: { ...delivered, completionTokens } });
   }
 
-  /** Records the amount that is due if the client hangs up now: for the prompt and so many words. Weir reads a stream with reasoning on for a minute. */
+  /**
+   * Records the amount that is due if the client hangs up now: for the prompt and this many words. Weir reads a stream with reasoning on
+   * for a minute.
+   */
   #due(call: ProviderCall, words: number, thought: Usage | null = null, told: number | null = null): void {
     const { generation, chat } = call;
     const least = chargedUsage(null, call, { tokens: wordTokens(words), told });

@@ -203,7 +203,7 @@ function descending(of: (model: ModelDetails) => number | null): Compare {
   });
 }
 
-/** More edits make another name, not a typing error; one edit for so many letters. */
+/** More edits make another name, not a typing error; one edit for this many letters. */
 const editsMax = 4;
 const lettersOfAnEdit = 4;
 const nearestMax = 3;

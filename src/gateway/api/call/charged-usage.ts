@@ -207,7 +207,7 @@ const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, complet
 /**
  * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is not a count: there
  * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
- * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
+ * model may reason and was allowed this many; otherwise the total contradicts its parts and is dropped.
  */
 function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (reported === null) return nothingReported;

@@ -5,7 +5,7 @@ import { ownKeyOf, type Customer } from "./customers.ts";
 import { UntilStopped } from "./until-stopped.ts";
 
 const usd = "0.001";
-/** It revokes one key in so many turns. */
+/** It revokes one key in this many turns. */
 const turnsPerRevocation = 5;
 
 export interface Done {

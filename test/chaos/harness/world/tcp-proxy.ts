@@ -69,7 +69,7 @@ export class TcpProxy implements AsyncDisposable {
     }
   }
 
-  /** Every connection breaks after so many more bytes, even in the middle of a message. */
+  /** Every connection breaks after this many more bytes, even in the middle of a message. */
   truncateAfter(bytes: number): void {
     for (const pair of this.#pairs) pair.bytesLeft = bytes;
   }
