@@ -44,7 +44,7 @@ interface Report {
   locationOf: LocationOf;
   /** The filters of `GET /findings`. */
   query: Record<string, unknown>;
-  /** What the scan of one project left out; absent: the list is of several. */
+  /** What the scan of one project left out; absent: the list covers several. */
   notes?: Notes;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The limits of workspaces, members and keys, and of what each may use at once: every bound of the wing with its unit, so that none
- * stands in a verb.
+ * is in a verb.
  */
 
 // From the specification

@@ -137,8 +137,8 @@ export interface Bus extends AsyncDisposable {
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   /**
-   * Like `scatter`, for questions that may be answered without all servers: resolves with the replies that came in time. A server that was
-   * waited for in vain is not waited for again before it shows that it lives.
+   * Like `scatter`, for questions that may be answered without all servers: resolves with the replies that came in time. A server that did
+   * not reply in time is not waited for again until it shows that it is alive.
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;

@@ -123,7 +123,7 @@ export interface LendRequest extends Pick<
   month: Month;
   /** Less than this is of no use. */
   least: NanoUsd;
-  /** At most so much is lent, and this many places. */
+  /** At most this much is lent, and this many places. */
   amount: NanoUsd;
   places: number;
   /** How long requests may be decided with it, unless the month ends before. */

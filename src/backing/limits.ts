@@ -79,7 +79,7 @@ export const databaseReadWaitMs = 500;
 export const databaseLockMs = 2_000;
 /** A transaction in which nothing happens. */
 export const databaseIdleInTransactionMs = 5_000;
-/** How often the holder of a lock shows that it lives. */
+/** How often the holder of a lock shows that it is alive. */
 export const advisoryLockBeatMs = 500;
 /** After this silence it loses the lock, and another process does the work. */
 export const advisoryLockSilenceMsMax = 2_000;

@@ -288,7 +288,7 @@ export const launchChecksPollMs = 10_000;
 export const launchChecksReadMs = 2_000;
 /** Pause before they are read again when the database did not answer. */
 export const launchChecksRetryMs = 500;
-/** Prompt that a provider is taken to add itself. */
+/** The prompt that a provider is assumed to add itself. */
 export const hiddenInputTokensDefault = 64;
 /** The same where tools are sent. */
 export const hiddenInputTokensWithTools = 1_024;

@@ -1,4 +1,4 @@
-/** The limits of the security platform and its tools API: every bound of the wing with its unit, so that none stands in a verb. */
+/** The limits of the security platform and its tools API: every bound of the wing with its unit, so that none is in a verb. */
 
 // Quotas: what a workspace stores
 /** Tickets of any kind in an hour. */
@@ -374,7 +374,7 @@ export const repositoryNotPinnedShownMax = 20;
 // Synchronizations of advisories
 /** A synchronization that the service runs itself; npm's archive takes a few minutes. */
 export const advisorySyncMs = 2 * 3_600_000;
-/** Between two times that such a run shows that it lives, and without which it counts as lost. */
+/** Between two times that such a run shows that it is alive, and without which it counts as lost. */
 export const advisorySyncSeenMs = 1_000;
 /** After this silence it counts as lost, and another one may begin. */
 export const advisorySyncSilenceMs = 60_000;

@@ -1,4 +1,4 @@
-/** What a stranger, a member, or an admin of one workspace may not do to the others by the Console. */
+/** What a stranger, a member, or an admin of one workspace may not do to the others through the Console. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   passwordLinksMax,

@@ -45,7 +45,7 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     clock().advance(totpStepMs);
     return appCode(secret, clock().now());
   };
-  /** Sets up an app by the account page. @param code of the current app, if there is one */
+  /** Sets up an app on the account page. @param code of the current app, if there is one */
   const setUp = async (browser: Browser, code = "") => {
     const secret = secretIn(await world.post("/console/account", { action: "set-up-second-factor", code }, browser));
     const confirmed = await world.post("/console/account", { action: "confirm-second-factor", code: nextCode(secret) }, browser);

@@ -186,7 +186,7 @@ export interface SpendLimited {
   limit: NanoUsd | null;
 }
 
-/** From now on so much may be spent in a UTC day or month by these keys. The first event is the initial setting. */
+/** From now on these keys may spend this much in a UTC day or month. The first event is the initial setting. */
 export interface Budgeted {
   kind: "budget";
   workspace: WorkspaceId;

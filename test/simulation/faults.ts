@@ -85,7 +85,7 @@ function loseSecrets(world: World, ms: number): void {
   world.scheduler.plan(ms, null, () => void (world.secrets.areLost = false));
 }
 
-/** Changes by the control API are not faults. They come in the first half of every run, so that their effects can be checked. */
+/** Changes through the control API are not faults. They come in the first half of every run, so that their effects can be checked. */
 const everyday = /^(credit|a key|a rate|a workspace|own keys)/;
 
 /** Plans when each fault comes. */

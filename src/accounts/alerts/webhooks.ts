@@ -131,7 +131,7 @@ export async function createWebhook(
 /**
  * Gives a webhook a new secret. For a day what it gets is signed with the former one as well, so that the receiver can change over.
  * @returns it with the secret, which is shown this once
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function rotateWebhookSecret(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -152,7 +152,7 @@ export async function rotateWebhookSecret(
 
 /**
  * Deletes a webhook with its secret and its deliveries, irrevocably. One that is under way may still arrive.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteWebhook(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

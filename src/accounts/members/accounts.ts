@@ -1,6 +1,6 @@
 /**
  * The account of a person across workspaces: suspended, locked, reactivated or deleted by the operator. A deleted one stays deleted.
- * What is done to it stands in the audit log of each workspace that the person has joined, and without one in the operator's.
+ * What is done to it is in the audit log of each workspace that the person has joined, and without one in the operator's.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";

@@ -43,7 +43,7 @@ interface DoorOptions {
   busy: string;
   /** How far a body is behind that gives way to others; by default `bodyGivesWayMs`. */
   givesWayMs?: number;
-  /** A body without a place is dropped unread: the server would hold what has come of it while its refusal drains it. */
+  /** A body without a place is dropped unread: the server would hold what has arrived of it while its refusal drains it. */
   dropsRefused?: boolean;
 }
 

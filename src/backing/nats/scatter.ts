@@ -36,7 +36,7 @@ export class ScatterClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
   readonly #inbox = createInbox();
-  /** Servers that the last survey waited for in vain, and that were not heard since. */
+  /** Servers that did not reply to the last survey in time, and were not heard since. */
   #silent = new Set<string>();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();

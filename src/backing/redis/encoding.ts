@@ -38,7 +38,7 @@ export function keyMonthField({ key, month }: { key: KeyId; month: Month }): str
   return `k:${key}:${month}`;
 }
 
-/** Spent and held of a budget, in the period that it is in. */
+/** What is spent and held of a budget in its current period. */
 export function budgetField(name: string): string {
   return `b:${name}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The probes of single vendors, each with the source of its call. A new one stands above and in the list at the end. A connector's
+ * The probes of single vendors, each with the source of its call. A new one is above and in the list at the end. A connector's
  * alternative without a probe has no test.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";

@@ -7,7 +7,7 @@ import { content, type Content } from "./values.ts";
 
 export interface Column<Row> {
   label: string;
-  /** Numbers and money stand at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
+  /** Numbers and money are at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;

@@ -136,7 +136,7 @@ export class LentBlocks implements BlockBook {
     return [...asked, ...known.map((block) => block.asUse())];
   }
 
-  /** Keys or workspaces changed, or the counters: decides with none of the present blocks. */
+  /** Keys, workspaces or the counters changed: decides with none of the current blocks. */
   endAll(): void {
     this.#endThose(() => true);
   }

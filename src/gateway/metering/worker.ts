@@ -176,7 +176,7 @@ interface Sum {
   model: string;
   cost: NanoUsd;
   excess: NanoUsd;
-  /** By kind; a token is of one kind. */
+  /** By kind; a token has one kind. */
   tokens: Record<string, number>;
 }
 

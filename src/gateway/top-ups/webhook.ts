@@ -276,7 +276,7 @@ interface Signed {
 }
 
 /**
- * @param secrets one, or two while they are exchanged; any signature may match any of them
+ * @param secrets one, or two during a change; any signature may match any of them
  * @returns null: the signature is Stripe's and not older or newer than five minutes
  */
 export function signatureProblem(

@@ -68,7 +68,7 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
 
 export interface StripeConfig {
   secretKey: Secret;
-  /** One, or two while they are exchanged; empty: this process takes no events. */
+  /** One, or two during a change; empty: this process takes no events. */
   webhookSecrets: readonly Secret[];
   /** Another address in place of Stripe's, on this machine; null: none. */
   apiUrl: { host: string; port: string } | null;

@@ -16,7 +16,7 @@ import {
   type Rule,
 } from "./strict-messages.ts";
 
-/** `thought`: reasoning alone, for its tokens are used up. */
+/** `thought`: reasoning alone, because its tokens are used up. */
 export type AnswerKind = "calls" | "text" | "thought";
 
 export interface StrictProvider {

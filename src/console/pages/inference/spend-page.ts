@@ -221,7 +221,7 @@ function restOf({ rest, days }: MonthSpend): SpendGroup[] {
   ];
 }
 
-/** Filters of the log; a provider is none of them. */
+/** Filters of the log; a provider is not one of them. */
 const filterNames: Partial<Record<Dimension, string>> = { key: "key", member: "member", model: "model" };
 
 function requestsLink(

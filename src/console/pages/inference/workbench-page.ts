@@ -1,6 +1,6 @@
 /**
  * The Workbench: a conversation that the browser sends to one model or two. The server makes this page and keeps nothing of the
- * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation stands beneath as a program; its
+ * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation is beneath as a program; its
  * texts are the files `workbench-*.txt`.
  */
 import { readFileSync } from "node:fs";

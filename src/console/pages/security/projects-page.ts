@@ -52,7 +52,7 @@ function nothing(call: PageCall, { text, create }: { text: string; create: Html 
 
 interface Listing {
   call: PageCall;
-  /** Names by id; null: all rows are of one product. */
+  /** Names by id; null: all rows belong to one product. */
   products: ReadonlyMap<string, string> | null;
   empty: Html;
 }

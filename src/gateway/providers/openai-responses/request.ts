@@ -62,7 +62,7 @@ function functionTool({ name, description, parameters, strict }: JsonObject): Js
   };
 }
 
-/** The grammar stands in the format itself, not in an object of its own. */
+/** The grammar is in the format itself, not in an object of its own. */
 function customTool({ name, description, format }: JsonObject): JsonObject {
   const { grammar, ...others } = asObject(format) ?? {};
   return { type: "custom", name, description, format: format && { ...others, ...asObject(grammar) } };

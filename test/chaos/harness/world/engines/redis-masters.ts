@@ -161,7 +161,7 @@ export class RedisMasters implements RedisEngine {
     return null;
   }
 
-  /** All nodes know each other again, and each master has a replica that has what it has. */
+  /** All nodes know each other again, and each master has a replica that is up to date. */
   async #joined(): Promise<void> {
     await until(async () => {
       const roles = await Promise.all(this.#nodes.map(roleOf));
