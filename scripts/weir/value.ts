@@ -162,7 +162,7 @@ export const kinds = {
   secretFile,
 } as const;
 
-/** Says nothing of what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
+/** Does not quote what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
 function unreadableFile(content: string): UsageError {
   return new UsageError(`takes the path of a file that has ${content}, or - for the standard input; such a file cannot be read`);
 }

@@ -94,7 +94,7 @@ export interface Bus extends AsyncDisposable {
   request(service: Service, payload: Uint8Array): Promise<Reply>;
   /** How many requests to a service may be in flight now; at least 1. Callers batch what exceeds it. */
   width(service: Service): number;
-  /** For how long no server of a service was heard, in milliseconds; 0 where it is in this process. */
+  /** How long no server of a service has been heard, in milliseconds; 0 where it is in this process. */
   silentMs(service: Service): number;
   /** Replies to requests until disposed. A request whose handler throws gets no reply. Disposing waits for running handlers. */
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable>;

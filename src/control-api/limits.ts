@@ -53,7 +53,7 @@ export const modelCheckMsMax = 600_000;
 // Control API
 /** One call of the control API. */
 export const controlDeadlineMs = 10_000;
-/** Rows of the request log where no number is named. */
+/** Rows of the request log by default. */
 export const logRowsDefault = 100;
 /** Most rows of the request log at once. */
 export const logRowsMax = 1_000;

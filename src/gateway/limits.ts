@@ -148,9 +148,9 @@ export const backlogPollMs = 5_000;
 // The spool and the settlement publisher
 /** A file of the spool. */
 export const spoolSegmentBytesMax = 1024 * 1024;
-/** How often the progress of open generations is written to the spool, and after how long unchanged progress is written again. */
+/** How often the progress of open generations is written to the spool, and how soon unchanged progress is written again. */
 export const progressMs = 900;
-/** After how long it writes an unchanged progress again. */
+/** How soon it writes unchanged progress again. */
 export const progressRefreshMs = 30_000;
 /** Events under way from a spool to the bus. */
 export const publishesInFlightMax = 4;
@@ -254,7 +254,7 @@ export const statementLinesMax = 10_000;
 export const statementMovementsMax = 1_000;
 /** A statement of the database while it closes. */
 export const statementCloseMsMax = 600_000;
-/** A statement that is open is summed when it is asked for. */
+/** An open statement is summed on request. */
 export const statementReadMsMax = 8_000;
 /** Closed statements of a list where it has no `limit`. */
 export const statementRowsDefault = 24;

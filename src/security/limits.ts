@@ -83,9 +83,9 @@ export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 /** Time for one call. */
 export const toolsDeadlineMs = 10_000;
-/** Tickets of a list where no number is named. */
+/** Tickets in a list by default. */
 export const ticketRowsDefault = 25;
-/** Projects of a list where no number is named; by the specification. */
+/** Projects in a list by default, from the specification. */
 export const projectRowsDefault = 20;
 /** Products, likewise. */
 export const productRowsDefault = 50;
@@ -251,13 +251,13 @@ export const findingNoteCharactersMax = 2_000;
 export const pathStepsMax = 64;
 /** Size of the components of a remediation as JSON. */
 export const remediationComponentsBytesMax = 400_000;
-/** Events of a finding that a list shows where no number is named. */
+/** Events of a finding that a list shows by default. */
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities
-/** Findings of a list where no number is named; by the specification. */
+/** Findings in a list by default, from the specification. */
 export const findingRowsDefault = 50;
-/** Vulnerabilities of a list where no number is named; by the specification. */
+/** Vulnerabilities in a list by default, from the specification. */
 export const vulnerabilityRowsDefault = 25;
 /**
  * Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. A page with very long names is

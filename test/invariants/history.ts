@@ -177,7 +177,7 @@ export interface RateLimited {
   requestsPerMinute: number;
 }
 
-/** From now on so much may be spent in a month. The first event is the initial setting; without one there is no limit. */
+/** From now on this much may be spent in a month. The first event is the initial setting; without one there is no limit. */
 export interface SpendLimited {
   kind: "spend limit";
   workspace: WorkspaceId;

@@ -18,7 +18,7 @@ interface Sent {
   probe?: { of: string; afterMs: number };
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
-  /** After how many chunks of the answer it hangs up; absent: it does not. */
+  /** How many chunks of the answer it gets before it hangs up; absent: it does not. */
   leavesAfter?: number;
 }
 

@@ -45,7 +45,7 @@ export class ClusterView {
   /**
    * @param reports of all nodes that answered; without any, all stays as it was
    * @param askedAt when the first was asked, in monotonic milliseconds
-   * @returns whether other masters than before have slots
+   * @returns whether different masters now have slots
    */
   update(reports: readonly NodesReport[], askedAt: number): boolean {
     if (reports.length === 0) return false;

@@ -31,7 +31,7 @@ export async function afterFirstStep(step: FirstStep, call: SignInCall, parts: C
   return seeOther(codePath, [hostCookie({ name: cookieName, value, ageMsMax: firstStepMs }, call.request)]);
 }
 
-/** null: the path is none of the second step. */
+/** null: the path does not belong to the second step. */
 export async function secondStepAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const { path, request } = call;
   if (`/console${path}` !== codePath) return null;

@@ -36,7 +36,7 @@ export const blockUseMs = 300;
 export const blockUseAsksMax = 4;
 /** The time for this many questions. */
 export const blockUsePauseMs = 100;
-/** Workspaces of which it is known when they were asked about. */
+/** Workspaces for which the time of their last question is remembered. */
 export const blockUseWorkspacesMax = 1_000;
 /** How often counters are read because blocks were lent or returned meanwhile. */
 export const blockUseRoundsMax = 2;

@@ -50,7 +50,7 @@ export function inputTokensEstimate(chat: SentChat): number {
 const tokensPerMessage = 4;
 
 /**
- * Counts at the first call, since most requests are counted by their provider, and lets go of the input then: an open stream would keep
+ * Counts at the first call, since most requests are counted by their provider, and releases the input then: an open stream would keep
  * the request's body in memory.
  */
 export function countedOnce<Input>(input: Input, count: (input: Input) => number): () => number {

@@ -146,7 +146,7 @@ function idOf(provider: string, upstreamModel: string): string | null {
 
 // The entries after the changes
 
-/** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file goes */
+/** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file is deleted */
 export function applyChanges(
   files: ReadonlyMap<string, ModelEntry[]>,
   changes: readonly Change[],

@@ -43,8 +43,8 @@ import { findTopUp, noTopUp, showTopUp } from "./top-ups.ts";
 
 /**
  * Refunds a part of a top-up, at most what is left of it and what the workspace can still spend.
- * @throws DomainError forbidden except for the operator; not_found; invalid_field; conflict; unavailable where the counters cannot tell
- * what open requests hold
+ * @throws DomainError forbidden except for the operator; not_found; invalid_field; conflict; unavailable where the counters cannot say what
+ * open requests hold
  */
 export async function refundTopUp(
   { actor, workspace, id, form }: { actor: Actor; workspace: WorkspaceId; id: string; form: RefundForm },

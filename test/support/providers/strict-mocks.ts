@@ -1,4 +1,4 @@
-/** Makes mocks of models, by wire format, that answer 400 to what the real ones refuse and otherwise what they are told to. */
+/** Makes mocks of models, by wire format, that answer 400 to what the real ones refuse, and otherwise what the test asks for. */
 import { message } from "./anthropic-answers.ts";
 import { googleChat } from "./google-answers.ts";
 import { response } from "./responses-answers.ts";

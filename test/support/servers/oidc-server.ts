@@ -1,4 +1,4 @@
-/** A real OpenID Connect server in this process, and a browser that follows its pages. Whoever it is told to be signs in at once. */
+/** A real OpenID Connect server in this process, and a browser that follows its pages. The person that the test names signs in at once. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";

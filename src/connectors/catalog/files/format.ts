@@ -89,7 +89,7 @@ function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
   return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
 }
 
-/** JSON with a blank after commas and colons. */
+/** JSON with a space after commas and colons. */
 function lineOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

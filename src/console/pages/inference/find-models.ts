@@ -61,7 +61,7 @@ export function modelQuery(query: URLSearchParams): ModelQuery {
   };
 }
 
-/** null: none is given; undefined: what is given is none. */
+/** null: none is given; undefined: what is given is not one. */
 function priceOf(text: string): PicoUsdPerToken | null | undefined {
   if (text === "") return null;
   try {

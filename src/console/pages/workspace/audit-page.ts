@@ -100,7 +100,7 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
   });
 }
 
-/** What happened, and below it to what. The workspace itself needs no name on its own page. */
+/** What happened, and below it the target. The workspace itself needs no name on its own page. */
 function eventCell({ event, target }: AuditView, call: PageCall): Html {
   const words = markup`<span title="${event}">${eventWords(event)}</span>`;
   return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink(target, call)}`;

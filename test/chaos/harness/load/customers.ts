@@ -17,7 +17,7 @@ export interface Customer {
   /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
   kind: "plenty" | "credit" | "window" | "limit" | "budget" | "revoked" | "own" | "own-or-credit" | "card";
   requestsPerMinute: number;
-  /** It sends so much that its gateways are lent blocks. */
+  /** It sends enough for its gateways to be lent blocks. */
   isBusy: boolean;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;

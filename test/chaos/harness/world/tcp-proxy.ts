@@ -10,7 +10,7 @@ export type LinkCondition =
   | { kind: "healthy" }
   /** Connections are closed, new ones at once. */
   | { kind: "cut" }
-  /** Bytes arrive so much later, in both directions. */
+  /** Bytes arrive this much later, in both directions. */
   | { kind: "delay"; ms: number }
   /** Connections stay open, new ones are accepted, and no byte arrives until the condition changes. */
   | { kind: "silent" };
