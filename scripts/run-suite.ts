@@ -29,7 +29,7 @@ export interface SuiteRun {
   showsProgress: boolean;
 }
 
-/** A machine may be slower than the one of the budgets; a suite that hangs is killed at this multiple of its budget. */
+/** A machine may be slower than the one that the budgets assume; a suite that hangs is killed at this multiple of its budget. */
 const budgetsMax = 4;
 /** For one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;

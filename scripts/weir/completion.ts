@@ -21,7 +21,7 @@ export function completionVerb(verbs: readonly Verb[]): LocalVerb {
   return {
     noun: "completion",
     verb: "",
-    summary: "Print what makes a shell know the command `weir` and complete its words",
+    summary: "Print the script that makes a shell complete the command `weir`",
     operand: { field: "shell", placeholder: "bash|zsh|fish", help: "the shell" },
     flags: [],
     example: 'bash > ~/.weir-completion && echo ". ~/.weir-completion" >> ~/.bashrc',

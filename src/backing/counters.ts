@@ -256,7 +256,7 @@ export interface Counters extends AsyncDisposable {
    * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
    */
   lend(request: LendRequest): Promise<LendReply>;
-  /** Releases what blocks do not keep, and counts their requests in the windows. Works on a workspace that is not ready, too. */
+  /** Releases what blocks do not keep, and counts their requests in the windows. Works even on a workspace that is not ready. */
   takeBack(back: TakeBack): Promise<void>;
   /**
    * Names the state in which a workspace is not ready. A loader calls this first and gathers then: if another loader is faster,

@@ -90,7 +90,7 @@ export interface ToolsKeyRow {
   lastUsedAt: Date | null;
 }
 
-/** A usable tools key, by the rules for an inference key except the switch of the inference API. */
+/** A usable tools key, under the rules for an inference key except the switch of the inference API. */
 export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
   const [row] = await sql<ToolsKeyRow[]>`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",

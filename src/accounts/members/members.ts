@@ -237,7 +237,7 @@ function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
   };
 }
 
-/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
+/** What a workspace learns of a person. Until they accept, it learns nothing of their account. */
 function stateOf({ active, consent, account }: MemberRow): string {
   if (consent === "asked") return "pending";
   if (consent === "declined") return "declined";

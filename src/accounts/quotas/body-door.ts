@@ -52,7 +52,7 @@ interface Arriving {
   pace: BodyPace;
 }
 
-/** Reads a body of whoever needs no place. @throws one of `errors`, also below the least rate */
+/** Reads the body of a caller who needs no place. @throws one of `errors`, among them for a body below the least rate */
 export async function receiveBody(
   request: Request,
   bounds: BodyBounds & { clock: Clock; pace?: BodyPace },

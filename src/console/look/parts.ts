@@ -120,7 +120,7 @@ interface Dialog {
   thenPath?: string;
 }
 
-/** A click beside it does nothing. */
+/** A click outside it does nothing. */
 export function dialog({ id, title, body, asks, opensAtOnce = false, thenPath }: Dialog): Html {
   return markup`<dialog id="${id}" aria-labelledby="${id}-title"${asks === null ? null : markup` data-asks="${asks}"`}${opensAtOnce ? markup` open data-at-once` : null}${thenPath === undefined ? null : markup` data-then="${thenPath}"`}>
     <div class="dialog-head">

@@ -111,7 +111,7 @@ interface Asked {
   nowMs: number;
 }
 
-/** The month after the last closed one, of a new workspace that of its first entry, or the current one. */
+/** The month after the last closed one; in a new workspace the month of its first entry, or the current one. */
 async function openSlice({ workspace: { id }, nowMs }: Asked, tx: Transaction): Promise<Slice> {
   const last = await selectLast(id, tx);
   const to = await selectHead(id, tx);

@@ -1,9 +1,8 @@
 /**
  * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database, so that Stripe repeats what was
- * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event is of the
- * key's mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored.
- * The signature needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes
- * a turn.
+ * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event has the key's
+ * mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored. The signature
+ * needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes a turn.
  * Events come at least once and in any order, so an event of a payment says only that it changed: its current state is read from Stripe.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";

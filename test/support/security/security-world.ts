@@ -109,7 +109,7 @@ export class SecurityWorld {
     return this.project(name);
   }
 
-  /** Imports records, each state younger than all before. */
+  /** Imports records, each state newer than all before it. */
   async publish(...records: TestRecord[]): Promise<void> {
     const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
       id,

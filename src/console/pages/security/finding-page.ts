@@ -169,7 +169,7 @@ const causes: Record<string, string> = {
   returned: "found it again",
   decision_followed: "applied the decision",
   component_gone: "found the component gone",
-  not_affected: "found the version not affected any longer",
+  not_affected: "found that the version is no longer affected",
   withdrawn: "found the advisory withdrawn",
   issue_joined: "joined it with another vulnerability",
   issue_followed: "moved it to another vulnerability",

@@ -30,7 +30,7 @@ export function namedTexts({ role, name }: ChatMessage, texts: readonly string[]
   return speaker && first !== undefined ? [`${speaker}: ${first}`, ...others] : texts;
 }
 
-/** Whether a message tells the model what to do, in place of saying something to it. */
+/** Whether a message instructs the model, instead of saying something to it. */
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }

@@ -4,9 +4,9 @@ import { tool, type Body } from "../../../support/gateway/check-chat.ts";
 type Code = "invalid_request" | "unsupported_parameter";
 
 export interface FieldCases {
-  /** The value; the part that is sent on (`undefined`: nothing); the fields that it needs beside it. */
+  /** The value; the part that is sent on (`undefined`: nothing); the fields that it needs with it. */
   accepted: [value: unknown, sentOn: unknown, beside?: Body][];
-  /** The value; the error's code; its param if that is not the field itself; the fields that it needs beside it. */
+  /** The value; the error's code; its param if that is not the field itself; the fields that it needs with it. */
   refused: [value: unknown, code: Code, param?: string, beside?: Body][];
 }
 
