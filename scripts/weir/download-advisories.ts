@@ -95,7 +95,7 @@ async function receive(
   return state ?? { url, etag: "", publishedAt: null, bytesTotal: done, cursor: null };
 }
 
-/** @returns null if the server does not tell the length */
+/** @returns null if the server does not give the length */
 function stateOf(url: string, { headers }: Response): SyncState | null {
   const bytesTotal = headers.get("content-length") ?? "";
   if (!/^\d{1,15}$/.test(bytesTotal)) return null;

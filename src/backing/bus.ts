@@ -153,7 +153,7 @@ export interface Bus extends AsyncDisposable {
  * the batches become larger, and each event costs less, while a few events wait no longer than before.
  */
 export interface Pace {
-  /** Most events of one batch. After a full one the next comes at once. */
+  /** The most events in one batch. After a full one the next comes at once. */
   messagesMax: number;
   /** Between the starts of two batches, at least; absent: 0. */
   everyMs?: number;

@@ -74,7 +74,7 @@ export const settlementTransactionMax = 4_000;
 export const settlementPaceMs = 100;
 /** And at most; no pause after the most events. */
 export const settlementPaceMsMax = 500;
-/** Most events that it takes at once. */
+/** The most events that it takes at once. */
 export const settlementEventsMax = 64;
 /** Models that metrics name; what is charged for further ones is counted as "other". */
 export const modelLabelsMax = 1_000;

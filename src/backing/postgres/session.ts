@@ -106,7 +106,7 @@ export class Session {
   }
 
   #connect({ host: [host], port: [port], path }: Address): Socket {
-    // Asked a second time, the first connection broke before it stood.
+    // Asked a second time, the first connection broke before it was open.
     if (this.#socket !== null) {
       this.#end();
       throw new Error("The database closed the connection");

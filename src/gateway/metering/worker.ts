@@ -135,7 +135,7 @@ function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
   return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
 }
 
-/** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), by PostgreSQL's appendix A. */
+/** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), from PostgreSQL's appendix A. */
 function isRefusedValue(error: unknown): boolean {
   return error instanceof Error && "code" in error && /^(22|23|54)/.test(String(error.code));
 }

@@ -85,7 +85,7 @@ function opened(row: OwnKeyRow, { keyring }: TestSources): Secret {
   }
 }
 
-/** The cheapest one shows whether the key works, where no model lacks a check. */
+/** If no model lacks a check, the cheapest one shows whether the key works. */
 function choose(
   all: readonly TriedModel[],
   { row, form }: { row: OwnKeyRow; form: OwnKeyTestForm },

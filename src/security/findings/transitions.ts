@@ -1,5 +1,5 @@
 /**
- * The status of a finding after a scan, as a pure function of what was found, what stood before and what a person decided.
+ * The status of a finding after a scan, as a pure function of what was found, what was known before and what a person decided.
  *
  * - Affected for the first time: `open`, or as decided for another version of the package, unless that was `resolved` (`found`).
  * - Affected as before: nothing changes, and no event is written.

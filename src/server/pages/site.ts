@@ -35,7 +35,7 @@ export function siteStyle(file: URL): Asset {
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * @param publicOrigin the address that PUBLIC_URL names, which stands over the Host; null: it is not set
+ * @param publicOrigin the address that PUBLIC_URL names, which takes precedence over the Host; null: it is not set
  * @returns such as `https://weir.example.com`; null: the Host is missing or is not a host
  */
 export function serviceOrigin({ headers, url }: Request, publicOrigin: string | null): string | null {

@@ -24,7 +24,7 @@ export async function expectExactLedger(
   return rows;
 }
 
-/** The ledger of all workspaces is proved, which takes the longer the more there is in it. */
+/** The ledger of all workspaces is proved, which takes longer the more it contains. */
 export async function expectSoundLedger(operator: Operator): Promise<void> {
   expect(await operator.verify()).toMatchObject({ ok: true, broken: null });
 }

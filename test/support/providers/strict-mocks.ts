@@ -144,7 +144,7 @@ export function google(model: string, levels: readonly string[]): StrictProvider
   };
 }
 
-/** OpenAI's Responses API. The model reads its own reasoning and no other's, and tells a summary of it on request. */
+/** OpenAI's Responses API. The model reads its own reasoning and no other's, and gives a summary of it on request. */
 export function responses(name: string): StrictProvider {
   const rules = gptRules[name] ?? { efforts: [], defaultEffort: "none" };
   const own = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Fresh databases with the schema, opened like the service opens them: embedded, and on a PostgreSQL server if there is one. */
+/** Fresh databases with the schema, opened as the service opens them: embedded, and on a PostgreSQL server if there is one. */
 import { join } from "node:path";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";

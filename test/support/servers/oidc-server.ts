@@ -27,7 +27,7 @@ export class OidcServer implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** @param addressIn where it tells the address */
+  /** @param addressIn where it gives the address */
   static async start(redirectUri: string, addressIn: "ID token" | "user info" = "ID token"): Promise<OidcServer> {
     const http = createServer();
     http.listen(0, "127.0.0.1");

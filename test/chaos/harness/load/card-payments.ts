@@ -58,7 +58,7 @@ export class CardPayments {
   /** Ends automatic top-up, and waits until every payment is decided, by looking at those under way, as a person in the Console would. */
   async end(): Promise<CardNotes> {
     await Promise.all(this.#running.map((one) => one.stop()));
-    // The credit is mostly below the threshold still: a payment would begin after the look at those under way.
+    // The credit is mostly still below the threshold: a payment would begin after those under way were looked at.
     const off = { workspace: this.#workspace, enabled: false };
     await this.#control.any((operator) => operator.call("PATCH", "/top-up-settings", off));
     await until(async () => (await this.#deliverNext()) && (await this.#areDecided()), endMsMax);

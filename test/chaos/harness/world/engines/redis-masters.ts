@@ -184,7 +184,7 @@ async function mastersAmong(nodes: ClusterNode[]): Promise<ClusterNode[]> {
   return nodes.filter((_, place) => roles[place] === "master");
 }
 
-/** Such as `master`; of a replica whether it is connected to its master as well. */
+/** Such as `master`; for a replica, whether it is connected to its master as well. */
 async function roleOf({ send, server }: ClusterNode): Promise<string> {
   if (server.pid === 0) return "";
   const [role, , , state] = (await send("ROLE").catch(() => [])) as unknown[];
