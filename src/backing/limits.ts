@@ -153,7 +153,7 @@ export const eventKeptBackMs = 5_000;
 export const eventPartitionsMax = 32;
 /** One request for events. */
 export const eventPullMs = 2_000;
-/** So many events at once are delivered again. */
+/** How many events are delivered again at once. */
 export const eventReplayMax = 256;
 /** NATS forgets a replay that its process left so long ago. */
 export const eventReplayIdleMs = 60_000;

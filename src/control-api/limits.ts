@@ -43,7 +43,7 @@ export const sessionFileWaitMs = 60_000;
 export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
-/** How long a deletion may be waited for. */
+/** How long a caller waits for a deletion. */
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks

@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP } from "node:net";
 
-/** More are not a chain of proxies. */
+/** A longer list is not a chain of proxies. */
 const hopsMax = 32;
 
 export class TrustedProxies {

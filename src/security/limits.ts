@@ -63,17 +63,17 @@ export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
 
 // Tools API, from the specification
-/** The message of a ticket, and each long text of a bug; by the specification. */
+/** The message of a ticket, and each long text of a bug, from the specification. */
 export const ticketTextCharactersMax = 8_000;
-/** `context`; by the specification. */
+/** `context`, from the specification. */
 export const ticketContextCharactersMax = 500;
-/** `tool_name`; by the specification. */
+/** `tool_name`, from the specification. */
 export const toolNameCharactersMax = 120;
-/** `attachment_path`; by the specification. */
+/** `attachment_path`, from the specification. */
 export const attachmentPathCharactersMax = 4_096;
-/** An attached file; by the specification. */
+/** An attached file, from the specification. */
 export const attachmentBytesMax = 50 * 1024 * 1024;
-/** The best rating; by the specification. */
+/** The best rating, from the specification. */
 export const feedbackRatingMax = 5;
 
 // Tools API

@@ -10,7 +10,7 @@ const services = await testServices();
 const promisedMs = 30_000;
 const usualMs = 1_000;
 const trials = 5;
-/** So many answers in a row with the new setting, from each gateway, mean that no process has the old one. */
+/** This many answers in a row with the new setting, from each gateway, mean that no process has the old one. */
 const inARow = 10;
 
 describe.skipIf(services === null)("with two gateways and two admission workers", () => {

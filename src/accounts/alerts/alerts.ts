@@ -113,7 +113,7 @@ export async function raiseAlert(
 /**
  * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver that had it knows it.
  * @param webhook only this one; null: all, even those that are newer than the alert
- * @throws DomainError not_found, even for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
+ * @throws DomainError not_found even for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
  *   the operator
  */
 export async function replayAlert(
@@ -145,7 +145,7 @@ interface Tested {
 /**
  * Sends a test to a webhook at once, and does not repeat it.
  * @returns the alert with what became of it
- * @throws DomainError not_found, even for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  * @throws LimitReachedError with too many in an hour
  */
 export async function testWebhook(

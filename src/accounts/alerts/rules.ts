@@ -133,7 +133,7 @@ function requirePlace(present: AlertRule[], { kind, amount }: ParsedRule): void 
 
 /**
  * Deletes a rule; its alerts stay in the list.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteRule(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

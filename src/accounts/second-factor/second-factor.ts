@@ -240,7 +240,7 @@ function withWrongCode({ email, wrongInRow, wrongInWindow, windowAt }: Tries, no
   };
 }
 
-/** The six digits in what a person typed, such as `123 456`; null: it is another text. */
+/** The six digits in what a person typed, such as `123 456`; null: it is something else. */
 function digitsOf(typed: string): string | null {
   const text = typed.replaceAll(/\s/g, "");
   return /^\d{6}$/.test(text) ? text : null;

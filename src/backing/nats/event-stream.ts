@@ -198,7 +198,7 @@ export class EventPartition {
     this.#name = consumerOfPartition(parts.partition);
   }
 
-  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created again, too. */
+  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created again as well. */
   async ensure(): Promise<void> {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();

@@ -54,7 +54,7 @@ function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Cont
   return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
 }
 
-/** From which width on the columns stand side by side. */
+/** The width from which the columns are side by side. */
 function widthOf(columns: number): string {
   return columns <= 5 ? "few" : "many";
 }

@@ -247,7 +247,7 @@ interface Wish {
 /** By which part a request moves the averages. That a key became busy is learnt faster than that it no longer is. */
 const weight = 0.2;
 const busierWeight = 0.5;
-/** Requests are not even: a block has some more places and credit than the averages need. */
+/** Requests come unevenly: a block has a few more places and more credit than the averages need. */
 const reserve = 1.5;
 /** Lending and returning a block cost as much as two questions. */
 const requestsMin = 4;

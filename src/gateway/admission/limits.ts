@@ -32,7 +32,7 @@ export const blockKeysMax = 50_000;
 
 /** How long a look at credit waits for a gateway that does not say what is used of its blocks. */
 export const blockUseMs = 300;
-/** So many questions about a workspace go to all gateways within this time at most. */
+/** At most this many questions about a workspace go to all gateways in the time below. */
 export const blockUseAsksMax = 4;
 /** The time for this many questions. */
 export const blockUsePauseMs = 100;

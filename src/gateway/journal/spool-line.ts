@@ -67,7 +67,7 @@ const ProgressLine = Type.Object({
   unsent: Type.Array(Type.String()),
   /** A generation's tokens: prompt, cached part of it, part written to the cache, and delivered. */
   delivered: Type.Array(Type.Tuple([Type.String(), Count, Count, Count, Count])),
-  /** Generations that another route serves than the one in their intent. */
+  /** Generations that a route other than the one in their intent serves. */
   routed: Type.Array(Type.Tuple([Type.String(), OwedRoute])),
 });
 export type ProgressLine = Static<typeof ProgressLine>;

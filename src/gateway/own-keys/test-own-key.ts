@@ -23,7 +23,7 @@ type TestSources = OwnKeySources & { models: Pick<Models, "availability"> };
 /**
  * Calls the provider with the key: for each chat model that lacks a launch check with the service's key, or for one named model. What
  * passes counts for this workspace alone. The provider bills the calls, of at most 16 output tokens each.
- * @throws DomainError invalid_field for a model that the provider does not serve; not_found also for another workspace's; conflict where
+ * @throws DomainError invalid_field for a model that the provider does not serve; not_found even for another workspace's; conflict where
  *   own keys are off; unavailable if the key cannot be opened; forbidden except for admins, super admins and the operator
  * @throws LimitReachedError with too many in an hour
  */

@@ -55,7 +55,7 @@ export function noTopUp(id: string): DomainError {
   return new DomainError("not_found", `There is no top-up with the id "${id}"`, { field: "id" });
 }
 
-/** @param workspace null: of any @throws DomainError not_found also for another workspace's, so that existing ones stay hidden */
+/** @param workspace null: of any @throws DomainError not_found even for another workspace's, so that existing ones stay hidden */
 export async function findTopUp(
   { id, workspace }: { id: string; workspace: WorkspaceId | null },
   sql: Queries,

@@ -64,7 +64,7 @@ export async function updateToEnded(
     WHERE id = ${id}`;
 }
 
-/** Ecosystems that have advisories, if only some of them, and ecosystems of projects' components. */
+/** Ecosystems that have advisories, even if only some of them, and ecosystems of projects' components. */
 export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
   const rows = await sql<{ ecosystem: Ecosystem }[]>`
     SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL OR sync_began_at IS NOT NULL
@@ -119,7 +119,7 @@ interface EcosystemRow {
   publishedAt: Date | null;
 }
 
-/** Not where records are there already: what is known stays known, and a first synchronization that continues began before. */
+/** Does nothing if records are there already: what is known stays known, and a first synchronization that continues began before. */
 export async function upsertBegunSync({ ecosystem, at }: { ecosystem: Ecosystem; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO advisory_ecosystems AS stored (ecosystem, sync_began_at) VALUES (${ecosystem}, ${at})

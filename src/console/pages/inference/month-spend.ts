@@ -105,7 +105,7 @@ export function nextMonth(month: Month): Month {
   return new Date(Date.UTC(year ?? 0, number ?? 0, 1)).toISOString().slice(0, 7);
 }
 
-/** So many months up to this one, the newest first. */
+/** This many months up to this one, the newest first. */
 export function lastMonths(newest: Month, count: number): Month[] {
   return count === 0 ? [] : [newest, ...lastMonths(previousMonth(newest), count - 1)];
 }

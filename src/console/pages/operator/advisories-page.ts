@@ -1,5 +1,5 @@
 /**
- * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or by archives where it
+ * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or from archives where it
  * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
  */
 import type { SyncState } from "../../../control-api/endpoints/advisories.ts";

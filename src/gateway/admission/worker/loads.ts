@@ -206,7 +206,7 @@ function withMonth(account: AccountPush, month: Month): AccountPush {
   return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
 }
 
-/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
+/** Gateways do not know which budgets a hold counts against: its key and the time of its admission show that. */
 function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
   const counting = budgets.filter(
     (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),

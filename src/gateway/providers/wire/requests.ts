@@ -142,7 +142,7 @@ interface Converted {
 
 type PlaceOf = (at: { turn: number; part: number | null }) => Place | null;
 
-/** As `placeIn`. The conversation is converted when the first place is asked for, and once. */
+/** As `placeIn`. The conversation is converted once, when the first place is needed. */
 export function placesOf(conversation: Conversation): PlaceOf {
   let converted: Converted | null = null;
   return (at) => placeIn((converted ??= convert(conversation)), at, conversation);

@@ -47,7 +47,7 @@ export const FindingDetails = Type.Object({
 });
 export type FindingDetails = Static<typeof FindingDetails>;
 
-/** @throws DomainError not_found also for a finding of another workspace */
+/** @throws DomainError not_found even for a finding of another workspace */
 export async function showFinding(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   { sql, clock }: { sql: Queries; clock: Clock },

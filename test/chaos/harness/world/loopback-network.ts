@@ -18,7 +18,7 @@ export class LoopbackNetwork implements Disposable {
     return this.#firewall.problem;
   }
 
-  /** Nothing arrives between the host and the others; clients reach all of them. Returns what connects it again. */
+  /** Nothing arrives between the host and the others; clients reach all of them. Returns a function that connects it again. */
   cut(host: string): () => void {
     const others = `${network}.0/24`;
     return this.#firewall.add([`-s ${host} -d ${others}`, `-s ${others} -d ${host}`].map((which) => `INPUT ${which} -j DROP`));

@@ -123,7 +123,7 @@ export const fieldCases: Record<string, FieldCases> = {
     ],
   },
   seed: {
-    // 64 bits. A number beyond 2^53 is sent as one within, always the same.
+    // 64 bits. A number beyond 2^53 is sent as a smaller one, always the same.
     accepted: [...unchanged(7, 0, -7, 2 ** 53 - 1), [2 ** 60, 128], [2 ** 63, 1_024], [-(2 ** 63), -1_024]],
     refused: invalid(1.5, "7", 2 ** 64, -(2 ** 64)),
   },
