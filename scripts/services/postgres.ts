@@ -27,7 +27,7 @@ interface PostgresOptions {
 const run = promisify(execFile);
 const name = "weir";
 
-/** Names the template of servers that tests start: there are many, which need neither initdb nor all migrations then. */
+/** Names the template of servers that tests start: there are many, which then need neither initdb nor all migrations. */
 export const templateVariable = "WEIR_POSTGRES_TEMPLATE";
 
 /** A PostgreSQL server on loopback with a password and the database "weir". */

@@ -281,7 +281,7 @@ export interface Counters extends AsyncDisposable {
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
   /** At one moment, for the month of the store's clock. `key` null: for no key. `blocks`: what these hold is read, too; absent: none. */
   read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
-  /** The store's clock; also the check whether it answers. */
+  /** The store's clock; this also checks that the store answers. */
   now(): Promise<number>;
 }
 

@@ -106,7 +106,7 @@ export function pageCall({ base, request, turn, ...address }: Address, parts: Co
   };
 }
 
-/** The parameter of the path and the fields, of what a page gives as one object. */
+/** Splits what a page gives as one object into the path's parameter and the fields. */
 function inputOf(
   { path, fields }: Pick<Endpoint, "path" | "fields">,
   given: object,

@@ -133,7 +133,7 @@ class Semaphore {
 
   /**
    * Waits for a place.
-   * @returns what gives it back, to be called once
+   * @returns a function that gives it back, to be called once
    * @throws DeadlineError when none became free in time
    */
   acquire(): Promise<() => void> {

@@ -39,7 +39,7 @@ interface Asked {
   id: GenerationId;
   workspace: WorkspaceId;
   key: KeyId;
-  /** What it would be lent for has changed: it is returned as it comes. */
+  /** The reason for the block has changed: it is returned as soon as it comes. */
   isStale: boolean;
 }
 

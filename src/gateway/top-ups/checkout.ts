@@ -152,8 +152,8 @@ export async function declinePayment(intent: PaymentIntent, locked: Locked, part
 }
 
 /**
- * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a code that
- * never becomes better, switch automatic top-up off.
+ * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a decline code
+ * that never improves, switch automatic top-up off.
  * @param isFinal no further try could succeed
  */
 export async function endTry(

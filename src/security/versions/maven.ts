@@ -8,8 +8,8 @@
  * `-qualifier`, is not adopted: ranges of advisories are written and read with the older order.
  *
  * Of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) three are therefore ordered
- * otherwise than there: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and
- * `1.0.0.RC7-3`. The newer edition as a whole would turn 17.
+ * differently from there: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and `1.0.0.RC7-3`.
+ * The newer edition as a whole would turn 17.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 

@@ -1,4 +1,4 @@
-/** When a provider refuses a request, the client learns a field of its own request, in our words. */
+/** When a provider refuses a request, the client learns which field of its own request is at fault, in our words. */
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
