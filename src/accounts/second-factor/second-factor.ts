@@ -2,7 +2,7 @@
  * The second factor of an account, an app with codes: set up, confirmed, checked, and ended.
  *
  * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
- * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and no
+ * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and not an
  * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
  * secrets again.
  */

@@ -238,7 +238,7 @@ export class LentBlocks implements BlockBook {
   }
 }
 
-/** What a key needs by its recent use. */
+/** What a key needs, judging by its recent use. */
 interface Wish {
   amount: NanoUsd;
   places: number;

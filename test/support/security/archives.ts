@@ -37,7 +37,7 @@ function tarFile({ name, text, type = "0" }: ArchivedFile & TarOptions): Buffer 
 
 export interface ZipOptions {
   stored?: boolean;
-  /** Sizes and checksum stand behind the file, as writers to a stream put them. */
+  /** Sizes and checksum follow the file, as writers to a stream put them. */
   streamed?: boolean;
   encrypted?: boolean;
   method?: number;

@@ -163,7 +163,10 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
     mail: typed.text("mail") === "true",
     webhooks: typed.text("webhooks") === "true",
   });
-  return { goTo: call.link("/alerts"), said: "The alert is set. If a threshold is already passed, its alert comes within a minute." };
+  return {
+    goTo: call.link("/alerts"),
+    said: "The alert is set. If a threshold is already passed, its alert comes within a minute.",
+  };
 }
 
 /** Only what the kind takes: the form shows the fields of all kinds. What is not a number stays as it was typed, and is refused by name. */
