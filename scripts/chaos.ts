@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
- * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version by this one;
+ * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version with this one;
  * with `--connections N`, it restarts gateways of one port under N connections of one request each. The exit code is 1 when an invariant was broken.
  */
 import { writeFileSync } from "node:fs";

@@ -132,7 +132,7 @@ async function takeUnlessOwned(taker: Taker): Promise<string | Owner> {
 const claimAttemptsMax = 100;
 const claimPauseMs = 20;
 
-/** Gets the right to read the lock and to replace it by the claim. @throws LockedError if others keep claiming for seconds */
+/** Gets the right to read the lock and to replace it with the claim. @throws LockedError if others keep claiming for seconds */
 async function claimLock({ home, self, place, clock }: Taker): Promise<{ path: string; id: string }> {
   const id = newInternalId(clock.now());
   const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${place}~${id}`;

@@ -110,7 +110,7 @@ export async function createConnection(
 }
 
 /**
- * Replaces all credentials by new ones.
+ * Replaces all credentials with new ones.
  * @param connector the connection's
  * @throws DomainError invalid_field, not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */

@@ -103,7 +103,7 @@ export const connectionEndpoints = {
     method: "PUT",
     path: "/connections/:id/credentials",
     command: "connection replace",
-    summary: "Replace all credentials by new ones",
+    summary: "Replace all credentials with new ones",
     fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
     async handle(call) {

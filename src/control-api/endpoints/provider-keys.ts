@@ -71,7 +71,7 @@ export const providerKeyEndpoints = {
     method: "PUT",
     path: "/provider-keys/:id",
     command: "provider-key replace",
-    summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
+    summary: "Replace the key with a new one that the provider accepts in a test call; a disabled one is in use again",
     fields: withOptionalWorkspace(NewOwnKey),
     view: OwnKeyView,
     deadlineMs: ownKeyTryMs,

@@ -1,4 +1,4 @@
-/** Restarts every gateway under load, one after another, or replaces a former version by this one. No client may notice. */
+/** Restarts every gateway under load, one after another, or replaces a former version with this one. No client may notice. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { brokenLines, checkAll } from "../../invariants/invariants.ts";
 import { until } from "../../support/until.ts";

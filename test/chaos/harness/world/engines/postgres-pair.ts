@@ -96,7 +96,7 @@ export class PrimaryAndStandby implements PostgresEngine {
     }, promotedMsMax);
   }
 
-  /** Replaces the data of the dead server by a copy of the primary's, and follows it. */
+  /** Replaces the data of the dead server with a copy of the primary's, and follows it. */
   async #renewStandby(): Promise<void> {
     const { server, folder } = this.#standby;
     await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { HeldGenerations } from "../../checks/held-generations.ts";
 import { SingleServer, type Engine, type Healed } from "./engine.ts";
 
 export interface RedisEngine extends Engine {
-  /** Replaces the master of a target by its replica, which loses nothing. */
+  /** Replaces the master of a target with its replica, which loses nothing. */
   failover(target: string): Promise<Healed>;
   /** FLUSHALL. */
   empty(): Promise<void>;
