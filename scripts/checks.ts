@@ -44,7 +44,7 @@ function holdsFiles(folder: string): boolean {
 }
 
 /**
- * Runs the checks one after the other, and prints a line for each, and the output of those that fail.
+ * Runs the checks one after another, and prints a line for each, and the output of those that fail.
  * @param isPatient whether they leave the CPU to other processes
  */
 export async function runChecks(checks: readonly Check[], { isPatient = false } = {}): Promise<Tally> {

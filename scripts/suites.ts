@@ -1,4 +1,4 @@
-/** The suites of `npm test`: which folders of test/ each runs, beside which others, and how long it may take. */
+/** The suites of `npm test`: which folders of test/ each runs, at the same time as which others, and how long it may take. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,13 +6,13 @@ export interface Suite {
   name: string;
   /** Below test/; null takes every file that no other suite names. A folder within another one's is not part of that. */
   folders: string[] | null;
-  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, beside two other such suites at most. */
+  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, and at most two other such suites run with it. */
   isTimed: boolean;
-  /** On two cores, beside other suites. */
+  /** On two cores, while other suites run. */
   budgetSeconds: number;
   /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
   retries: number;
-  /** Has tests that skip themselves where NATS, Redis and PostgreSQL cannot be had. */
+  /** Has tests that skip themselves where NATS, Redis and PostgreSQL are not available. */
   usesServers: boolean;
 }
 
@@ -42,7 +42,7 @@ export const suites: Suite[] = [
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
 ];
 
-/** The suite that a free lane takes; null: none may start beside those that run. */
+/** The suite that a free lane takes; null: none may start while those run. */
 export function nextSuite(waiting: readonly Suite[], running: Iterable<Suite>): Suite | null {
   const timedRuns = [...running].filter(({ isTimed }) => isTimed).length;
   return waiting.find(({ isTimed }) => !isTimed || timedRuns < timedMax) ?? null;

@@ -29,7 +29,7 @@ async function stop(): Promise<never> {
 }
 
 const paths = process.argv.slice(2);
-/** `suite: test` of each test that failed, printed near the end so that nobody has to search the output for it. */
+/** `suite: test` of each test that failed, printed near the end, where it is easy to find. */
 const failures: string[] = [];
 const tally = paths.length > 0 ? await runFiles(paths) : await runAll();
 console.log(tallyText(tally));

@@ -41,7 +41,7 @@ export async function startRedis({ program, folder, port: wanted, cluster }: Red
     `appendfsync everysec`,
     `save ""`,
     `maxmemory-policy noeviction`,
-    // Frees large expired windows in another thread than the one that replies.
+    // Frees large expired windows in a thread other than the one that replies.
     `lazyfree-lazy-expire yes`,
     ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip ${host}`, `cluster-require-full-coverage no`] : []),
     ...(member

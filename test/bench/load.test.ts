@@ -152,7 +152,7 @@ describe("an open loop", () => {
       stop: new AbortController().signal,
     });
     expect(result).toMatchObject({ succeeded: 50, failed: 0, underWayMax: 1, statuses: { 200: 50 } });
-    // Of 50 requests that were due in half a second, 30 were due in the pause. A tenth of all waited for at least five sixths of it.
+    // 50 requests were due in half a second, 30 of them in the pause. A tenth of all waited for at least five sixths of it.
     expect(result.latencyMs?.p90).toBeGreaterThan((stopMs * 3) / 4);
   });
 });

@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 
 const body = { model: "sandbox/echo", max_tokens: 1 };
 
-/** Sends so many requests, and waits until each is answered and in the ledger. */
+/** Sends this many requests, and waits until each is answered and in the ledger. */
 async function spend(fleet: Fleet, { workspace, key }: { workspace: string; key: string }, requests: number): Promise<void> {
   const rows = async () => (await fleet.operator().log(`workspace=${workspace}`)).length;
   const before = await rows();

@@ -19,7 +19,7 @@ describe("every test file runs exactly once", () => {
   });
 });
 
-/** Runs the suites in virtual time, each for its budget. Resolves to when the last ended, and what ran beside each. */
+/** Runs the suites in virtual time, each for its budget. Resolves to when the last ended, and what ran at the same time as each. */
 async function played(): Promise<{ seconds: number; beside: Map<Suite, Suite[]> }> {
   const running = new Map<Suite, { endsAt: number; end: () => void }>();
   const beside = new Map<Suite, Suite[]>();

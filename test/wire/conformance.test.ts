@@ -85,7 +85,7 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     },
   );
 
-  // Half of the streams in each way, since nothing else differs.
+  // Each mode streams in one of the two ways, since nothing else differs.
   const includeUsage = mode === "embedded";
 
   test.each(sentStreams.map((one) => [one.name, one] as const))(

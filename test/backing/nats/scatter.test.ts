@@ -37,7 +37,7 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
   }, 60_000);
   afterEach(() => stack.disposeAsync());
 
-  /** null: there is none, for it is not known who is there, or somebody who is did not answer. */
+  /** null: there is none, because it is not known who is there, or one did not answer. */
   function answers(): Promise<Uint8Array[] | null> {
     return bus.scatter("open-generations", question, 300).catch((error: unknown) => {
       refusal = error;

@@ -1,4 +1,4 @@
-/** Automatic top-up: when the saved card is charged, how often, and when it is not any more. */
+/** Automatic top-up: when the saved card is charged, how often, and when that stops. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { topUpAutomatically } from "../../../src/gateway/top-ups/automatic.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";

@@ -1,4 +1,4 @@
-/** No green without knowledge: a scan that had no advisories to compare with is no verdict. */
+/** No green without knowledge: a scan that had no advisories to compare with is not a verdict. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { advisoryStaleMs } from "../../../src/security/limits.ts";
 import { objectOf } from "../../support/control.ts";

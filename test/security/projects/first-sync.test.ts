@@ -1,4 +1,6 @@
-/** No green without knowledge: a part of an ecosystem's first synchronization is no knowledge, and neither is a withdrawn record. */
+/**
+ * No green without knowledge: a part of an ecosystem's first synchronization does not count as known, and neither does a withdrawn record.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { agesFrom, agesText } from "../../../scripts/weir/print-findings.ts";
 import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";

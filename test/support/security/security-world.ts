@@ -66,13 +66,13 @@ export class SecurityWorld {
     this.#advisories = new AdvisoryStore(sql, () => clock.now());
   }
 
-  /** Of a fresh database with the workspace "w". */
+  /** Opens a world on a fresh database with the workspace "w". */
   static async open(database: TestDatabase): Promise<SecurityWorld> {
     const control = new Control(database.sql);
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace: await control.workspace("w") });
   }
 
-  /** Of the stage's own workspace, on its clock. */
+  /** Makes a world of the stage's own workspace, on its clock. */
   static on({ database, control, workspace }: ToolsStage): SecurityWorld {
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace });
   }
@@ -109,7 +109,7 @@ export class SecurityWorld {
     return this.project(name);
   }
 
-  /** Imports records, each state younger than all before. */
+  /** Imports records, each state newer than all before it. */
   async publish(...records: TestRecord[]): Promise<void> {
     const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
       id,
@@ -134,7 +134,7 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Makes a document the present one of a project. @param components as package URLs, the root first where there is one */
+  /** Makes a document the current one of a project. @param components as package URLs, the root first where there is one */
   async upload(project: string, components: (string | TestComponent)[]): Promise<string> {
     const id = newToolsId("sbom", this.clock.now());
     const at = new Date(this.clock.now());
