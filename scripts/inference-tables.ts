@@ -42,7 +42,7 @@ function supportList(): string {
     const fields = chatFields.filter(({ needs }) => needs === word).map(({ name }) => name);
     const opens = [...fields, ...[opensWithin ?? []].flat()];
     const orWord = impliedBy === undefined ? "" : ` or ${code(impliedBy)}`;
-    const otherwise = without === "refused" ? "" : `; without it ${without}`;
+    const otherwise = without === "refused" ? "" : `; without it, ${without}`;
     return `- ${code(word)}${orWord}: ${opens.map(code).join(", ")}${otherwise}\n`;
   });
   return lines.join("");

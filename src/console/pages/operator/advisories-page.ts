@@ -157,7 +157,7 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
 
 function daily({ daily: isDaily }: SyncState): Html {
   const named = markup`<p>One begins each day by itself, for the ecosystems that are in use.</p>`;
-  const unnamed = markup`<p>The service fetches none by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
+  const unnamed = markup`<p>None begins by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
     each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
   return markup`${isDaily ? named : unnamed}
     <p>Without a way to the internet, <code>weir advisories import FILE</code> takes archives that were fetched elsewhere.</p>`;

@@ -209,7 +209,7 @@ const rows: Record<string, ChatRow> = {
     ...nullable(seed, "The same seed gives the same answer, as far as the provider guarantees it"),
     needs: "seed",
     accepts: "a whole number of 64 bits",
-    effect: "beyond 2^53 as another, always the same",
+    effect: "beyond 2^53 as a smaller one, always the same",
   },
   stream_options: {
     ...nullable(checkOnly(streamOptions), "Options of a stream; needs `stream`"),
