@@ -42,7 +42,7 @@ test("the reference names what the API refuses and other models with tools take"
     expect(refusal({ functions, [field]: value }, chatModel(["tools"]))).toBeNull();
     expect(refused({ [field]: value })).toBe(field);
   }
-  const told = /OpenAI's since gpt-5\.4 take no (.*) below 16/.exec(page)?.[1]?.match(/\w+(?=`)/g);
+  const told = /OpenAI's models since gpt-5\.4 accept no (.*) below 16/.exec(page)?.[1]?.match(/\w+(?=`)/g);
   expect<unknown>(told).toEqual([...Object.keys(fields), "max_tokens"]);
 });
 
