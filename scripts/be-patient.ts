@@ -2,7 +2,7 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import { setPriority } from "node:os";
 
-/** On Linux a seventieth of the share of an ordinary process, while both want the CPU: what waits for nobody fills the gaps. */
+/** On Linux a seventieth of the share of an ordinary process, while both want the CPU: work that no one waits for fills the gaps. */
 const niceness = 19;
 
 let canDrop: boolean | null = null;

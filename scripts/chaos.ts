@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
- * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version by this one;
+ * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version with this one;
  * with `--connections N`, it restarts gateways of one port under N connections of one request each. The exit code is 1 when an invariant was broken.
  */
 import { writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const options = {
   former: { type: "string" },
   /** The number of streams that are open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
-  /** In place of streams: at least so many connections, each with one request, to gateways that share a port. */
+  /** In place of streams: at least this many connections, each with one request, to gateways that share a port. */
   connections: { type: "string" },
   /** Restarts of gateways, spread over these connections. */
   restarts: { type: "string", default: "10" },

@@ -1,5 +1,5 @@
 /**
- * `npm run check-deploy`: checks the files in deploy/ by the tools that read them. A check whose tool this machine lacks is skipped, and
+ * `npm run check-deploy`: checks the files in deploy/ with the tools that read them. A check whose tool this machine lacks is skipped, and
  * the output says so. `-- --build-image NAME --base-image NAME` names other base images, where a registry is out of reach.
  */
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** Checks of the code that take seconds: `npm run ok`, and the first part of `npm test`. */
+/** Checks of the code that take seconds: `npm run ok`, and beside the suites of `npm test`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
@@ -44,7 +44,7 @@ function holdsFiles(folder: string): boolean {
 }
 
 /**
- * Runs the checks one after the other, and prints a line for each, and the output of those that fail.
+ * Runs the checks one after another, and prints a line for each, and the output of those that fail.
  * @param isPatient whether they leave the CPU to other processes
  */
 export async function runChecks(checks: readonly Check[], { isPatient = false } = {}): Promise<Tally> {

@@ -25,11 +25,11 @@ export interface SuiteRun {
   environment?: Record<string, string>;
   /** Whether it leaves the CPU to suites that are not patient. */
   isPatient: boolean;
-  /** false: prints the whole output when the suite has ended, because other suites run beside it. */
+  /** false: prints the whole output when the suite has ended, because other suites run at the same time. */
   showsProgress: boolean;
 }
 
-/** A machine may be slower than the one of the budgets; a suite that hangs is killed at this multiple of its budget. */
+/** A machine may be slower than the one that the budgets assume; a suite that hangs is killed at this multiple of its budget. */
 const budgetsMax = 4;
 /** For one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;

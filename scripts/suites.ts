@@ -1,25 +1,25 @@
-/** The suites of `npm test`: which folders of test/ each runs, beside which others, and how long it may take. */
+/** The suites of `npm test`: which folders of test/ each runs, at the same time as which others, and how long it may take. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Suite {
   name: string;
-  /** Below test/; null takes every file that no other suite names. */
+  /** Below test/; null takes every file that no other suite names. A folder within another one's is not part of that. */
   folders: string[] | null;
-  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, beside one other such suite at most. */
+  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, and at most two other such suites run with it. */
   isTimed: boolean;
-  /** On two cores, beside other suites. */
+  /** On two cores, while other suites run. */
   budgetSeconds: number;
   /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
   retries: number;
-  /** Has tests that skip themselves where NATS, Redis and PostgreSQL cannot be had. */
+  /** Has tests that skip themselves where NATS, Redis and PostgreSQL are not available. */
   usesServers: boolean;
 }
 
 /** How many suites run at the same time. */
-export const lanesMax = 4;
-/** And of them those that are timed: each waits for half of its time. */
-export const timedMax = 2;
+export const lanesMax = 5;
+/** And of them those that are timed: each waits for more than half of its time. */
+export const timedMax = 3;
 
 const ordinary = { isTimed: false, retries: 0, usesServers: true };
 const timed = { ...ordinary, isTimed: true, retries: 1 };
@@ -28,19 +28,21 @@ const timed = { ...ordinary, isTimed: true, retries: 1 };
 export const suites: Suite[] = [
   { ...timed, name: "recovery", folders: ["recovery"], budgetSeconds: 130 },
   { ...timed, name: "distributed", folders: ["distributed"], budgetSeconds: 110 },
-  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
+  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 100 },
+  { ...timed, name: "nats", folders: ["backing/nats"], budgetSeconds: 70 },
   { ...timed, name: "chaos", folders: ["chaos"], budgetSeconds: 50 },
   { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 20 },
-  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 200 },
-  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 160 },
+  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 170 },
+  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 180 },
+  { ...ordinary, name: "api", folders: ["gateway/api", "gateway/own-keys"], budgetSeconds: 150 },
   { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 130, usesServers: false },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 60, usesServers: false },
   { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
-  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 45, usesServers: false },
 ];
 
-/** The suite that a free lane takes; null: none may start beside those that run. */
+/** The suite that a free lane takes; null: none may start while those run. */
 export function nextSuite(waiting: readonly Suite[], running: Iterable<Suite>): Suite | null {
   const timedRuns = [...running].filter(({ isTimed }) => isTimed).length;
   return waiting.find(({ isTimed }) => !isTimed || timedRuns < timedMax) ?? null;
@@ -63,19 +65,21 @@ export async function runInLanes(all: readonly Suite[], lanes: number, run: (sui
   }
 }
 
-/** The checks run these before. */
-const checkedBefore = new Set(["architecture.test.ts"]);
+/** The checks run these. */
+const checked = new Set(["architecture.test.ts"]);
 
 /** The files of each suite, as `./test/…`. Each test file is in exactly one suite, or in the checks. */
 export function filesOf(suite: Suite, testFolder: string): string[] {
-  const named = new Set(suites.flatMap((other) => other.folders ?? []));
   const files = readdirSync(testFolder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
-  const belongs = (path: string) => {
-    const folder = path.includes("/") ? path.slice(0, path.indexOf("/")) : "";
-    return suite.folders === null ? !named.has(folder) && !checkedBefore.has(path) : suite.folders.includes(folder);
-  };
   return files
-    .filter(belongs)
+    .filter((path) => !checked.has(path) && suiteOf(path) === suite)
     .toSorted()
     .map((path) => `./${join("test", path)}`);
+}
+
+/** The suite that names the file's innermost folder. */
+function suiteOf(path: string): Suite | undefined {
+  const named = suites.flatMap((suite) => (suite.folders ?? [""]).map((folder) => ({ suite, folder })));
+  const around = named.filter(({ folder }) => folder === "" || path.startsWith(`${folder}/`));
+  return around.toSorted((one, other) => other.folder.length - one.folder.length)[0]?.suite;
 }

@@ -1,4 +1,4 @@
-/** `npm test`: the checks, then every suite within its budget. `npm test -- <path…>` runs only those files. */
+/** `npm test`: every suite within its budget, and the checks beside them. `npm test -- <path…>` runs only those files. */
 import { dirname, join } from "node:path";
 import { quickChecks, runChecks, slowChecks } from "./checks.ts";
 import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
@@ -29,7 +29,7 @@ async function stop(): Promise<never> {
 }
 
 const paths = process.argv.slice(2);
-/** `suite: test` of each test that failed, printed near the end so that nobody has to search the output for it. */
+/** `suite: test` of each test that failed, printed near the end, where it is easy to find. */
 const failures: string[] = [];
 const tally = paths.length > 0 ? await runFiles(paths) : await runAll();
 console.log(tallyText(tally));
@@ -44,10 +44,9 @@ function runFiles(files: string[]): Promise<Tally> {
 
 async function runAll(): Promise<Tally> {
   const total: Tally = { passed: 0, failed: 0, skipped: 0 };
-  add(total, await runChecks(quickChecks()));
+  // They take a core for many seconds, so they run in the time that the timed suites leave.
+  const checked = runChecks([...quickChecks(), ...slowChecks()], { isPatient: true });
   const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
-  // They take a core for many seconds, so they run in the time that the suites leave.
-  const checked = runChecks(slowChecks(), { isPatient: true });
   await runInLanes(suites, sharesServers ? 1 : lanesMax, (suite) => runOne(suite, total));
   add(total, await checked);
   await servers?.[Symbol.asyncDispose]();

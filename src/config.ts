@@ -266,7 +266,7 @@ export function readClientConfig(environment: Environment = process.env): Client
 
 /**
  * The database of a fleet, which the migration command needs.
- * @throws ConfigError if it is missing or no safe address
+ * @throws ConfigError if it is missing or not a safe address
  */
 export function readMigrationConfig(environment: Environment = process.env): { databaseUrl: Secret } {
   const databaseUrl = readDatabaseUrl(environment);

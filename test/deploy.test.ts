@@ -151,7 +151,7 @@ describe("systemd units", () => {
       const used = [...text.matchAll(/%d\/([\w-]+)/g)].map(([, name]) => name ?? "");
       expect(new Set(used)).toEqual(new Set(credentials));
       expect(text).toContain(`\nLoadCredential=nats-url:/etc/weir/secrets/nats-url-${natsUser(role)}\n`);
-      // Without its password the address of Redis is no secret.
+      // Without its password the address of Redis is not a secret.
       const files = filesIn(variablesOf(text)).filter((name) => name !== "REDIS_URL" || used.includes("redis-url"));
       expect([role, files]).toEqual([role, secretsOf(role, neededSecrets)]);
     }

@@ -10,7 +10,7 @@ export const bunEnvironment = {
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
 };
 
-/** For processes that must not outlive their parent: Bun ends when its parent has died, also by kill -9. */
+/** For processes that must not outlive their parent: Bun ends when its parent has died, even by kill -9. */
 export const endingWithParent = { BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
 
 /**

@@ -3,7 +3,7 @@
  *
  * `npm install` alone repairs neither a truncated file nor what a killed install left, since it compares versions. So a record of each
  * package's files and bytes is kept (`node_modules/.installed`), compared at each start, and damaged packages are removed first. One process installs
- * at a time: a claim file of each waits for the claims of living others. Scripts of packages never run.
+ * at a time: a claim file of each waits for the claims of live others. Scripts of packages never run.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -167,7 +167,7 @@ function packageSizes(modules) {
   return sizes;
 }
 
-/** The packages that lost files or bytes since `before`. Growth is no damage: some packages unpack themselves on first use. */
+/** The packages that lost files or bytes since `before`. Growth is not damage: some packages unpack themselves on first use. */
 function damagedPackages(before, modules) {
   const now = packageSizes(modules);
   return Object.keys(before).filter((name) => {
@@ -202,7 +202,7 @@ const claimAgeMsMax = 15 * 60_000;
 
 /**
  * Allows one install of a folder at a time. Each process writes a claim file of its own name and then looks for others. A process that
- * finds the claim of a living one withdraws its own and tries again. So removing a dead claim cannot remove a living one.
+ * finds the claim of a live one withdraws its own and tries again. So removing a dead claim cannot remove a living one.
  */
 async function claimInstall(modules) {
   const path = join(modules, `${claimPrefix}${process.pid}`);

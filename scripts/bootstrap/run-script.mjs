@@ -14,7 +14,7 @@ export async function runScript({ root, bun, script, scriptArguments }) {
     argv0: "bun",
     cwd: root,
     stdio: "inherit",
-    // Its own process group: Ctrl-C reaches a service only through this process, hence once, and the service ends in order.
+    // Its own process group: Ctrl-C reaches a service only through this process, so only once, and the service ends in order.
     detached: script.service && process.platform !== "win32",
     // A process that Ctrl-C does not reach must not outlive this one.
     env: {
@@ -40,7 +40,7 @@ const parentLookMs = 250;
  * Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null.
  *
  * A terminal's Ctrl-C reaches this process directly. A SIGINT to npm's process alone may not: npm passes it to the shell between them, and
- * Debian's dash holds it until its command has ended, which nobody else can see. A SIGTERM to npm works, since it ends that shell.
+ * Debian's dash holds it until its command has ended, which no other process can see. A SIGTERM to npm works, since it ends that shell.
  */
 export function passSignals(child) {
   const signals = ["SIGINT", "SIGTERM"];

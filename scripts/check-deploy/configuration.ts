@@ -67,7 +67,7 @@ export async function checkNats(): Promise<string> {
 
 /** promtool reads the alert rules and runs their tests; Grafana's own types read the dashboard. */
 
-/** What scripts/alerts.ts ends with where promtool cannot be had. */
+/** What scripts/alerts.ts ends with where promtool is not available. */
 const lacksTool = "ended with 2";
 
 export async function checkAlerts(): Promise<string> {

@@ -20,7 +20,7 @@ interface FleetPlan {
   say(line: string): void;
 }
 
-/** The longest that a process may take to end: open answers, those that began meanwhile, unsent settlements, and some seconds more. */
+/** The longest that a process may take to end: open answers, those that began meanwhile, unsent settlements, and a few seconds more. */
 const endMsMax = 2 * shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */

@@ -18,7 +18,7 @@ export interface Expression {
 
 export interface Collected {
   expressions: Expression[];
-  /** The source texts of calls and patterns that are no constants. */
+  /** The source texts of calls and patterns that are not constants. */
   built: { text: string; at: string }[];
 }
 
@@ -58,14 +58,14 @@ export function collect(path: string, text: string): Collected {
     else if (isConstructed(node)) {
       const written = constantOf(text.slice(node.start, node.end));
       add(node, written);
-      // Its parts are no expressions of their own.
+      // Its parts are not expressions of their own.
       return written === null;
     } else if (node.type === "Property" && isNode(key) && key["name"] === "pattern" && isNode(value) && !isExpression(value)) {
       const source = value["value"] ?? constants.get(value["name"]);
       // TypeBox builds expressions from patterns, without flags.
       add(node, typeof source === "string" ? { source, flags: "" } : null);
     }
-    // A key of a destructuring is no schema's pattern.
+    // A key of a destructuring is not a schema's pattern.
     return node.type !== "ObjectPattern";
   });
   return found;

@@ -9,7 +9,10 @@ export const bounds = {
   incubationTimeout: null,
   seedingTimeout: null,
   recallTimeout: -1,
-  /** Up to so many states of its automaton, an expression is judged exactly. A larger one would take seconds; it is tried with texts instead. */
+  /**
+   * Up to this many states of its automaton, an expression is judged exactly. A larger one would take seconds; it is tried with texts
+   * instead.
+   */
   maxNFASize: 5_000,
   // How many rounds there are, and how many texts each tries: fewer than by default find the same expressions here, in a sixth of the time.
   maxIteration: 4,

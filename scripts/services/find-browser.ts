@@ -20,7 +20,7 @@ export interface Surroundings {
   install: (() => Promise<void>) | null;
 }
 
-/** @returns its path; the first time on a machine without it, this may take some minutes */
+/** @returns its path; the first time on a machine without it, this may take a few minutes */
 export async function findBrowser({ path, install }: Surroundings = here()): Promise<{ path: string } | Missing> {
   const found = onPath(path);
   if (found !== null) return { path: found };

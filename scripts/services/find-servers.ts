@@ -20,7 +20,7 @@ export interface Missing {
 const postgresMajorMin = 15;
 const installations = "/usr/lib/postgresql";
 
-/** Servers that run here. The first time on a machine without them it takes up to some minutes. */
+/** Servers that run here. The first time on a machine without them it takes up to a few minutes. */
 export async function findServers(): Promise<Servers | Missing> {
   const nats = await findHere("nats-server", runs);
   const redis = await findHere("redis-server", runs);
@@ -33,7 +33,7 @@ export async function findServers(): Promise<Servers | Missing> {
 
 type Check = (program: Program) => boolean;
 
-/** On PATH or where Debian has it, or else unpacked from its package; null: it cannot be had. */
+/** On PATH or where Debian has it, or else unpacked from its package; null: it is not available. */
 export async function findHere(binary: string, works: Check): Promise<Program | null> {
   for (const folder of folders()) {
     // Not what a link leads to: Debian's redis-server is a link to redis-check-rdb, which decides by its own name what it is.
@@ -66,7 +66,7 @@ function isPostgres(program: Program): boolean {
   return major >= postgresMajorMin && runs(neighbour(program, "initdb"));
 }
 
-/** HAProxy, which comes from Debian's package as the servers do; null: it cannot be had here. */
+/** HAProxy, which comes from Debian's package as the servers do; null: it is not available here. */
 export function findBalancer(): Promise<Program | null> {
   return findHere("haproxy", (program) => spawnSync(program.path, ["-v"], { env: environmentOf(program) }).status === 0);
 }

@@ -1,5 +1,5 @@
 /**
- * Starts a NATS server with JetStream of this machine's programs on loopback.
+ * Starts a NATS server with JetStream on loopback, with a program of this machine.
  *
  * Without `access` one user may do everything; a fleet gives each role a user of its own, as `deploy/nats` does.
  */
@@ -26,7 +26,7 @@ export interface NatsAccess {
   settings: string[];
   /** Variables that these name. */
   environment?: Record<string, string>;
-  /** Of the URL. */
+  /** The user and the password that its URL has. */
   user: string;
   password: string;
 }

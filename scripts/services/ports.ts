@@ -14,11 +14,12 @@ const portMin = 10_000;
 const portMax = 20_000;
 const attemptsMax = 100;
 
-/** A port without a listener, whose port `alsoOffset` above it has none either (Redis Cluster: 10,000). */
-export async function freePort({ alsoOffset = 0 } = {}): Promise<number> {
+/** A port without a listener, where those at these distances above it have none either (Redis Cluster: 10,000). */
+export async function freePort({ also = [] }: { also?: readonly number[] } = {}): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax);
-    if ((await isFree(port)) && (alsoOffset === 0 || (await isFree(port + alsoOffset)))) return port;
+    const free = await Promise.all([0, ...also].map((distance) => isFree(port + distance)));
+    if (!free.includes(false)) return port;
   }
   throw new Error(`Cannot find a free port: ${attemptsMax} from ${portMin} to ${portMax} were in use`);
 }

@@ -27,7 +27,7 @@ interface PostgresOptions {
 const run = promisify(execFile);
 const name = "weir";
 
-/** Names the template of servers that tests start: there are many, which need neither initdb nor all migrations then. */
+/** Names the template of servers that tests start: there are many, which then need neither initdb nor all migrations. */
 export const templateVariable = "WEIR_POSTGRES_TEMPLATE";
 
 /** A PostgreSQL server on loopback with a password and the database "weir". */
@@ -89,7 +89,7 @@ interface DataPlan {
 }
 
 /**
- * Beside the other servers, which start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
+ * The other servers start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
  * only when it is whole, or no later start could use it.
  */
 async function initialize({ program, home, data, user }: DataPlan): Promise<void> {

@@ -27,7 +27,7 @@ const loopback = "127.0.0.1";
 
 /** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
 export async function startRedis({ program, folder, port: wanted, cluster }: RedisOptions): Promise<Server> {
-  const port = wanted ?? (await freePort({ alsoOffset: clusterBusOffset }));
+  const port = wanted ?? (await freePort({ also: [clusterBusOffset] }));
   const member = cluster === true ? undefined : cluster;
   const { home, password } = await openFolder(folder, null, member?.password);
   const config = join(home, "redis.conf");
@@ -41,7 +41,7 @@ export async function startRedis({ program, folder, port: wanted, cluster }: Red
     `appendfsync everysec`,
     `save ""`,
     `maxmemory-policy noeviction`,
-    // Frees large expired windows in another thread than the one that replies.
+    // Frees large expired windows in a thread other than the one that replies.
     `lazyfree-lazy-expire yes`,
     ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip ${host}`, `cluster-require-full-coverage no`] : []),
     ...(member

@@ -38,7 +38,7 @@ export class SuiteServers implements AsyncDisposable {
   /** What ordinary suites ask of theirs takes no CPU from the timed suites. */
   readonly #postgres: { timed: Server; ordinary: Server };
 
-  /** What servers copy that tests start. */
+  /** The files that servers copy when tests start them. */
   readonly template: string;
 
   private constructor(servers: Servers, folder: string, postgres: { timed: Server; ordinary: Server }) {

@@ -1,7 +1,7 @@
 /**
  * `weir completion`: a script that lets a shell complete nouns, verbs, flags, and the values of flags that take one of a few words.
  *
- * It holds the words of this version, so it is made anew after an upgrade. zsh runs bash's script.
+ * It holds the words of this version, so it is made again after an upgrade. zsh runs bash's script.
  */
 import { dirname } from "node:path";
 import { UsageError } from "./value.ts";
@@ -21,7 +21,7 @@ export function completionVerb(verbs: readonly Verb[]): LocalVerb {
   return {
     noun: "completion",
     verb: "",
-    summary: "Print what makes a shell know the command `weir` and complete its words",
+    summary: "Print the script that makes a shell complete the command `weir`",
     operand: { field: "shell", placeholder: "bash|zsh|fish", help: "the shell" },
     flags: [],
     example: 'bash > ~/.weir-completion && echo ". ~/.weir-completion" >> ~/.bashrc',

@@ -2,7 +2,7 @@
  * Derives the verbs of the command line from the endpoints of the control API: nouns and verbs, calls, flags, and the words of the help.
  *
  * A flag is a field: its name with dashes, what it takes from the kind of its schema, and its help from the schema's title, else from its
- * description. What a schema does not say, such as a short name, stands in the endpoint's `command`. To import the endpoints loads the
+ * description. What a schema does not say, such as a short name, is in the endpoint's `command`. To import the endpoints loads the
  * whole server, which takes longer than most commands, so the command line does not: `scripts/control-tables.ts` writes the rows
  * to `verbs.jsonl`, and a test compares that file with the endpoints.
  */

@@ -95,7 +95,7 @@ async function receive(
   return state ?? { url, etag: "", publishedAt: null, bytesTotal: done, cursor: null };
 }
 
-/** @returns null if the server does not tell the length */
+/** @returns null if the server does not give the length */
 function stateOf(url: string, { headers }: Response): SyncState | null {
   const bytesTotal = headers.get("content-length") ?? "";
   if (!/^\d{1,15}$/.test(bytesTotal)) return null;
@@ -205,7 +205,7 @@ export class SyncFiles {
     this.#state = join(folder, `${ecosystem}.json`);
   }
 
-  /** @returns null if nothing is left, or something else than this */
+  /** @returns null if no state is left, or what is left is not one */
   read(): SyncState | null {
     try {
       return stateFrom(JSON.parse(readFileSync(this.#state, "utf8")));

@@ -44,7 +44,7 @@ interface Report {
   locationOf: LocationOf;
   /** The filters of `GET /findings`. */
   query: Record<string, unknown>;
-  /** What the scan of one project left out; absent: the list is of several. */
+  /** What the scan of one project left out; absent: the list covers several. */
   notes?: Notes;
 }
 
@@ -103,7 +103,7 @@ interface FoundFindings {
   isCut: boolean;
 }
 
-/** @param query the filters of `GET /findings`. @param most the list ends after so many @throws CallError */
+/** @param query the filters of `GET /findings`. @param most the list ends after this many @throws CallError */
 async function allFindings(
   { query, most }: { query: Record<string, unknown>; most: number },
   get: Sending["get"],

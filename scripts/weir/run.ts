@@ -2,8 +2,8 @@
  * Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing
  * to judge by.
  *
- * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. Texts of others
- * show marks that are invisible or turn the direction of writing as escapes.
+ * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. In others'
+ * texts, marks that are invisible or turn the direction of writing are shown as escapes.
  */
 import { showInvisible } from "../../src/kernel/text.ts";
 import { ConfigError } from "../../src/process/environment/variables.ts";

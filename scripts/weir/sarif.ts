@@ -9,7 +9,7 @@ import { version } from "../../src/process/version.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import type { Severity } from "../../src/security/findings/schema.ts";
 
-/** GitHub takes so many results of a file, and so many rules. */
+/** GitHub takes this many results of a file, and this many rules. */
 export const sarifResultsMax = 25_000;
 
 const levels: Record<Severity, "error" | "warning" | "note"> = {

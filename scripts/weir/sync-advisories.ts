@@ -28,7 +28,7 @@ interface Synced {
   failure: string | null;
 }
 
-/** One ecosystem after the other; a failure of one does not stop the others. @throws UsageError */
+/** One ecosystem after another; a failure of one does not stop the others. @throws UsageError */
 export async function syncAdvisories(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
   const named = namedEcosystems(fields["ecosystems"]);
   const base = baseOf(String(fields["from"] ?? osvArchives));

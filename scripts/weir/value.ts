@@ -1,8 +1,8 @@
 /**
  * The kinds of values that flags take: their placeholder in the help, and how they become a field of a request.
  *
- * They check only what tells a typing error from a value: the service checks the rest. Secrets are read from files, because arguments are
- * visible to other users of the machine and stay in the shell's history.
+ * They check only what distinguishes a typing error from a value: the service checks the rest. Secrets are read from files, because
+ * arguments are visible to other users of the machine and stay in the shell's history.
  */
 import { readFileSync } from "node:fs";
 import { isJsonObject } from "../../src/http/json.ts";
@@ -78,7 +78,7 @@ const onOff: Value = {
   },
 };
 
-/** An id or a name; `none` removes the present value. */
+/** An id or a name; `none` removes the current value. */
 const textOrNone: Value = { placeholder: "TEXT|none", read: (given) => (given === "none" ? null : given) };
 
 export const list: Value = {
@@ -162,7 +162,7 @@ export const kinds = {
   secretFile,
 } as const;
 
-/** Says nothing of what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
+/** Does not quote what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
 function unreadableFile(content: string): UsageError {
   return new UsageError(`takes the path of a file that has ${content}, or - for the standard input; such a file cannot be read`);
 }

@@ -60,7 +60,9 @@ export interface RemoteVerb extends VerbBase, Pick<Addition, "columns" | "show" 
   method: Method;
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
-  /** Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is no stream. */
+  /**
+   * Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is not a stream.
+   */
   progress?(part: Record<string, unknown>): string;
 }
 

@@ -1,10 +1,10 @@
 /**
  * The limits of workspaces, members and keys, and of what each may use at once: every bound of the wing with its unit, so that none
- * stands in a verb.
+ * is in a verb.
  */
 
 // From the specification
-/** Requests per minute of a key that names no number. */
+/** Requests per minute of a key by default. */
 export const requestsPerMinuteDefault = 60;
 /** Least requests per minute of a key. */
 export const requestsPerMinuteMin = 1;
@@ -12,7 +12,7 @@ export const requestsPerMinuteMin = 1;
 export const requestsPerMinuteMax = 10_000;
 
 // Stored prompts and the keys that seal them
-/** Data keys that one statement of `secrets rotate` seals anew. */
+/** Data keys that one statement of `secrets rotate` seals again. */
 export const dataKeysAtOnce = 1_000;
 /** Ten years. */
 export const promptRetentionDaysMax = 3_650;
@@ -75,7 +75,7 @@ export const sessionsMax = 50;
 export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
 export const recentSignInMs = 3_600_000;
-/** How long a link or a sign-in at the provider replaces the present password of whoever sets a new one. */
+/** How long a link or a sign-in at the provider replaces the current password when a person sets a new one. */
 export const freshProofMs = 15 * 60_000;
 /** What is stored of a browser's `User-Agent`. */
 export const agentCharactersMax = 200;
@@ -187,7 +187,7 @@ export const alertRearmPercent = 125;
 export const alertMailRecipientsMax = 50;
 /** Alerts that a mail lists; it says how many more there are. */
 export const alertMailLinesMax = 50;
-/** Alerts of a list where no number is named. */
+/** Alerts in a list by default. */
 export const alertRowsDefault = 50;
 /** Alerts of a list. */
 export const alertRowsMax = 200;

@@ -1,6 +1,6 @@
 /**
  * Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. The holder
- * shows twice a second that it lives. One that hangs loses the lock after two seconds; when it wakes, two processes do the work at once for
+ * shows twice a second that it is alive. One that hangs loses the lock after two seconds; when it wakes, two processes do the work at once for
  * a moment, which all work under such a lock allows. So it saves work, and never guards money.
  */
 import { sleep, type Clock } from "../kernel/clock.ts";

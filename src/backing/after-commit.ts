@@ -1,8 +1,8 @@
 /**
  * Notifications of what a transaction changed. They leave after its commit, so that whoever hears one reads what it announces. A
- * transaction that is rolled back announces nothing, and one that changes many things sends each topic once. No caller has to
- * remember it: the handle of the database does it for every transaction, and a handle that cannot refuses the change. As with every broadcast, correctness does not depend on the delivery: a
- * process that ends right after a commit sends nothing.
+ * transaction that is rolled back announces nothing, and one that changes many things sends each topic once. No caller has to remember
+ * it: the handle of the database does it for every transaction, and a handle that cannot refuses the change. As with every broadcast,
+ * correctness does not depend on the delivery: a process that ends right after a commit sends nothing.
  */
 import type { Database, Queries, Transaction } from "./backing.ts";
 import type { Notification } from "./bus.ts";

@@ -94,7 +94,7 @@ export interface Bus extends AsyncDisposable {
   request(service: Service, payload: Uint8Array): Promise<Reply>;
   /** How many requests to a service may be in flight now; at least 1. Callers batch what exceeds it. */
   width(service: Service): number;
-  /** For how long no server of a service was heard, in milliseconds; 0 where it is in this process. */
+  /** How long no server of a service has been heard, in milliseconds; 0 where it is in this process. */
   silentMs(service: Service): number;
   /** Replies to requests until disposed. A request whose handler throws gets no reply. Disposing waits for running handlers. */
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable>;
@@ -137,8 +137,8 @@ export interface Bus extends AsyncDisposable {
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   /**
-   * Like `scatter`, for questions that may be answered without all servers: resolves with the replies that came in time. A server that was
-   * waited for in vain is not waited for again before it shows that it lives.
+   * Like `scatter`, for questions that may be answered without all servers: resolves with the replies that came in time. A server that did
+   * not reply in time is not waited for again until it shows that it is alive.
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
@@ -153,7 +153,7 @@ export interface Bus extends AsyncDisposable {
  * the batches become larger, and each event costs less, while a few events wait no longer than before.
  */
 export interface Pace {
-  /** Most events of one batch. After a full one the next comes at once. */
+  /** The most events in one batch. After a full one the next comes at once. */
   messagesMax: number;
   /** Between the starts of two batches, at least; absent: 0. */
   everyMs?: number;

@@ -123,10 +123,10 @@ export interface LendRequest extends Pick<
   month: Month;
   /** Less than this is of no use. */
   least: NanoUsd;
-  /** At most so much is lent, and so many places. */
+  /** At most this much is lent, and this many places. */
   amount: NanoUsd;
   places: number;
-  /** Requests may be decided with it for so long, or until the month ends. */
+  /** How long requests may be decided with it, unless the month ends before. */
   lifeMs: number;
 }
 
@@ -256,7 +256,7 @@ export interface Counters extends AsyncDisposable {
    * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
    */
   lend(request: LendRequest): Promise<LendReply>;
-  /** Releases what blocks do not keep, and counts their requests in the windows. Works on a workspace that is not ready, too. */
+  /** Releases what blocks do not keep, and counts their requests in the windows. Works even on a workspace that is not ready. */
   takeBack(back: TakeBack): Promise<void>;
   /**
    * Names the state in which a workspace is not ready. A loader calls this first and gathers then: if another loader is faster,
@@ -281,7 +281,7 @@ export interface Counters extends AsyncDisposable {
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
   /** At one moment, for the month of the store's clock. `key` null: for no key. `blocks`: what these hold is read, too; absent: none. */
   read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
-  /** The store's clock; also the check whether it answers. */
+  /** The store's clock; this also checks that the store answers. */
   now(): Promise<number>;
 }
 

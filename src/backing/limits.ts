@@ -23,7 +23,7 @@ export const countersDeadlineMs = 250;
 export const clusterPollMs = 500;
 /** The pause before a workspace is looked for again, whose slot is on its way. */
 export const clusterRetryMs = 20;
-/** For so long a master counts after most masters said that it has not failed. */
+/** How long a master counts after most masters said that it has not failed. */
 export const clusterLeaseMs = 2_000;
 /** A lease, an answer and a call: then the failed master whose place another took is no longer asked. */
 export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
@@ -37,7 +37,7 @@ export const tombstoneMs = 60_000;
 export const budgetKeptMs = 62 * 86_400_000;
 
 // Blocks of credit and of a window, which workers lend to gateways
-/** A gateway decides with a block for so long at most. */
+/** How long a gateway may decide with a block. */
 export const blockLifeMs = 10_000;
 /** A block is at most this part of what is free of credit, months and window at the moment of lending. */
 export const blockShare = 50;
@@ -47,7 +47,7 @@ export const blockRateMin = 600;
 export const blockPlacesMin = 2;
 /** How long after its end a block may still hold credit that nothing uses, until its gateway has returned it. */
 export const blockReturnMsMax = 2_000;
-/** After a recall nothing is lent for so long. */
+/** How long nothing is lent after a recall. */
 export const blockPauseMs = 10_000;
 
 // Metering
@@ -79,7 +79,7 @@ export const databaseReadWaitMs = 500;
 export const databaseLockMs = 2_000;
 /** A transaction in which nothing happens. */
 export const databaseIdleInTransactionMs = 5_000;
-/** How often the holder of a lock shows that it lives. */
+/** How often the holder of a lock shows that it is alive. */
 export const advisoryLockBeatMs = 500;
 /** After this silence it loses the lock, and another process does the work. */
 export const advisoryLockSilenceMsMax = 2_000;
@@ -107,7 +107,7 @@ export const busSilenceMsMax = 1_000;
 export const scatterListenMs = 500;
 /** A process that is to serve requests waits so long at most until others may know of it. */
 export const busServeMs = 3_000;
-/** For so long after its last heartbeat a process is expected to reply to scattered requests: without its reply they fail. */
+/** How long after its last heartbeat a process must still reply to scattered requests: without its reply they fail. */
 export const scatterServerMemoryMs = 2_000;
 /** Requests that one server works on at once. */
 export const busRepliesInFlightMax = 256;
@@ -121,9 +121,9 @@ export const busConnectMs = 2_000;
 export const busReconnectMs = 200;
 /** How often a connection is tested. */
 export const busPingMs = 1_000;
-/** How often a link looks whether its server was cut off from the others of its cluster. */
+/** How often a link checks whether its server was cut off from the rest of its cluster. */
 export const busClusterLookMs = 1_000;
-/** Tests without an answer after which it is made anew. */
+/** After this many unanswered tests, the link connects again. */
 export const busPingsUnansweredMax = 2;
 /** One call of the event store. */
 export const busCallMs = 2_000;
@@ -147,17 +147,17 @@ export const eventDuplicateMs = 120_000;
 export const eventAckMs = 10_000;
 /** Events delivered and not acknowledged. */
 export const eventsUnacknowledgedMax = 20_000;
-/** A consumer that delivers nothing of what it has for this long is created anew. */
+/** A consumer that delivers nothing of what it has for this long is created again. */
 export const eventKeptBackMs = 5_000;
-/** A stream is divided among so many processes at most. Further ones stand by. */
+/** A stream is divided among this many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
 /** One request for events. */
 export const eventPullMs = 2_000;
-/** So many events at once are delivered again. */
+/** How many events are delivered again at once. */
 export const eventReplayMax = 256;
 /** NATS forgets a replay that its process left so long ago. */
 export const eventReplayIdleMs = 60_000;
-/** How often a worker of a new fleet looks whether a gateway has made the tables, and how long an answer may take. */
+/** How often a worker of a new fleet checks whether a gateway has made the tables, and how long an answer may take. */
 export const schemaLookMs = 200;
 /** The answer to such a look. */
 export const schemaLookMsMax = 2_000;
@@ -165,5 +165,5 @@ export const schemaLookMsMax = 2_000;
 export const eventRetryMs = 250;
 /** Longest such pause. */
 export const eventRetryMsMax = 5_000;
-/** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */
+/** A consumer whose acknowledged end did not move for this long, although there are events, is created again. */
 export const eventStalledMs = 180_000;

@@ -1,6 +1,6 @@
 /**
  * Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once, the missing ones in one
- * transaction. Processes take a lock one after the other, so any number may start at once. An applied migration that was changed, or one
+ * transaction. Processes take a lock one after another, so any number may start at once. An applied migration that was changed, or one
  * that this version does not know, is an error: the two do not fit, and a person has to decide.
  * Other processes of a fleet wait for the first schema and need not be started in order.
  */
@@ -23,7 +23,7 @@ export interface Migration {
   text: string;
 }
 
-/** The transaction lock that migrating processes take one after the other: "weir" in ASCII. */
+/** The transaction lock that migrating processes take one after another: "weir" in ASCII. */
 const lockNumber = 0x77656972;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Values in PostgreSQL's text form, for statements over many rows: an array or an array of records is one parameter in place of one a
+ * Values in PostgreSQL's text form, for statements over many rows: an array or an array of records is one parameter instead of one for each
  * value, at half the cost of the library for each element. A text with half of a surrogate pair is refused here, with the SQLSTATE that the
  * database would give: encoded as UTF-8 it would be stored as another text.
  */

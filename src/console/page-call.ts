@@ -56,7 +56,7 @@ function matched(path: string, pattern: string): Record<string, string> | null {
   return params;
 }
 
-/** The parts of a path, at most so many, with the rest in the last one. */
+/** The parts of a path, at most this many, with the rest in the last one. */
 function withRest(parts: string[], count: number): string[] {
   return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join("/")];
 }

@@ -1,6 +1,7 @@
 /**
- * What the forms of all pages share: the hidden fields that name the action and prove that the form is of this session, what a form shows
- * after it was refused, and the request to sign in again. That request comes before a form is filled in, so that nothing typed is lost.
+ * What the forms of all pages share: the hidden fields that name the action and prove that the form belongs to this session, what a form
+ * shows after it was refused, and the request to sign in again. That request comes before a form is filled in, so that nothing typed is
+ * lost.
  */
 import { isRecent } from "../accounts/sessions/session.ts";
 import { markup, type Html } from "../http/html.ts";

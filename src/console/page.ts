@@ -88,7 +88,7 @@ export interface PageCall {
   nowMs: number;
   /** Where people reach the service, such as https://weir.example.com. */
   publicUrl: string;
-  /** For the account page: passwords are no part of the control API. */
+  /** For the account page: passwords are not part of the control API. */
   parts: ConsoleParts;
   /**
    * Calls an endpoint of the control API in this process, with the viewer's rights and the checks that HTTP has. What is given and what

@@ -1,5 +1,5 @@
 /**
- * Answers that lead to another page. After a form the browser gets the page anew, so that loading it again sends nothing twice; what was
+ * Answers that lead to another page. After a form the browser gets the page again, so that loading it again sends nothing twice; what was
  * done is said there, by a cookie that no other host can set. Paths to go on to come from an address, so that only those of the Console
  * are taken.
  */
@@ -9,7 +9,7 @@ import type { Notice } from "./look/parts.ts";
 const saidName = "weir-said";
 const saidMs = 30_000;
 
-/** After a form: the browser gets the page anew, so that loading it again sends nothing twice. */
+/** After a form: the browser gets the page again, so that loading it again sends nothing twice. */
 export function seeOther(path: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ location: path, "cache-control": "no-store" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);

@@ -74,7 +74,7 @@ type Framed = Pick<PageCall, "viewer" | "workspace" | "path">;
 
 function surroundings(page: Page, { viewer, workspace, path }: Framed): Surroundings {
   const current = workspace.id === "" ? null : workspace;
-  // Beside their account, people keep the menu of a workspace. The operator's pages are of none.
+  // On the pages of their account, people keep the menu of a workspace. The operator's pages belong to none.
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
   const sections = [
     ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),

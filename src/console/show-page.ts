@@ -117,7 +117,7 @@ async function switchOn(feature: EarlyAccessFeature, call: PageCall): Promise<Ac
   return { goTo: call.path, said: "It is switched on for the workspace." };
 }
 
-// In place of an admin's pages, until their session has a second factor. Workspaces in which they are no admin stay open.
+// In place of an admin's pages, until their session has a second factor. Workspaces in which they are not an admin stay open.
 
 /** null: the viewer needs none here. */
 async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {

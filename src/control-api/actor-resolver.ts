@@ -1,6 +1,6 @@
 /**
  * Resolves a request's principal to the actor in the workspace that the request concerns. A missing workspace, and one where the person
- * is no member, get the same error, so that existing ones stay hidden; the same holds for resources found by an id. An admin's session
+ * is not a member, get the same error, so that existing ones stay hidden; the same holds for resources found by an id. An admin's session
  * without a second factor gets no rights of that workspace.
  */
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
@@ -38,7 +38,7 @@ interface FoundResource {
   named: string | undefined;
   /** The resource's workspace. */
   workspace: WorkspaceId;
-  /** The error for an unknown id, also thrown if the person is no member of the workspace, so that existing ids stay hidden. */
+  /** The error for an unknown id, also thrown if the person is not a member of the workspace, so that existing ids stay hidden. */
   unknown: DomainError;
 }
 
@@ -91,7 +91,7 @@ async function memberIn(named: string, person: Person, sources: Sources) {
   return { workspace, actor };
 }
 
-/** A missing workspace gets the same error as one where the person is no member. */
+/** A missing workspace gets the same error as one where the person is not a member. */
 async function findMemberIn(named: string, person: Person, sources: Sources) {
   try {
     const workspace = await findWorkspace(named, sources);

@@ -43,7 +43,7 @@ interface Allowance {
   atMs: number;
 }
 
-/** Compares tokens, and counts the wrong ones of each address. A request without a token is no guess. */
+/** Compares tokens, and counts the wrong ones of each address. A request without a token is not a guess. */
 export class OperatorAuthenticator implements Authenticator {
   readonly #digest: Buffer;
   readonly #clock: Clock;
@@ -102,7 +102,10 @@ export class OperatorAuthenticator implements Authenticator {
   }
 }
 
-/** Opens the control API to the Console's pages, by the cookie of a sign-in. A request with an `Authorization` header is no session's. */
+/**
+ * Opens the control API to the Console's pages, by the cookie of a sign-in. A request with an `Authorization` header does not belong to a
+ * session.
+ */
 export class SessionAuthenticator implements Authenticator {
   readonly #sources: { sql: Database; clock: Clock };
 
@@ -110,7 +113,7 @@ export class SessionAuthenticator implements Authenticator {
     this.#sources = sources;
   }
 
-  /** @throws DomainError unauthorized for an ended session; forbidden for a change that another site sends, or one that is no JSON */
+  /** @throws DomainError unauthorized for an ended session; forbidden for a change that another site sends, or one that is not JSON */
   async authenticate(request: Request): Promise<Principal | null> {
     const token = request.headers.has("authorization") ? null : sessionToken(request);
     if (token === null) return null;

@@ -43,7 +43,7 @@ export const sessionFileWaitMs = 60_000;
 export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
-/** How long a deletion may be waited for. */
+/** How long a caller waits for a deletion. */
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks
@@ -53,15 +53,15 @@ export const modelCheckMsMax = 600_000;
 // Control API
 /** One call of the control API. */
 export const controlDeadlineMs = 10_000;
-/** Rows of the request log where no number is named. */
+/** Rows of the request log by default. */
 export const logRowsDefault = 100;
-/** Most rows of the request log at once. */
+/** The most rows of the request log at once. */
 export const logRowsMax = 1_000;
 /** Most keys at once, where a `limit` is asked for. */
 export const keyRowsMax = 1_000;
-/** Most rows of the audit log at once. */
+/** The most rows of the audit log at once. */
 export const auditRowsMax = 1_000;
-/** Most members of a workspace at once. */
+/** The most members of a workspace at once. */
 export const memberRowsMax = 1_000;
 /** Invitations, new roles and reactivations by a workspace's admins in an hour: an invitation is a mail to any address. */
 export const memberChangesPerHourMax = 100;

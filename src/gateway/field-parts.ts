@@ -1,7 +1,7 @@
 /**
  * The parts of a field in the table of a generation's fields: its place on the wire, its column, and how answers show it. `field` checks
  * that they fit: the column stores what the wire has, and both answers take the same value. The common ways to store and to show a value
- * stand here, so that the table only names them.
+ * are here, so that the table only names them.
  *
  * What a column is read as follows from the view that takes it. As with the result of any statement, no type knows whether the database
  * agrees; tests of the log do.
@@ -42,7 +42,7 @@ export type Routing = Static<typeof Routing>;
 
 interface Wire<Group extends "prices" | "usage" | null, Schema extends TSchema> {
   place: number;
-  /** The object of the settlement that it stands in; null: in none. */
+  /** The object of the settlement that it is in; null: in none. */
   group: Group;
   schema: Schema;
   /** Few settlements have it: it stands under its name in an object behind the values. */

@@ -1,15 +1,15 @@
 /**
- * The fields of a generation: each stands here once, with its place on the wire, its column and everything that shows it. The codec of
+ * The fields of a generation: each is here once, with its place on the wire, its column and everything that shows it. The codec of
  * settlements, the statements that write and read the log, the API, GET /generation, the CSV, the CLI's list and the page of a request
  * read this table, and their types derive from it.
  *
  * A number is a place in the list that it belongs to: in the settlement, in the type `booked_generation`, in the answer of GET
- * /generation, in the CSV, in the CLI's list, on the page. A new field takes the next one, so that whoever reads by place stays right; on
+ * /generation, in the CSV, in the CLI's list, on the page. A new field takes the next one, so that readers by place stay right; on
  * the wire it is `rare`, which an older reader ignores. The API has the fields in the order of this table. A test compares the columns
  * with the database, and sees that no place is empty or taken twice.
  *
- * A request's page shows some fields in forms of its own, which stand there, as do the columns of the Console's lists. How a charge came
- * about is no field: detail.ts computes it.
+ * A request's page shows some fields in forms of its own, which are there, as do the columns of the Console's lists. How a charge came
+ * about is not a field: detail.ts computes it.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { monthOf } from "../kernel/clock.ts";
@@ -202,7 +202,7 @@ export const generationFields = {
     answer: [13, "native_tokens_reasoning"],
     csv: 16,
   }),
-  /** The bound of the tier that the prices are of. Absent: no tier. */
+  /** The bound of the tier that has these prices. Absent: no tier. */
   tierAboveTokens: field({
     wire: rare(25, Count),
     column: stored(30, "tier_above_tokens", (bound: number | undefined) => storableOrNone(bound ?? 0)),
@@ -335,7 +335,7 @@ type Table = typeof generationFields;
 type Name = keyof Table;
 type With<Part extends string> = { [K in Name]: Table[K] extends Record<Part, unknown> ? K : never }[Name];
 
-/** The part of a settlement's schema that stands in a group; null: in none. */
+/** The part of a settlement's schema that is in a group; null: in none. */
 type Wired<Group> = {
   [K in With<"wire"> as Table[K]["wire"]["group"] extends Group ? K : never]: Table[K]["wire"]["schema"];
 };

@@ -67,15 +67,18 @@ export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 /** Settlements in one transaction of the ledger. */
 export const settlementTransactionMax = 4_000;
-/** Between the starts of two of metering's deliveries: the longer the first took, the longer, which makes transactions large under load. */
+/**
+ * The least time between the starts of two of metering's deliveries. It grows with the time that the first took, which makes transactions
+ * large under load.
+ */
 export const settlementPaceMs = 100;
 /** And at most; no pause after the most events. */
 export const settlementPaceMsMax = 500;
-/** Most events that it takes at once. */
+/** The most events that it takes at once. */
 export const settlementEventsMax = 64;
 /** Models that metrics name; what is charged for further ones is counted as "other". */
 export const modelLabelsMax = 1_000;
-/** A gateway with so many generations without a confirmed charge admits no more. */
+/** A gateway with this many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
 /** Lag of the ledger above which no workspace is admitted. */
 export const meteringLagMsMax = 300_000;
@@ -119,9 +122,9 @@ export const ledgerCheckBatchMs = 250;
 export const ledgerServerMs = 100;
 /** While the database hangs, requests with known keys go on after this wait. */
 export const ledgerServerAnswerMs = 1_000;
-/** How often metering looks whether settlements have to be booked again. */
+/** How often metering checks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
-/** What was stored for so long before a server was last seen is booked again on the next one: a standby may have lagged behind. */
+/** How far back, from when a server was last seen, what it stored is booked again on the next one: a standby may have lagged behind. */
 export const ledgerReplayLagMs = 300_000;
 /** A key record that is used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;
@@ -145,9 +148,9 @@ export const backlogPollMs = 5_000;
 // The spool and the settlement publisher
 /** A file of the spool. */
 export const spoolSegmentBytesMax = 1024 * 1024;
-/** How often the progress of open generations is written to the spool, and after how long unchanged progress is written again. */
+/** How often the progress of open generations is written to the spool, and how soon unchanged progress is written again. */
 export const progressMs = 900;
-/** After how long it writes an unchanged progress again. */
+/** How soon it writes unchanged progress again. */
 export const progressRefreshMs = 30_000;
 /** Events under way from a spool to the bus. */
 export const publishesInFlightMax = 4;
@@ -171,9 +174,9 @@ export const pruneMs = 15_000;
 // The log
 /** How far the time in an id may be from the admission, which another clock gives, so that filters by time find the row. */
 export const logSkewMs = 600_000;
-/** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
+/** A search by outcome, which no index has, reads this many rows at most, in this many reads of this many rows. */
 export const logSearchRowsMax = 3_000;
-/** In so many reads. */
+/** In this many reads. */
 export const logSearchReadsMax = 16;
 /** Rows of each such read. */
 export const logSearchReadRowsMax = 1_000;
@@ -243,7 +246,7 @@ export const keyUsageWaitMs = 5_000;
 export const statementCheckMs = 60_000;
 /** After the end of a month, its statement closes at the earliest: a hold lives for twenty minutes. */
 export const statementWaitMs = 1_500_000;
-/** Waiting settlements of a month are closed over: what one delivery of metering takes is no lag. */
+/** Waiting settlements of a month are closed over: what one delivery of metering takes is not lag. */
 export const statementBacklogMax = 64;
 /** Lines of a statement; the cheapest beyond are summed in one. */
 export const statementLinesMax = 10_000;
@@ -251,7 +254,7 @@ export const statementLinesMax = 10_000;
 export const statementMovementsMax = 1_000;
 /** A statement of the database while it closes. */
 export const statementCloseMsMax = 600_000;
-/** A statement that is open is summed when it is asked for. */
+/** An open statement is summed on request. */
 export const statementReadMsMax = 8_000;
 /** Closed statements of a list where it has no `limit`. */
 export const statementRowsDefault = 24;
@@ -273,7 +276,7 @@ export const sweepBatchMax = 200;
 export const reconcileMs = 60_000;
 /** Pause of the prober between its rounds. */
 export const proberPauseMs = 5_000;
-/** How often it looks whether answers that began before have ended. */
+/** How often it checks whether answers that began before have ended. */
 export const inFlightPollMs = 50;
 
 // Models and providers
@@ -285,7 +288,7 @@ export const launchChecksPollMs = 10_000;
 export const launchChecksReadMs = 2_000;
 /** Pause before they are read again when the database did not answer. */
 export const launchChecksRetryMs = 500;
-/** Prompt that a provider is taken to add itself. */
+/** The prompt that a provider is assumed to add itself. */
 export const hiddenInputTokensDefault = 64;
 /** The same where tools are sent. */
 export const hiddenInputTokensWithTools = 1_024;

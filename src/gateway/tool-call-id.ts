@@ -2,7 +2,8 @@
  * What a model wants back with its tool calls: Gemini's signature, Claude's thoughts, the encrypted reasoning of the Responses API. The id
  * is the only part of a call that every client returns unchanged (the official SDK's tool runner drops all else), so this travels within
  * the id. The name of who gets it back travels with it, because no other model may receive it. Nothing is stored for it here.
- * Calls without an id get one that is unique in the conversation. An id that a client has changed has no signature, and goes on as it is.
+ * Calls without an id get one that is unique in the conversation. An id that a client has changed has no signature, and is sent on as it
+ * is.
  */
 const mark = ".sig.";
 

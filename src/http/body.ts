@@ -86,7 +86,7 @@ class SlowBodyError extends Error {
 
 export class BodyPace {
   readonly #clock: Clock;
-  /** How far the body was behind before the present wait. Bytes make it up, but earn no time in advance. */
+  /** How far the body was behind before the current wait. Bytes make it up, but earn no time in advance. */
   #behindMs = 0;
   #waitsSince: number | null = null;
   #refuse: ((error: SlowBodyError) => void) | null = null;
@@ -101,7 +101,7 @@ export class BodyPace {
     return this.#behindMs + (this.#waitsSince === null ? 0 : this.#clock.monotonic() - this.#waitsSince);
   }
 
-  /** Ends the body: the present wait, or else the next one, rejects. */
+  /** Ends the body: the current wait, or else the next one, rejects. */
   end(): void {
     this.#isEnded = true;
     this.#refuse?.(new SlowBodyError());

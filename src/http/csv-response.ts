@@ -1,6 +1,6 @@
 /**
- * A table as a file: https://www.rfc-editor.org/rfc/rfc4180. A cell that a spreadsheet would run as a formula, also after spaces and in
- * wide characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection
+ * A table as a file: https://www.rfc-editor.org/rfc/rfc4180. A cell that a spreadsheet would run as a formula, even after spaces or in wide
+ * characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection
  */
 
 interface CsvTable {

@@ -2,7 +2,7 @@
  * The tokens of a JSON text as bytes: brackets, braces, commas, colons and strings. Numbers and words between them are skipped. Its
  * users bound or split a text before it is parsed.
  *
- * The time is linear in bytes, also against texts made to be slow, and nothing is copied. Long strings are searched natively. A text
+ * The time is linear in bytes, even against texts made to be slow, and nothing is copied. Long strings are searched natively. A text
  * may come in pieces, cut anywhere. It does not validate: what is not JSON is left to the parser.
  */
 
@@ -69,7 +69,7 @@ export class JsonTokens {
     return noToken;
   }
 
-  /** Continues with the next piece of the same text, also within a string that the last piece cut. */
+  /** Continues with the next piece of the same text, even within a string that the last piece cut. */
   continueIn(piece: Uint8Array): void {
     // An escape at the very end of the last piece includes the first byte of this one.
     const at = this.end - this.bytes.length;

@@ -4,7 +4,7 @@
  * JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. So a scan counts both first, in one pass without
  * allocating memory. Half a surrogate pair is refused, because providers reject it with various errors. The last of repeated keys
  * counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is checked and priced, and providers
- * get it written anew, never the client's bytes.
+ * get it written again, never the client's bytes.
  */
 import { invalidRequest } from "../kernel/errors.ts";
 import { quote, backslash, colon, comma, openBracket, openBrace, isBlank, JsonTokens, noToken } from "./json-tokens.ts";
@@ -17,7 +17,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * @throws GatewayError invalid_request for bytes that are not UTF-8, not JSON, too deep or no object, or have too many fields or values
+ * @throws GatewayError invalid_request for bytes that are not UTF-8, not JSON, too deep or not an object, or have too many fields or values
  */
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
   scanJson(bytes, valuesMax === undefined ? {} : { valuesMax });
@@ -85,7 +85,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Half a surrogate pair is no text: providers reject it with various errors, and its size in UTF-8 is undefined. */
+/** Half a surrogate pair is not text: providers reject it with various errors, and its size in UTF-8 is undefined. */
 function requirePairs(bytes: Uint8Array, { start, end }: JsonTokens): void {
   for (let at = start; at < end; at++) {
     if (bytes[at] !== backslash) continue;

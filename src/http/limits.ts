@@ -25,5 +25,5 @@ export const refusedBodyIdleMs = 1_000;
 export const largeBodiesBytesPerSecond = 32 * 1024 * 1024;
 
 // Tools API, from the specification
-/** Most rows of a list; by the specification. */
+/** The most rows of a list, from the specification. */
 export const listRowsMax = 200;

@@ -86,7 +86,7 @@ export function pageHeaders({ style, scripts, forms, connects = false }: PagePol
   };
 }
 
-/** A stylesheet or script that stands in its pages. */
+/** A stylesheet or script that is in its pages. */
 export interface Asset {
   element: Html;
   /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */

@@ -91,7 +91,7 @@ export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
 }
 
-/** The bytes of the last id: one text made of them costs less than one joined of its parts. */
+/** The bytes of the last id: one text made from them costs less than one joined from parts. */
 const lastDigits = Buffer.alloc(timeDigits + randomDigits);
 const alphabetBytes = Buffer.from(alphabet, "latin1");
 /** The time whose digits are in there. */

@@ -49,7 +49,7 @@ export function parsePricePerMillion(text: string): PicoUsdPerToken {
 
 /** Formats a price back to USD per 1M tokens, without trailing zeros beyond two decimals. */
 export function formatPricePerMillion(price: PicoUsdPerToken): string {
-  // Seven of the nine decimals may go.
+  // Up to seven of the nine decimals are dropped.
   return formatUsd(price * picoPerNano).replace(/0{1,7}$/, "");
 }
 

@@ -1,11 +1,11 @@
 /**
  * The address of a client behind proxies that the operator names. A proxy appends the address that it was called from to
- * `X-Forwarded-For`, so the last one that is no trusted proxy's is the client's. Everything before it may have been written by the
+ * `X-Forwarded-For`, so the last one that is not a trusted proxy's is the client's. Everything before it may have been written by the
  * client itself and is ignored.
  */
 import { BlockList, isIP } from "node:net";
 
-/** More are no chain of proxies. */
+/** A longer list is not a chain of proxies. */
 const hopsMax = 32;
 
 export class TrustedProxies {

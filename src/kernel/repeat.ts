@@ -14,7 +14,7 @@ export interface Repetition {
   pauseFirst?: boolean;
   /** Subscribes to notifications: one ends the pause, and one that arrives during a round skips the pause after it. */
   wakeOn?: (wake: () => void) => Disposable;
-  /** The pause after so many failed rounds in a row; no notification ends it. Without it, a failed round is followed by `everyMs`. */
+  /** The pause after this many failed rounds in a row; no notification ends it. Without it, a failed round is followed by `everyMs`. */
   retryMs?: (failures: number) => number;
   onError: (error: unknown) => void;
 }

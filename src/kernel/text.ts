@@ -49,7 +49,7 @@ export function byCodeUnits(one: string, other: string): number {
 
 /**
  * Invisible characters that change how others look: marks that turn the direction of writing or are read as nothing, and
- * line ends that are no line ends. Joiners stay, since words and signs are made with them.
+ * line ends that are not line ends. Joiners stay, since words and signs are made with them.
  */
 const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 

@@ -63,7 +63,7 @@ function inMiB(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`;
 }
 
-/** None for a folder that is missing, no folder or closed to this user: whoever needs it reports that. */
+/** None for a folder that is missing, is a file or is closed to this user: its user reports that. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -148,7 +148,7 @@ function hasQueued(calls: Calls, listener: number): boolean {
 const afInet = 2;
 const sockStream = 1;
 
-/** Replaces the listener by an idle socket in one step, so that no one else gets its descriptor; the kernel closes the listener. */
+/** Replaces the listener with an idle socket in one step, so that no one else gets its descriptor; the kernel closes the listener. */
 function replace(calls: Calls, listener: number): boolean {
   const idle = calls.socket(afInet, sockStream, 0);
   if (idle < 0) return false;

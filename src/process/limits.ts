@@ -24,7 +24,7 @@ export const handshakeMsMax = 500;
 export const acceptQueueMsMax = 400;
 
 // The lock of a data folder
-/** How often an owner shows that it lives, to processes that cannot see it: those of other containers. */
+/** How often an owner shows that it is alive, to processes that cannot see it: those of other containers. */
 export const lockBeatMs = 2_000;
 /** An owner of another container that shows no sign for this long counts as dead. */
 export const lockSilenceMsMax = 15_000;
@@ -52,7 +52,7 @@ export const telemetryFlushMs = 2_000;
 export const turnMicroseconds = 500;
 
 // Scans, findings
-/** Documents that each project keeps, its present one among them: `SBOMS_KEPT`. */
+/** Documents that each project keeps, its current one among them: `SBOMS_KEPT`. */
 export const sbomsKeptDefault = 20;
 /** The most that `SBOMS_KEPT` may be. */
 export const sbomsKeptMax = 10_000;

@@ -1,5 +1,5 @@
 /**
- * The owner of a data folder, as the file DATA_DIR/lock names it, and whether it lives.
+ * The owner of a data folder, as the file DATA_DIR/lock names it, and whether it is alive.
  *
  * A process is recognized by its id, its start time and the boot, so that a dead one with a reused id is not taken for the owner. Ids
  * are valid only at one place: a namespace of process ids of one boot of one machine. An owner elsewhere cannot be looked up, so its
@@ -19,7 +19,7 @@ export interface Owner extends ProcessIdentity {
   id: string;
   /** Where its process id is valid; null: the file does not say. */
   place: string | null;
-  /** When it last showed that it lives. */
+  /** When it last showed that it is alive. */
   beatMs: number;
 }
 
@@ -54,7 +54,7 @@ export async function beat(path: string, clock: Clock): Promise<void> {
   await utimes(path, clock.now() / 1_000, clock.now() / 1_000);
 }
 
-/** The folder has a living owner. */
+/** The folder has a live owner. */
 export class LockedError extends Error {
   override name = "LockedError";
   readonly folder: string;

@@ -7,7 +7,7 @@
  *
  * Processes that want the lock exclude each other by claims. Each creates a claim file with its own name, then reads the others; if
  * another claim's process lives, it withdraws and tries again. Of two processes the later always sees the earlier's claim, and since a
- * claim is named after its process, removing a dead one never removes a living one.
+ * claim is named after its process, removing a dead one never removes a live one.
  */
 import { randomInt } from "node:crypto";
 import { mkdir, rename, rm, readdir, stat, writeFile } from "node:fs/promises";
@@ -115,7 +115,7 @@ async function takeFromDead(taker: Taker, waits: boolean): Promise<string> {
   }
 }
 
-/** @returns the id of the lock, or the living owner */
+/** @returns the id of the lock, or the live owner */
 async function takeUnlessOwned(taker: Taker): Promise<string | Owner> {
   const { home } = taker;
   const claim = await claimLock(taker);
@@ -132,7 +132,7 @@ async function takeUnlessOwned(taker: Taker): Promise<string | Owner> {
 const claimAttemptsMax = 100;
 const claimPauseMs = 20;
 
-/** Gets the right to read the lock and to replace it by the claim. @throws LockedError if others keep claiming for seconds */
+/** Gets the right to read the lock and to replace it with the claim. @throws LockedError if others keep claiming for seconds */
 async function claimLock({ home, self, place, clock }: Taker): Promise<{ path: string; id: string }> {
   const id = newInternalId(clock.now());
   const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${place}~${id}`;
@@ -147,7 +147,7 @@ async function claimLock({ home, self, place, clock }: Taker): Promise<{ path: s
   }
 }
 
-/** Removes a file that could not be written, as on a full disk: it would stay as the claim of a living process. */
+/** Removes a file that could not be written, as on a full disk: it would stay as the claim of a live process. */
 async function writeClaim(path: string, text: string, clock: Clock): Promise<void> {
   try {
     await writeFile(path, text, { mode: 0o600 });
@@ -164,7 +164,7 @@ interface Claimant {
   clock: Clock;
 }
 
-/** Another living process that claims the lock. Removes the claims of dead ones. */
+/** Another live process that claims the lock. Removes the claims of dead ones. */
 async function otherClaimant(home: string, { own, place, clock }: Claimant): Promise<ProcessIdentity | null> {
   for (const name of await readdir(home)) {
     const match = name === own ? null : /^lock\.claim\.(\d+)\.([^.]+)\.(?:([^.~]+)~)?[^.~]+$/.exec(name);

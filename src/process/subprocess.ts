@@ -2,8 +2,8 @@
  * Runs a program of ours in a subprocess: it reads its input from stdin and writes its result as lines to stdout, within a deadline.
  *
  * Its priority is low, so that chats get the cores first. The parent lowers it, and all threads inherit it: a program that lowered its
- * own would first have started, which is the most expensive part. An early end shows only by missing lines; the reader of the lines has
- * to notice.
+ * own would first have started, which is the most expensive part. An early end shows only in missing lines, which their reader has to
+ * notice.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../kernel/clock.ts";
 
-/** What the program reads: bytes, or a file from its present position. */
+/** What the program reads: bytes, or a file from its current position. */
 export type SubprocessInput = readonly Uint8Array[] | { fd: number };
 
 export class SubprocessTimeoutError extends Error {

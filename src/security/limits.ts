@@ -1,4 +1,4 @@
-/** The limits of the security platform and its tools API: every bound of the wing with its unit, so that none stands in a verb. */
+/** The limits of the security platform and its tools API: every bound of the wing with its unit, so that none is in a verb. */
 
 // Quotas: what a workspace stores
 /** Tickets of any kind in an hour. */
@@ -63,17 +63,17 @@ export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
 
 // Tools API, from the specification
-/** The message of a ticket, and each long text of a bug; by the specification. */
+/** The message of a ticket, and each long text of a bug, from the specification. */
 export const ticketTextCharactersMax = 8_000;
-/** `context`; by the specification. */
+/** `context`, from the specification. */
 export const ticketContextCharactersMax = 500;
-/** `tool_name`; by the specification. */
+/** `tool_name`, from the specification. */
 export const toolNameCharactersMax = 120;
-/** `attachment_path`; by the specification. */
+/** `attachment_path`, from the specification. */
 export const attachmentPathCharactersMax = 4_096;
-/** An attached file; by the specification. */
+/** An attached file, from the specification. */
 export const attachmentBytesMax = 50 * 1024 * 1024;
-/** The best rating; by the specification. */
+/** The best rating, from the specification. */
 export const feedbackRatingMax = 5;
 
 // Tools API
@@ -83,9 +83,9 @@ export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 /** Time for one call. */
 export const toolsDeadlineMs = 10_000;
-/** Tickets of a list where no number is named. */
+/** Tickets in a list by default. */
 export const ticketRowsDefault = 25;
-/** Projects of a list where no number is named; by the specification. */
+/** Projects in a list by default, from the specification. */
 export const projectRowsDefault = 20;
 /** Products, likewise. */
 export const productRowsDefault = 50;
@@ -251,13 +251,13 @@ export const findingNoteCharactersMax = 2_000;
 export const pathStepsMax = 64;
 /** Size of the components of a remediation as JSON. */
 export const remediationComponentsBytesMax = 400_000;
-/** Events of a finding that a list shows where no number is named. */
+/** Events of a finding that a list shows by default. */
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities
-/** Findings of a list where no number is named; by the specification. */
+/** Findings in a list by default, from the specification. */
 export const findingRowsDefault = 50;
-/** Vulnerabilities of a list where no number is named; by the specification. */
+/** Vulnerabilities in a list by default, from the specification. */
 export const vulnerabilityRowsDefault = 25;
 /**
  * Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. A page with very long names is
@@ -288,7 +288,7 @@ export const lockFileFieldsMax = 200_000;
 export const lockFilePackagesMax = 100_000;
 /** Dependencies between the packages of one file. */
 export const lockFileNeedsMax = 500_000;
-/** Versions of one package of PyPI, each for other platforms. */
+/** Versions of one PyPI package, each for different platforms. */
 export const lockFileVersionsMax = 1_000;
 /** Packages without a pinned version in one file. */
 export const lockFileSkippedMax = 1_000;
@@ -372,15 +372,15 @@ export const repositoryAddressCharactersMax = 1_024;
 export const repositoryNotPinnedShownMax = 20;
 
 // Synchronizations of advisories
-/** A synchronization that the service runs itself; npm's archive takes some minutes. */
+/** A synchronization that the service runs itself; npm's archive takes a few minutes. */
 export const advisorySyncMs = 2 * 3_600_000;
-/** Between two times that such a run shows that it lives, and without which it counts as lost. */
+/** Between two times that such a run shows that it is alive, and without which it counts as lost. */
 export const advisorySyncSeenMs = 1_000;
 /** After this silence it counts as lost, and another one may begin. */
 export const advisorySyncSilenceMs = 60_000;
-/** Between two begins of a run where the operator named a source, and between two looks at whether one is due. */
+/** How often a run begins where the operator named a source. */
 export const advisorySyncEveryMs = 24 * 3_600_000;
-/** Between two looks at whether one is due. */
+/** How often the service checks whether a run is due. */
 export const advisorySyncLookMs = 3_600_000;
 /** A line of its progress. */
 export const advisorySyncProgressCharactersMax = 300;

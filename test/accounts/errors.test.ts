@@ -1,4 +1,4 @@
-/** What a caller of the control and tools APIs hears of an error that nobody expected. */
+/** What a caller of the control and tools APIs learns of an unexpected error. */
 import { expect, test } from "bun:test";
 import { unexpectedError } from "../../src/accounts/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";

@@ -6,7 +6,7 @@ import type { Rule } from "./rules.ts";
 import { importsOf, sourceFiles, withoutComments, type SourceTree } from "./source-tree.ts";
 
 const folderEntriesMin = 4;
-/** Files that one neighbour alone imports: where two ideas meet in one place, judgement keeps them apart. */
+/** How many files may have a single importer in their folder: some are ideas of their own that meet in one place. */
 const singleImportersMax = 40;
 /** Above this, a file with tests of its own stands alone. */
 const ownFileLinesMin = 150;

@@ -1,4 +1,4 @@
-/** How long `work` takes, in milliseconds, at the quickest of five times: on a busy machine any single one may be late. */
+/** How long `work` takes, in milliseconds, in the fastest of five runs: on a busy machine any single run may be slow. */
 export async function quickestMs(work: () => Promise<unknown>): Promise<number> {
   const taken: number[] = [];
   for (let count = 0; count < 5; count++) {

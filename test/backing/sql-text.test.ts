@@ -4,7 +4,7 @@ import { arrayText, recordsText } from "../../src/backing/sql-text.ts";
 import { columnFields } from "../../src/gateway/generation-fields.ts";
 import { databases } from "../support/servers/databases.ts";
 
-/** Any text that PostgreSQL can store, with those often that an array or a record would quote. */
+/** Any text that PostgreSQL can store, often one that an array or a record would quote. */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', "\\", "(", ")", "{", "}", ",", " ", "\n", "\t", "'", "a", "NULL") }),
   fc.string({ unit: "grapheme" }),

@@ -28,7 +28,7 @@ export function measured(contender: string, load: string, failed = 0): Measureme
 }
 
 export const peers = { versions: { Portkey: "1" }, leftOut: ["LiteLLM was left out"] };
-/** A sweep with other rates than the default. */
+/** A sweep with rates other than the default. */
 export function slice(contender: string, load: string, sweep: number, perSecond = 1_000): Measurement {
   const one = measured(contender, load);
   return { ...one, sweep, result: { ...one.result, perSecond }, ...(contender.startsWith("Weir") && { lagSeconds: 0.1 }) };

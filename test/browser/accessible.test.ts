@@ -24,7 +24,7 @@ describe.skipIf(chromiumPath === null)("accessibility of the pages", () => {
   }, 60_000);
 
   // Another window for each test would cost more than the test.
-  describe.each(kinds)("%s", (_, path) => {
+  describe.each(kinds.map(([kind, path], index) => [kind, path, index % 2 === 1] as const))("%s", (_, path, isDarkOnPhone) => {
     let visitor: Visit;
     let page: Page;
     beforeAll(async () => {
@@ -34,16 +34,18 @@ describe.skipIf(chromiumPath === null)("accessibility of the pages", () => {
     });
     afterAll(() => visitor[Symbol.asyncDispose]());
 
-    test("the audit finds nothing, light on a desktop and dark on a phone", async () => {
-      expect(await visitor.audit()).toEqual([]);
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.setViewportSize({ width: 360, height: 800 });
-      expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(18, 23, 26)");
+    // All pages are made of the same parts: every second one shows them dark and narrow.
+    test("the audit finds nothing, light on a desktop or dark on a phone", async () => {
+      if (isDarkOnPhone) {
+        await page.emulateMedia({ colorScheme: "dark" });
+        await page.setViewportSize({ width: 360, height: 800 });
+        expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(18, 23, 26)");
+      }
       expect(await visitor.audit()).toEqual([]);
     });
 
-    test("nothing is cut off at 320 pixels, on a phone and on a tablet", async () => {
-      for (const width of [320, 360, 768]) {
+    test("nothing is cut off at 320 pixels and on a tablet", async () => {
+      for (const width of [320, 768]) {
         await page.setViewportSize({ width, height: 800 });
         expect([width, await visitor.overflow()]).toEqual([width, 0]);
       }

@@ -1,4 +1,4 @@
-/** Windows of the browser, which one visit after the other uses: a new one costs more CPU time than most tests. */
+/** Browser windows that many visits use in turn: a new one costs more CPU time than most tests. */
 import type { Browser, Page } from "playwright-core";
 
 export interface BrowserWindow {

@@ -1,4 +1,4 @@
-/** Redis's append-only file contains every reservation, also after its release and after Redis died. */
+/** Redis's append-only file contains every reservation, even after its release and after Redis died. */
 import { expect, test } from "bun:test";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { openDistributedCounters } from "../../src/backing/redis/counters.ts";

@@ -1,4 +1,4 @@
-/** A short run of `npm run chaos`: some seconds of seeded faults, then every invariant. */
+/** A short run of `npm run chaos`: a few seconds of seeded faults, then every invariant. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/servers/services.ts";
 import type { Fault } from "./harness/faults/fault.ts";

@@ -1,4 +1,4 @@
-/** What a stranger, a member, or an admin of one workspace may not do to the others by the Console. */
+/** What a stranger, a member, or an admin of one workspace may not do to the others through the Console. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   passwordLinksMax,
@@ -41,7 +41,7 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
   };
   const setRole = (email: string, role: string) =>
     world.control.expect("PATCH", `/members/${email}`, { body: { workspace: "acme", role } });
-  /** Of the network that tests have, for all addresses together. */
+  /** Uses up the tries of the tests' network, for all addresses together. */
   const useUpTries = async (kind: "sign in" | "reset") => {
     const { sql, control } = world;
     for (let index = 0; index < signInTriesOfNetworkMax; index++)

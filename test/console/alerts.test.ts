@@ -1,4 +1,4 @@
-/** The pages of alerts: rules, webhooks with a secret that is shown once, and what was told. */
+/** The pages of alerts: rules, webhooks with a secret that is shown once, and the alerts that were sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -19,7 +19,7 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
 
   test("without rules the page says what is told anyway, and offers an admin to set one", async () => {
     const { text } = await world.get(at(""), admin);
-    expect(text).toContain("Only a refused provider key and a failed top-up are told");
+    expect(text).toContain("Admins get mail only about a refused provider key and a failed top-up");
     expect(text).toContain(`href="${at("/new")}"`);
     const auditor = await world.get(at(""), await world.signIn("auditor@acme"));
     expect(auditor.text).toContain("Only admins change alerts. Your role is auditor.");

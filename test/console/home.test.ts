@@ -1,4 +1,4 @@
-/** Home: what a new workspace is told, and what needs attention in one that is used. */
+/** Home: what a new workspace sees, and what needs attention in one that is used. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ConsoleWorld } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";

@@ -73,10 +73,10 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     }
   });
 
-  test("an admin is offered no super admin, and is told why nobody changes their own role", async () => {
+  test("an admin is offered no super admin, and sees why no one changes their own role", async () => {
     expect((await world.get(members, admin)).text).not.toContain('value="super_admin"');
     const own = (await world.get(pageOf("admin@acme"), admin)).text;
-    expect(own).toContain("Nobody changes their own membership.");
+    expect(own).toContain("You cannot change your own membership.");
     expect(own).not.toContain('value="deactivate"');
     expect((await world.get(pageOf("super_admin@acme"), admin)).text).toContain("Only a super admin changes a super admin.");
     for (const fields of [{ action: "role", role: "super_admin" }, { action: "deactivate" }])

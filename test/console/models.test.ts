@@ -206,7 +206,7 @@ test("mistyped words suggest the nearest models, and words without any likeness 
 
 test("a price that is no amount filters nothing and is named", () => {
   const { wanted, problem } = modelQuery(new URLSearchParams("price=cheap"));
-  expect([wanted.priceMax, problem]).toEqual([null, "“cheap” is no price: write an amount of USD such as 2.50."]);
+  expect([wanted.priceMax, problem]).toEqual([null, "“cheap” is not a price: write an amount of USD such as 2.50."]);
 });
 
 test("tokens are short: in thousands, and from a million on in millions", () => {

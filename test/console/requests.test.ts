@@ -156,7 +156,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       "Calls of providers",
       "60.0 s",
       "Model asked for",
-      "present prices do not give this cost",
+      "current prices do not give this cost",
     ])
       expect(text).toContain(words);
     expect(text).toContain("<bdi>‮evil</bdi>");

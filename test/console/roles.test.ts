@@ -186,7 +186,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     return { provider: "beta", key: "sk-acme-0123456789" };
   }
 
-  /** Of another workspace, to the sender. */
+  /** An invitation to another workspace, sent to the sender. */
   async function invitation(_sender: Browser, email: string | null): Promise<Record<string, string>> {
     const name = `inviting-${++people}`;
     const workspace = await world.control.workspace(name);

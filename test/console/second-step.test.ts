@@ -45,7 +45,7 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     clock().advance(totpStepMs);
     return appCode(secret, clock().now());
   };
-  /** Sets up an app by the account page. @param code of the present app, if there is one */
+  /** Sets up an app on the account page. @param code of the current app, if there is one */
   const setUp = async (browser: Browser, code = "") => {
     const secret = secretIn(await world.post("/console/account", { action: "set-up-second-factor", code }, browser));
     const confirmed = await world.post("/console/account", { action: "confirm-second-factor", code: nextCode(secret) }, browser);
@@ -216,7 +216,7 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     clock().advance(freshProofMs);
     expect((await set(later)).status).toBe(400);
     expect((await set(later, { code: nextCode(secret) })).status).toBe(303);
-    // A link stands for a forgotten password, a provider's session of somebody else's browser does not.
+    // A link replaces a forgotten password. A session at the provider, which may be another person's, does not.
     expect((await set(await world.signIn(email, { way: "oidc" }))).status).toBe(400);
     expect((await set(await world.signIn(email, { way: "link" }))).status).toBe(303);
     await reset(email);

@@ -3,9 +3,9 @@ import { firstStart } from "../../src/control-api/first-start.ts";
 import { hashKey } from "../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../src/accounts/keys/find.ts";
 import { Control } from "../support/control.ts";
-import { databases, type TestDatabase } from "../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
-describe.each(databases)("a first start on $name", ({ open }) => {
+describe.each(oneDatabase)("a first start on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

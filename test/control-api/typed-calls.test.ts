@@ -1,4 +1,4 @@
-/** What a page may give an endpoint, and what it gets. `npm run ok` checks the types: where one of these lines compiled, it would fail. */
+/** What a page may give an endpoint, and what it gets. `npm run ok` checks the types: if one of these lines compiled, it would fail. */
 import { expect, test } from "bun:test";
 import { asTyped, type GivenTo } from "../../src/control-api/endpoint.ts";
 import type { keyEndpoints } from "../../src/control-api/endpoints/keys.ts";

@@ -36,7 +36,7 @@ describe("a refused command exits with 1 and stores nothing:", () => {
   test.each<[string, () => string[], string]>([
     ["an auditor's key create", () => ["key", "create", ...inW, "--as", "auditor@w"], "as auditor"],
     ["a key create for an auditor", () => ["key", "create", ...inW, "--owner", "auditor@w"], "as auditor"],
-    ["a key create for an unknown person", () => ["key", "create", ...inW, "--owner", "nobody@w"], "no active member"],
+    ["a key create for an unknown person", () => ["key", "create", ...inW, "--owner", "nobody@w"], "not an active member"],
     ["a member's key for another person", () => ["key", "create", ...inW, "--owner", "admin@w", "--as", "member@w"], "belongs"],
     ["a member's edit of another person's key", () => ["key", "edit", "--id", key, "--rpm", "1", "--as", "member@w"], "no key"],
     ["an auditor's edit of a key", () => ["key", "edit", "--id", key, "--rpm", "1", "--as", "auditor@w"], "as auditor"],
@@ -64,7 +64,7 @@ describe("a refused command exits with 1 and stores nothing:", () => {
     [
       "an admin's own role",
       () => ["member", "set", ...inW, "--email", "admin@w", "--role", "member", "--as", "admin@w"],
-      "nobody changes their own",
+      "no one changes their own",
     ],
     ["a super admin's suspension", () => ["account", "suspend", "--email", "member@w", "--as", "super_admin@w"], "operator"],
     ["a member's look at the audit log", () => ["audit", "list", ...inW, "--as", "member@w"], "as member"],

@@ -130,7 +130,7 @@ test("with --as a member acts only with their role", async () => {
 test("a key for an owner who is no member is refused with what to do first", async () => {
   await json("workspace", "create", "--name", "owners");
   const { code, error } = await weir("key", "create", "--workspace", "owners", "--owner", "a@b.c");
-  const words = '"a@b.c" is no active member of this workspace: weir member add makes the person one';
+  const words = '"a@b.c" is not an active member of this workspace: weir member add makes the person one';
   expect([code, error]).toEqual([1, `weir: ${words}\n`]);
 });
 

@@ -78,7 +78,7 @@ for (const mode of ["embedded", "distributed"] as const) {
       return Promise.all(each);
     }
 
-    /** Acts while blocks are lent, from before to after it; otherwise again. */
+    /** Acts while blocks are lent the whole time; otherwise tries again. */
     async function whileLent<T>(customer: Customer, act: (spent: bigint) => Promise<T>): Promise<T> {
       for (let spent = 0n; ;) {
         spent += await keepBusy(customer);

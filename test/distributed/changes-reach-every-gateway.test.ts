@@ -1,26 +1,23 @@
-/** How soon a change at one gateway holds at another, with two admission workers between them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/servers/fleet.ts";
+/** How soon a change at one gateway holds at another, with three admission workers between them. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { chat, outcomeOf } from "../support/gateway/requests.ts";
 import { testServices } from "../support/servers/services.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 
 /** The specification requires 30 seconds; a second is usual. */
 const promisedMs = 30_000;
 const usualMs = 1_000;
-const trials = 5;
+const trials = 3;
 /** So many answers in a row with the new setting, from each gateway, mean that no process has the old one. */
 const inARow = 10;
 
-describe.skipIf(services === null)("with two gateways and two admission workers", () => {
-  const stack = new AsyncDisposableStack();
+describe.skipIf(services === null)("with two gateways and three admission workers", () => {
   let fleet: Fleet;
 
-  beforeAll(async () => {
-    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services?.urls ?? null }));
-  }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
+  beforeAll(async () => void ({ fleet } = await sharedFleet()), 60_000);
 
   /** A workspace with one member and the member's key, with which both gateways have served a request. */
   async function subject(): Promise<{ workspace: string; email: string; id: string; key: string }> {

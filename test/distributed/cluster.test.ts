@@ -90,7 +90,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   beforeAll(async () => {
     dataDir = join(await temporaryFolder("cluster"), "data");
     port = await freePort();
-    metricsPort = await freePort();
+    metricsPort = await freePort({ also: [1, 2, 3, 4, 5] });
     const environment = { DATA_DIR: dataDir, METRICS_PORT: String(metricsPort), ACME_API_KEY: "sk-of-a-provider" };
     fleet = start(["--gateways", "2", "--workers", "2", "--port", String(port)], environment);
     await untilSaid(fleet, () => fleet.output().includes("The fleet is ready") && firstKey(dataDir) !== "");

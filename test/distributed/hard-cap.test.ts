@@ -1,36 +1,23 @@
 /** Credit and limits hold under concurrency, over several gateways and workers. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/servers/fleet.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { chat as chatRequest, outcomeOf, tally } from "../support/gateway/requests.ts";
 import { testServices } from "../support/servers/services.ts";
-import { chat } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 const requests = 500;
 /** A rate so high that only the limit under test binds. */
 const plenty = "100";
-/** One output token costs a cent and input is free, so a request with max_tokens 1 reserves and costs 0.01 USD. */
-const prices_per_1m_usd = { input: "0", output: "10000" };
 
 describe.skipIf(services === null)("with 500 parallel requests over 2 gateways and 3 workers", () => {
-  const stack = new AsyncDisposableStack();
   let stub: ProviderStub;
   let fleet: Fleet;
 
-  beforeAll(async () => {
-    stub = stack.use(await startProviderStub(chat("Hello")));
-    const folder = stack.use(await temporaryFolder());
-    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
-    const environment = { [stubKeyEnv]: "sk-stub" };
-    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 3, services: services?.urls ?? null, catalogDir, environment }));
-    await fleet.runnable("stub/model");
-  }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
+  beforeAll(async () => void ({ fleet, stub } = await sharedFleet()), 60_000);
 
   /** Sends all requests. The provider answers only after every one of them is decided. */
   async function hammer({ keys }: Customer): Promise<Record<string, number>> {

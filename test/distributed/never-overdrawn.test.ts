@@ -1,18 +1,14 @@
 /** A provider that answers at once makes charges and admissions race: open holds plus charges never exceed the credit. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import postgres from "postgres";
-import { Fleet } from "../support/servers/fleet.ts";
-import { startProviderStub } from "../support/providers/provider-stub.ts";
+import type { ServiceUrls } from "../../scripts/services.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { chat as ask, outcomeOf, tally } from "../support/gateway/requests.ts";
 import { testServices } from "../support/servers/services.ts";
-import { chat } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
-/** One output token costs a cent and input is free. A request reserves two tokens and uses one. */
-const prices_per_1m_usd = { input: "0", output: "10000" };
 
 interface Step {
   sequence: string;
@@ -24,23 +20,14 @@ interface Step {
 describe.skipIf(services === null)(
   "with credit for 100 requests that reserve twice their cost, over 2 gateways and 3 workers",
   () => {
-    const stack = new AsyncDisposableStack();
     let fleet: Fleet;
+    let urls: ServiceUrls;
 
-    beforeAll(async () => {
-      const stub = stack.use(await startProviderStub(chat("Hello")));
-      const folder = stack.use(await temporaryFolder());
-      const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
-      const environment = { [stubKeyEnv]: "sk-stub" };
-      fleet = stack.use(
-        await Fleet.start({ gateways: 2, workers: 3, services: services?.urls ?? null, catalogDir, environment }),
-      );
-      await fleet.runnable("stub/model");
-    }, 60_000);
-    afterAll(() => stack.disposeAsync(), 30_000);
+    beforeAll(async () => void ({ fleet, urls } = await sharedFleet()), 60_000);
 
     test("open holds plus charges do not exceed the credit at any ledger sequence", async () => {
       const { workspace, keys } = await fleet.operator().customer({ credit: "1", keys: 8 });
+      // Reserves two cents and uses one.
       const body = { max_tokens: 2 };
       const loops = Array.from({ length: 40 }, async (_, index) => {
         const outcomes = [];
@@ -60,7 +47,7 @@ describe.skipIf(services === null)(
     }, 60_000);
 
     async function ledgerSteps(workspace: string): Promise<Step[]> {
-      const sql = postgres(services?.urls.DATABASE_URL ?? "", { max: 1 });
+      const sql = postgres(urls.DATABASE_URL, { max: 1 });
       try {
         return await sql<Step[]>`
         SELECT entry.sequence::text, entry.balance_after_nano::text, coalesce(open.nano, 0)::text AS open_nano

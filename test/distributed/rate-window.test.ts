@@ -1,26 +1,25 @@
 /** The rate window on the real clock: a key with 60 requests a minute, flooded at two gateways. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/servers/fleet.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import { chat, outcomeOf, tally, type Outcome } from "../support/gateway/requests.ts";
 import { workbench } from "../support/gateway/workbench.ts";
 import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 const windowMs = 60_000;
 
-describe.skipIf(services === null)("with two gateways and two workers", () => {
-  const stack = new AsyncDisposableStack();
+describe.skipIf(services === null)("with two gateways and three workers", () => {
   let fleet: Fleet;
   let customer: Customer;
 
   beforeAll(async () => {
-    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services?.urls ?? null }));
+    ({ fleet } = await sharedFleet());
     customer = await fleet.operator().customer({ credit: "10", requestsPerMinute: 60 });
   }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
 
   function ask(gateway: number): Promise<Outcome> {
     const body = { model: "sandbox/echo", max_tokens: 1 };

@@ -58,7 +58,7 @@ test("the last check finds a module that is called elsewhere", () => {
   expect(areLinked("src/gateway/api/pipeline.ts", "src/gateway/metering/store.ts")).toBe(false);
 });
 
-/** A name without its folder is of the module's folder or of one around it. */
+/** A name without its folder is in the module's folder or in one around it. */
 function isNear(module: string, name: string): boolean {
   const folder = posix.dirname(module);
   return tree.has(posix.join(folder, name)) || tree.has(posix.join(posix.dirname(folder), name));

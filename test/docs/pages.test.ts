@@ -1,4 +1,4 @@
-/** What holds for every page of docs/: its opening, its length, its links and its blocks of code. */
+/** What holds for every page of docs/: its length with the others, its links and its blocks of code. */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,11 +18,6 @@ describe("every page", () => {
   test("is in a folder of its kind", () => {
     const isLost = (page: Page): boolean => !folders.has(folderOf(page)) || (folderOf(page) === "" && page.path !== "README.md");
     expect(pages.filter(isLost).map(({ path }) => path)).toEqual([]);
-  });
-
-  test("opens with a paragraph `For whom: what it is for`", () => {
-    const opening = /^# .+\n\nFor [^:\n]+(?:\n[^:\n]+)*: \S/;
-    expect(pages.filter(({ text }) => !opening.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
   test("is found from docs/README.md", () => {

@@ -1,4 +1,4 @@
-/** A shell into which the blocks of a page are typed, one after the other. */
+/** A shell into which the blocks of a page are typed, one after another. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { until } from "../support/until.ts";
 

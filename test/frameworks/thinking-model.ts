@@ -19,7 +19,7 @@ type Item =
 interface Said {
   thinks: boolean;
   calls: { id: string; city: string }[];
-  /** Of the text. */
+  /** The pieces of the text. */
   pieces: string[];
 }
 

@@ -53,7 +53,7 @@ describe("texts that once blocked the thread for seconds are read at once or ref
   });
 });
 
-// Other suites run beside it: where they share a core's caches, the same work takes up to twice the CPU time.
+// Other suites run at the same time: where they share a core's caches, the same work takes up to twice the CPU time.
 test("no request of any API with a body of less than 1 MiB blocks the event loop of a running service", async () => {
   const dice = new Dice(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0);
   const { runs, problems } = await blockService({ dice, oneIn: 60, msMax: 2 * blockedMsMax });

@@ -32,7 +32,7 @@ const slowClients = 50;
 let on: Stage;
 const slow: RawClient[] = [];
 let slowFrom = 0;
-/** When the last of them was closed, which the tests before may outlast. */
+/** When the last of them was closed, which earlier tests may outlast. */
 let slowUntil = 0;
 let customer: Awaited<ReturnType<Stage["customer"]>>;
 const expected = { charged: 0, abandoned: 0 };

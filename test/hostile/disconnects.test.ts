@@ -104,7 +104,7 @@ async function readOn(): Promise<number> {
   return Number(/^weir_streams_read_on (\d+)$/m.exec(metrics)?.[1]);
 }
 
-/** The present contents of the spool. */
+/** The current contents of the spool. */
 async function spooled(): Promise<string> {
   const paths = await readdir(fleet.dataDir, { recursive: true });
   const lines = paths.filter((path) => path.endsWith(".jsonl")).map((path) => readFile(join(fleet.dataDir, path), "utf8"));

@@ -58,7 +58,7 @@ function written(value: Record<string, unknown>, dice: Dice): string {
   return [...stray, ...data, "", ""].join(end);
 }
 
-/** Splits the bytes into chunks of any size, down to single bytes, also within characters. */
+/** Splits the bytes into chunks of any size, down to single bytes, even within characters. */
 function cut(text: string, dice: Dice): Uint8Array[] {
   const bytes = Buffer.from(text);
   const sizeMax = dice.pick([1, 3, 50, 10_000]);
@@ -120,7 +120,7 @@ describe("an answer that is far too large is an error, and is not kept in memory
   const bomb = `data: {"x":"${" ".repeat(128 * mebibyte)}`;
   const zipped = gzipSync(bomb);
   const packed: [name: string, coding: string, bytes: Uint8Array][] = [
-    // Eight gzip members, one after the other: a gigabyte.
+    // Eight gzip members, one after another: a gigabyte.
     ["1 GiB", "gzip", Buffer.concat(Array.from({ length: 8 }, () => zipped))],
     ["128 MiB", "br", brotliCompressSync(bomb)],
     ["128 MiB", "zstd", zstdCompressSync(bomb)],

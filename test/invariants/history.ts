@@ -170,14 +170,14 @@ export interface Kept {
   amount: NanoUsd;
 }
 
-/** From now on a key may make so many requests a minute. The first event is the initial setting. */
+/** From now on a key may make this many requests a minute. The first event is the initial setting. */
 export interface RateLimited {
   kind: "rate";
   key: KeyId;
   requestsPerMinute: number;
 }
 
-/** From now on so much may be spent in a month. The first event is the initial setting; without one there is no limit. */
+/** From now on this much may be spent in a month. The first event is the initial setting; without one there is no limit. */
 export interface SpendLimited {
   kind: "spend limit";
   workspace: WorkspaceId;
@@ -186,7 +186,7 @@ export interface SpendLimited {
   limit: NanoUsd | null;
 }
 
-/** From now on so much may be spent in a UTC day or month by these keys. The first event is the initial setting. */
+/** From now on these keys may spend this much in a UTC day or month. The first event is the initial setting. */
 export interface Budgeted {
   kind: "budget";
   workspace: WorkspaceId;
@@ -216,7 +216,7 @@ export interface Fault {
   kind: "fault";
   name: string;
   phase: "begins" | "ends";
-  /** How long after its beginning no request may be admitted any more; absent: it does not close admission. */
+  /** How long after its beginning admission must be closed; absent: it does not close admission. */
   closesAfterMs?: number;
 }
 

@@ -40,7 +40,7 @@ const ofHistory =
   ({ history, delayMsMax }: Evidence): Finding | null =>
     history && check(withoutLost(history), delayMsMax);
 
-/** Of those that go along with each moment: what was lost later counted until then. */
+/** A check that follows the history moment by moment: what was lost later counted until then. */
 const ofWholeHistory =
   (check: (history: History, delayMsMax: number) => Finding) =>
   ({ history, delayMsMax }: Evidence): Finding | null =>

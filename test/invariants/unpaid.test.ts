@@ -9,7 +9,7 @@ function timedOut(at: number, generation: string, fields: Partial<EventOf<"timed
 }
 
 const seen = { status: 504, code: "upstream_timeout", whole: false };
-/** Times out while its client waits, and is charged so much. */
+/** Times out while its client waits, and is charged this much. */
 const waited = (at: number, generation: string, cost: bigint, fields: Partial<EventOf<"timed out">> = {}): History => [
   timedOut(at, generation, fields),
   answered(at, generation, seen),

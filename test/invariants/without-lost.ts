@@ -8,8 +8,8 @@ export function withoutLost(history: History): History {
 }
 
 /**
- * Generations whose charge the database lost, and whose event the stream lost, in either order. Once a charge is booked, its gateway is told
- * that it need not keep it, so nothing may have them any more.
+ * Generations whose charge the database lost, and whose event the stream lost, in either order. Once a charge is booked, its gateway no
+ * longer keeps it, so these may be lost for good.
  */
 export function lostByBoth(history: History): ReadonlySet<GenerationId> {
   const ofStream = new Set(eventsOf(history, "events lost").flatMap(({ generations }) => generations));

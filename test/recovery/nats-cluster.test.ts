@@ -24,7 +24,7 @@ const servers = await testServers();
 /** One output token costs a cent and input is free. */
 const prices_per_1m_usd = { input: "0", output: "10000" };
 const everyMs = 40;
-/** From a fault until requests are answered again, by the promise. */
+/** The promised time from a fault until requests are answered again. */
 const backMsMax = 5_000;
 
 describe.skipIf(services === null || servers === null)("a fleet on three NATS servers", () => {
@@ -58,7 +58,7 @@ describe.skipIf(services === null || servers === null)("a fleet on three NATS se
   }, 90_000);
   afterAll(() => stack.disposeAsync(), 30_000);
 
-  /** As a fleet leaves it that knew one server. */
+  /** As a fleet that knew one server leaves it. */
   async function storeOnOneServer(): Promise<void> {
     await using bus = new DistributedBus({ url: new Secret(cluster.url), name: "test", clock: systemClock, log: silentLog });
     const publish = () => bus.publish("settlements", "first", encodeSettlements("first", []));
@@ -83,7 +83,7 @@ describe.skipIf(services === null || servers === null)("a fleet on three NATS se
     }
   }
 
-  /** While a leader is chosen, nobody knows. */
+  /** While a leader is chosen, no server knows. */
   async function isStoredThrice(): Promise<boolean> {
     const info = await streamInfo().catch(() => null);
     return info?.config.num_replicas === 3 && (info.cluster?.replicas ?? []).filter(({ current }) => current).length === 2;

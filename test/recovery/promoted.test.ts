@@ -1,4 +1,4 @@
-/** A standby is promoted under load that lacks the last commits, beside an untouched Redis: nobody has to do anything. */
+/** A standby that lacks the last commits is promoted under load, while Redis stays as it was: Weir recovers without help. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startNats } from "../../scripts/services/nats.ts";

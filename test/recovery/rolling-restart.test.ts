@@ -1,4 +1,4 @@
-/** docs/explanation/how-it-runs.md promises that clients do not notice when gateways restart one after the other. */
+/** docs/explanation/how-it-runs.md promises that clients do not notice when gateways restart one after another. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/servers/services.ts";
 import { runRestartsOnOnePort } from "../chaos/harness/restarts-on-one-port.ts";

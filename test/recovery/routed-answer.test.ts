@@ -45,7 +45,7 @@ test("after a kill -9 the model that was answering is charged and logged, beside
   expect(response.headers.get("x-route")).toBe("answering/stub/two");
   // The test reads the answer: the runtime may collect an unread one, and the gateway then sees a client that has left.
   const reading = response.text().catch(() => "");
-  // The first such line is of the call's beginning, a later one counts tokens of the answer.
+  // The first such line marks the call's beginning; a later one counts tokens of the answer.
   await until(() =>
     Promise.resolve(/"delivered":\[\["[^"]+",\d+,\d+,\d+,[1-9]\d*\]\].*"model":"stub\/two"/.test(spoolOf(dataDir))),
   );

@@ -19,7 +19,7 @@ let made = 0;
 /** What the service has: ids of records, and the note of each ecosystem. */
 let stored: string[];
 let notes: Record<string, unknown>[];
-/** How many records were there when an ecosystem's began to be sent. */
+/** How many records were stored when the sending of an ecosystem began. */
 let begun: [unknown, number][];
 /** The service refuses this record's batch once. */
 let refused: string | null;
@@ -64,7 +64,7 @@ const service: Sending = {
   showProgress() {},
 };
 
-/** Publishes so many records. @returns the archive */
+/** Publishes this many records. @returns the archive */
 function publish(ecosystem: string, count: number, etag = '"one"'): Buffer {
   const files = Array.from({ length: count }, (_, index) => ({
     name: `OSV-${index}.json`,

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const day = 86_400_000;
 
-/** A program that was unpacked so many days ago. */
+/** A program that was unpacked this many days ago. */
 function unpack(folder: string, days: number): void {
   mkdirSync(join(folder, "usr/bin"), { recursive: true });
   writeFileSync(join(folder, "usr/bin/redis-server"), "");

@@ -10,7 +10,7 @@ import { showInvisible } from "../../src/kernel/text.ts";
 import { run } from "../../scripts/weir/run.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 
-/** Of a command that must not need a service. */
+/** The outcome of a command that must not need a service. */
 async function outcomeOf(...words: string[]): Promise<{ code: number; out: string; error: string }> {
   const outcome = { out: "", error: "" };
   const terminal = {

@@ -1,7 +1,7 @@
 /**
- * Every route that takes a body, with slow bodies of one workspace (or of one network, where nobody is known yet) up to its bound and
- * beyond: a call of another workspace to the same route is answered meanwhile. The routes come from the OpenAPI document and the
- * table of pages, so a new one is tried without a word here.
+ * Every route that takes a body, with slow bodies of one workspace (or of one network, where the sender is not known yet) up to its bound
+ * and beyond: a call of another workspace to the same route is answered meanwhile. The routes come from the OpenAPI document and the table
+ * of pages, so a new one is tried without a word here.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const mebibyte = 1024 * 1024;
 /** More people than have places at any door, each with more bodies than one person has places. */
 const people = 5;
 const bodiesEach = 20;
-/** Of virtual time. */
+/** In virtual time. */
 const waitMsMax = 500;
 
 interface Route {
@@ -88,7 +88,7 @@ beforeAll(async () => {
     CONSOLE: "on",
     STRIPE_SECRET_KEY: "sk_test_of_the_tests",
     STRIPE_WEBHOOK_SECRET: webhookSecret,
-    // Nobody listens there: no event of this file asks Stripe.
+    // No server listens there: no event of this file asks Stripe.
     STRIPE_API_URL: "http://127.0.0.1:9",
   };
   service = await openEmbedded({ config: readConfig(environment), log: silentLog, clock });

@@ -18,7 +18,7 @@ interface Sent {
   probe?: { of: string; afterMs: number };
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
-  /** After how many chunks of the answer it hangs up; absent: it does not. */
+  /** How many chunks of the answer it gets before it hangs up; absent: it does not. */
   leavesAfter?: number;
 }
 
@@ -151,7 +151,7 @@ export function someEmbedding(chance: Chance): SimRequest {
   return checkEmbedding(new TextEncoder().encode(JSON.stringify({ model: "acme/embed", input })), allModels);
 }
 
-/** Every third request may be served by another model. No draw decides it, so that the seeds of before keep their histories. */
+/** Every third request may be served by another model. No draw decides it, so that earlier seeds keep their histories. */
 function someRouting(body: CheckedChat["body"]): Pick<CheckedChat, "routing"> {
   const bound = Number(body["input_tokens_bound"]);
   if (bound % 3 !== 0) return {};

@@ -64,7 +64,7 @@ const mixedFaults: typeof faults = {
   "the secrets are lost": (world, chance) => loseSecrets(world, chance.between(500, 20_000)),
 };
 
-/** From now on something often dies while a generation goes on with another key than the one that it began with. */
+/** From now on something often dies while a generation continues with a different key. */
 function killAtOtherPayers(world: World, chance: Chance): void {
   const { fleet, scheduler } = world;
   world.onOtherPayer = (host) => {
@@ -85,7 +85,7 @@ function loseSecrets(world: World, ms: number): void {
   world.scheduler.plan(ms, null, () => void (world.secrets.areLost = false));
 }
 
-/** Changes by the control API are no faults. They come in the first half of every run, so that their effects can be checked. */
+/** Changes through the control API are not faults. They come in the first half of every run, so that their effects can be checked. */
 const everyday = /^(credit|a key|a rate|a workspace|own keys)/;
 
 /** Plans when each fault comes. */

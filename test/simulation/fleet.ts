@@ -31,7 +31,7 @@ export interface FleetParts {
   secrets: Secrets;
   conditions: NetworkConditions;
   plan: Plan;
-  /** Called when a generation goes on with another key than the one that it began with. */
+  /** Called when a generation continues with a different key. */
   onOtherPayer(host: Host): void;
 }
 

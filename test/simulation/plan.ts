@@ -25,7 +25,7 @@ export interface PlannedWorkspace {
   credit: bigint;
   keys: PlannedKey[];
   budgets: PlannedBudgets;
-  /** The providers that it has an own key for, and whether its calls may go on at others. */
+  /** The providers that it has an own key for, and whether its calls may continue at others. */
   own: { providers: string[]; fallback: boolean };
 }
 
@@ -37,7 +37,7 @@ export interface Plan {
   /** The length of the part with faults, in milliseconds of true time. */
   busyMs: number;
   gapMs: number;
-  /** Two of three runs have embeddings and own provider keys, too. The third has chat alone, which these would make rarer. */
+  /** Two of three runs also have embeddings and own provider keys. The third has chat alone, which these would make rarer. */
   isMixed: boolean;
   /** What budgets draw. */
   budgetChance: Chance;

@@ -26,7 +26,7 @@ export class Secrets {
     this.#recorder = recorder;
   }
 
-  /** Of a process that starts now. */
+  /** The keyring of a process that starts now. */
   get keyring(): Keyring {
     return this.areLost ? lost : present;
   }

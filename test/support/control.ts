@@ -77,7 +77,7 @@ export class Control {
   /** Serves the Workbench; a test that runs it sets it. */
   runInWorkbench: ControlParts["runInWorkbench"] = () => Promise.reject(new Error("No model is called in this test"));
   readonly keyring: Keyring;
-  /** What the API is made of, for the Console beside it. */
+  /** What the API is made of, for a Console that runs with it. */
   readonly parts: ControlParts;
   readonly operator: OperatorAuthenticator;
   readonly #app: ReturnType<typeof controlApi>;

@@ -66,7 +66,7 @@ const weather = {
 };
 const call = { id: "toolu_a", name: "weather", input: { city: "Oslo" } };
 
-/** The provider's calls after the first so many. */
+/** The provider's calls after the first this many. */
 function receivedSince(count: number): StubCall[] {
   return claude.calls.slice(count);
 }

@@ -1,6 +1,6 @@
 /**
- * For every recorded answer of every format, in both modes: the gateway's answer is valid by the official schema, has the provider's
- * contents, and is charged to the token.
+ * For every recorded answer of every format: the gateway's answer is valid by the official schema, has the provider's contents, and is
+ * charged to the token. In a fleet, and as a completion, one answer of each kind stands for the others: `formats.test.ts` decodes all.
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { errorTable, type ErrorCode } from "../../src/kernel/errors.ts";
@@ -66,7 +66,11 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     return error.message;
   }
 
-  test.each(whole.map((one) => [one.name, one] as const))(
+  const isFleet = mode === "distributed";
+  const answers = isFleet ? oneOfEachKind(whole, kindOfAnswer) : whole;
+  const sentStreams = isFleet ? oneOfEachKind(streams, kindOfStream) : streams;
+
+  test.each(answers.map((one) => [one.name, one] as const))(
     "the gateway's answer for a complete answer: %s",
     async (_, one: WholeCase) => {
       stub.answerOnce(one.answer);
@@ -81,10 +85,10 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     },
   );
 
-  // Half of the streams in each way, since nothing else differs.
+  // Each mode streams in one of the two ways, since nothing else differs.
   const includeUsage = mode === "embedded";
 
-  test.each(streams.map((one) => [one.name, one] as const))(
+  test.each(sentStreams.map((one) => [one.name, one] as const))(
     "the gateway's stream for a stream: %s",
     async (_, one: StreamCase) => {
       stub.answerOnce(one.answer);
@@ -109,7 +113,9 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     return completion({ url: on.fleet.url(), key, body: { model: modelOf(format), max_tokens: 1_000, ...fields } });
   }
 
-  test.each(whole.filter(({ failure }) => failure === null).map((one) => [one.name, one] as const))(
+  // One mode is enough for completions and errors: official-package.test.ts and retries.test.ts have both.
+  const completed = isFleet ? [] : oneOfEachKind(whole, kindOfAnswer).filter(({ failure }) => failure === null);
+  test.each(completed.map((one) => [one.name, one] as const))(
     "the gateway's completion for a complete answer: %s",
     async (_, { answer, expected }: WholeCase) => {
       stub.answerOnce(answer);
@@ -121,7 +127,8 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     },
   );
 
-  test.each(streams.map((one) => [one.name, one] as const))(
+  const completedStreams = isFleet ? [] : oneOfEachKind(streams, kindOfStream);
+  test.each(completedStreams.map((one) => [one.name, one] as const))(
     "the gateway's streamed completion for a stream: %s",
     async (_, one: StreamCase) => {
       stub.answerOnce(one.answer);
@@ -136,8 +143,8 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     },
   );
 
-  // One mode is enough for errors: test/wire/retries.test.ts has each class of error in both.
-  test.each(errors.filter(() => mode === "embedded").map((one) => [one.name, one] as const))(
+  const refusals = isFleet ? [] : oneOfEachKind(errors, ({ code, hint }) => `${code} ${hint}`);
+  test.each(refusals.map((one) => [one.name, one] as const))(
     "the gateway's error for a provider's error: %s",
     async (_, { answer, code, hint }) => {
       stub.answerOnce(answer);
@@ -198,6 +205,24 @@ function costOf(usage: ReportedUsage | null, { saysNothing }: { saysNothing: boo
   if (promptTokens === null || (completionTokens === null && !saysNothing)) return null;
   return BigInt(promptTokens) * 1_000n + BigInt(completionTokens ?? 0) * 2_000n;
 }
+
+/** The first of each kind. */
+function oneOfEachKind<Case>(cases: Case[], kindOf: (one: Case) => string): Case[] {
+  return [...new Map(cases.toReversed().map((one) => [kindOf(one), one])).values()];
+}
+
+const kindOfAnswer = ({ expected, failure }: WholeCase): string =>
+  JSON.stringify([
+    failure,
+    expected?.finishReason,
+    !expected?.content,
+    !expected?.refusal,
+    expected?.usage === null,
+    expected?.toolCalls?.length,
+  ]);
+
+const kindOfStream = ({ failure, finishReason, text, refusal, usage, toolCalls }: StreamCase): string =>
+  JSON.stringify([failure, finishReason, text === "", refusal === "", usage === null, toolCalls.length]);
 
 /** A completion calls no tools, and a refusal is content_filter. */
 function textReason(reason: string | null, refusal: string) {

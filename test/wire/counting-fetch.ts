@@ -11,7 +11,7 @@ export interface CountingFetch {
   fetch(url: string | URL | Request, init?: RequestInit): Promise<Response>;
 }
 
-/** Replaces the Retry-After of answers by a millisecond, since the real waits would take minutes. */
+/** Replaces the Retry-After of answers with a millisecond, since the real waits would take minutes. */
 export function countingFetch(): CountingFetch {
   const attempts: Attempt[] = [];
   return {

@@ -17,7 +17,7 @@ import { thrownBy } from "./thrown-by.ts";
 
 const stack = new AsyncDisposableStack();
 const credit = "10";
-/** Of an answer: 10 tokens at 3.00 and 5 at 15.00 USD per 1M. */
+/** The price of an answer: 10 tokens at 3.00 and 5 at 15.00 USD per 1M. */
 const cost = 105_000n;
 let fleet: Fleet;
 let customer: Customer;

@@ -24,7 +24,7 @@ const services = await testServices();
 /** The modes that this machine can run. */
 export const playable = (mode: Mode): boolean => mode === "embedded" || services !== null;
 
-/** After how long a stream that its provider does not begin becomes upstream_timeout here. */
+/** How long before a stream that its provider does not begin becomes upstream_timeout here. */
 export const firstByteMs = 2_000;
 
 export interface Stage {

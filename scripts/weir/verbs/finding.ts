@@ -28,7 +28,7 @@ export async function listFindings(fields: Record<string, unknown>, { get }: Sen
   return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: data.length === 0 ? [...(await blind()).left] : [] };
 }
 
-/** What the list says nothing of. The control API's document states that its answer has these fields. */
+/** What the list does not cover. The control API's document states that its answer has these fields. */
 function blindProjects(answer: Record<string, unknown>): Notes {
   const { scanned, not_comparable: blind } = answer as unknown as ScanTotals;
   if (blind === 0) return { isComplete: true, left: [] };

@@ -131,7 +131,7 @@ function changeText(change: Change): string {
   }
 }
 
-/** Input and output, cache prices where told, and the tiers: `2.00/10.00, above 272000: 4.00/15.00`. */
+/** Input and output, cache prices where known, and the tiers: `2.00/10.00, above 272000: 4.00/15.00`. */
 function pricesText({ prices, tiers }: PricesListed): string {
   const one = ({ input, output, cache_read, cache_write }: PricesListed["prices"]): string =>
     [

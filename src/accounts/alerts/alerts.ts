@@ -105,15 +105,15 @@ export async function raiseAlert(
     owner: null,
     mail: isChosen ? rule?.mail === true : true,
   };
-  // The rule's id is no part of it: under another rule it is the same event.
+  // The rule's id is not part of it: under another rule it is the same event.
   const alerts = [{ ...alert, rule: "", webhooks: rule?.webhooks ?? false }];
   await recordAlerts({ workspace: { id, name }, alerts, at: new Date(clock.now()) }, sql);
 }
 
 /**
  * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver that had it knows it.
- * @param webhook only this one; null: all, also those that are newer than the alert
- * @throws DomainError not_found also for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
+ * @param webhook only this one; null: all, even those that are newer than the alert
+ * @throws DomainError not_found even for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
  *   the operator
  */
 export async function replayAlert(
@@ -145,7 +145,7 @@ interface Tested {
 /**
  * Sends a test to a webhook at once, and does not repeat it.
  * @returns the alert with what became of it
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  * @throws LimitReachedError with too many in an hour
  */
 export async function testWebhook(
@@ -265,7 +265,7 @@ function mailsOf(alerts: readonly NewAlert[], workspace: AlertedWorkspace): { su
 
 ${lines.join("\n")}
 
-Each threshold is told once in its period. The Console's page Alerts shows the rules and all alerts, and so does the command line:
+Each threshold raises one alert in its period. The Console's page Alerts shows the rules and all alerts, and so does the command line:
 
   alert list --workspace ${workspace.id}
 `;

@@ -118,7 +118,7 @@ function parseForm({ kind, percents, balance_usd: balance, mail = true, webhooks
   if (balance !== undefined && tells !== "balance") throw refused("balance_usd", `the kind ${kind} has no amount`);
   if (balance === undefined && tells === "balance") throw refused("balance_usd", "the kind balance needs an amount");
   if (!mail && tells === "event") throw refused("mail", `admins get mails of the kind ${kind} even without a rule`);
-  if (!mail && !webhooks) throw refused("webhooks", "a rule without mail and webhooks would tell nobody");
+  if (!mail && !webhooks) throw refused("webhooks", "a rule without mail and webhooks would reach no one");
   return {
     kind,
     percents: tells === "limit" ? parsePercents(percents ?? usualPercents) : [],

@@ -23,7 +23,7 @@ export const AlertRuleForm = Type.Object({
       description: "a list of whole numbers from 1 to 100",
     }),
   ),
-  balance_usd: Type.Optional(usd("For the kind balance: it tells when the balance falls below this amount")),
+  balance_usd: Type.Optional(usd("For the kind balance: sends an alert when the balance falls below this amount")),
   mail: onOff("Whether admins, and the owner of the key that it is about, get a mail; by default true"),
   webhooks: onOff("Whether the workspace's webhooks get it; by default true"),
 });
@@ -37,11 +37,11 @@ export const AlertRuleView = Type.Object({
   workspace_id: text("The workspace that it belongs to"),
   kind: Kind,
   percents: Type.Array(Type.Integer(), { description: "The thresholds in percent of the limit; empty for kinds without one" }),
-  balance_usd: textOrNull("It tells when the balance falls below this amount of USD; null for other kinds"),
+  balance_usd: textOrNull("Sends an alert when the balance falls below this amount of USD; null for other kinds"),
   armed: Type.Boolean({
-    description: "false: it told that the balance is low, and tells again only after the balance was a quarter above the amount",
+    description: "false: it has sent its alert, and sends another only after the balance was a quarter above the amount",
   }),
-  mail: Type.Boolean({ description: "Whether it is told by mail" }),
+  mail: Type.Boolean({ description: "Whether its alerts are mailed" }),
   webhooks: Type.Boolean({ description: "Whether the workspace's webhooks get it" }),
   created_at: text("When, ISO 8601 in UTC"),
 });

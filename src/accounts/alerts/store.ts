@@ -284,7 +284,7 @@ function dayName(ms: number): string {
 
 type Fragment = ReturnType<Queries>;
 
-/** The totals of budgets that are kept for periods with this beginning; see migration 0032. */
+/** The totals of budgets that are kept for periods with this beginning; see migration 0003. */
 function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
   return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
 }

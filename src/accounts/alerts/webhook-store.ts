@@ -43,7 +43,7 @@ export async function insertWebhook(
     VALUES (${id}, ${workspace}, ${url}, ${Buffer.from(sealed)}, ${at})`;
 }
 
-/** The present secret becomes the former one; an older one signs no more. */
+/** The current secret becomes the former one; an older one signs no more. */
 export async function updateSecret(
   { id, sealed, formerUntil }: { id: string; sealed: Uint8Array; formerUntil: Date },
   tx: Transaction,

@@ -82,7 +82,7 @@ export function noWebhook(id: string): DomainError {
   return new DomainError("not_found", `There is no webhook of alerts with the id "${id}"`, { field: "id" });
 }
 
-/** @throws DomainError not_found also for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
 export function requireWebhook(
   row: AlertWebhook | undefined,
   { id, workspace }: { id: string; workspace: WorkspaceId },
@@ -131,7 +131,7 @@ export async function createWebhook(
 /**
  * Gives a webhook a new secret. For a day what it gets is signed with the former one as well, so that the receiver can change over.
  * @returns it with the secret, which is shown this once
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function rotateWebhookSecret(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -152,7 +152,7 @@ export async function rotateWebhookSecret(
 
 /**
  * Deletes a webhook with its secret and its deliveries, irrevocably. One that is under way may still arrive.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteWebhook(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -172,7 +172,7 @@ interface Owner {
   webhook: string;
 }
 
-/** The secrets that sign now, the present one first. @throws SealError */
+/** The secrets that sign now, the current one first. @throws SealError */
 export function openWebhookSecrets(
   {
     sealed,

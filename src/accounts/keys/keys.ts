@@ -138,7 +138,7 @@ export function noKey(id: KeyId): DomainError {
 
 /**
  * @param workspace where the actor acts; null: in any
- * @throws DomainError not_found also for a key that the actor may not see, so that existing keys stay hidden
+ * @throws DomainError not_found even for a key that the actor may not see, so that existing keys stay hidden
  */
 export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
   const owner = ownerSeenBy(actor);
@@ -206,7 +206,7 @@ function parseLimit({
 async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
   const ownership = await lockOwnership(place, tx);
   if (!ownership) {
-    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is no active member`, { field: "owner" });
+    throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is not an active member`, { field: "owner" });
   }
   if (place.kind === "inference" && !ownership.enabled) {
     throw new DomainError("workspace_disabled", "Cannot create a key: the workspace is switched off", { field: "workspace" });

@@ -90,7 +90,7 @@ export interface ToolsKeyRow {
   lastUsedAt: Date | null;
 }
 
-/** A usable tools key, by the rules for an inference key except the switch of the inference API. */
+/** A usable tools key, under the rules for an inference key except the switch of the inference API. */
 export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
   const [row] = await sql<ToolsKeyRow[]>`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
@@ -116,7 +116,7 @@ export async function updateScope(
   await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
 }
 
-/** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is no active member. */
+/** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is not an active member. */
 export async function lockOwnership(
   { workspace, owner }: { workspace: WorkspaceId; owner: string },
   tx: Transaction,

@@ -21,7 +21,7 @@ interface SendingParts {
 }
 
 /**
- * Sends all due mails, one after the other.
+ * Sends all due mails, one after another.
  * @returns how many were attempted
  * @throws when the server cannot be reached; this counts as an attempt of no mail
  */

@@ -106,7 +106,7 @@ interface Answered {
 /**
  * Takes a person's answer to an invitation. Accepted, the membership is in force; declined, it grants nothing, and the workspace's list
  * says so. Mailed links of the invitation end.
- * @throws DomainError not_found where no invitation waits, also in a workspace that does not exist
+ * @throws DomainError not_found where no invitation waits, even in a workspace that does not exist
  */
 export async function answerInvitation(
   { person, workspace, accepts }: Answered,
@@ -203,7 +203,7 @@ export function requireRightOver({ actor, email, roles, action }: Intended): voi
   if (actor.kind !== "member") return;
   const refuse = (cause: string) =>
     new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${cause}`, { field: "email" });
-  if (actor.email === email) throw refuse("nobody changes their own membership");
+  if (actor.email === email) throw refuse("no one changes their own membership");
   if (roles.includes("super_admin") && actor.role !== "super_admin")
     throw refuse("it takes the role super_admin where a super admin is concerned");
 }
@@ -237,7 +237,7 @@ function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
   };
 }
 
-/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
+/** What a workspace learns of a person. Until they accept, it learns nothing of their account. */
 function stateOf({ active, consent, account }: MemberRow): string {
   if (consent === "asked") return "pending";
   if (consent === "declined") return "declined";

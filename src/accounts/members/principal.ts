@@ -29,7 +29,7 @@ export interface Person extends Proof {
   namedBy?: string;
 }
 
-/** @throws DomainError forbidden if the person is no active member of the workspace, or the account is not active */
+/** @throws DomainError forbidden if the person is not an active member of the workspace, or the account is not active */
 export async function memberActor(
   person: Person,
   { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
@@ -47,7 +47,7 @@ export async function findActiveMember(
     return { actor: { kind: "member", email: row.email, role: row.role, carriedBy }, seenAt: row.seenAt };
   const message =
     namedBy === "owner"
-      ? `"${email}" is no active member of this workspace: weir member add makes the person one`
+      ? `"${email}" is not an active member of this workspace: weir member add makes the person one`
       : `Cannot act as "${email}": no active member of this workspace has the address`;
   throw new DomainError("forbidden", message, { field: namedBy });
 }

@@ -1,5 +1,5 @@
 /**
- * The SQL of accounts and of their memberships in workspaces. A membership is locked while its role, limit or state changes, also
+ * The SQL of accounts and of their memberships in workspaces. A membership is locked while its role, limit or state changes, even
  * against new keys of the member.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -113,7 +113,7 @@ export async function selectListedMembers(
     LIMIT ${limit}`;
 }
 
-/** Reads a membership and locks it until the transaction ends, also against new keys of the member. */
+/** Reads a membership and locks it until the transaction ends, even against new keys of the member. */
 export async function lockMember(
   { workspace, email }: { workspace: WorkspaceId; email: string },
   tx: Transaction,

@@ -149,7 +149,7 @@ export class ProviderUnavailableError extends Error {
   override name = "ProviderUnavailableError";
 }
 
-/** Calls the provider by the bounds above. */
+/** Calls the provider within the bounds above. */
 export function oidcFetch(clock: Clock): CustomFetch {
   const safeFetch = createSafeFetch({ clock, configured: () => true });
   return async (address, { method, headers, body }) => {

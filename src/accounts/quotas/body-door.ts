@@ -43,7 +43,7 @@ interface DoorOptions {
   busy: string;
   /** How far a body is behind that gives way to others; by default `bodyGivesWayMs`. */
   givesWayMs?: number;
-  /** A body without a place is dropped unread: the server would hold what has come of it while its refusal drains it. */
+  /** A body without a place is dropped unread: the server would hold what has arrived of it while its refusal drains it. */
   dropsRefused?: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Arriving {
   pace: BodyPace;
 }
 
-/** Reads a body of whoever needs no place. @throws one of `errors`, also below the least rate */
+/** Reads the body of a caller who needs no place. @throws one of `errors`, among them for a body below the least rate */
 export async function receiveBody(
   request: Request,
   bounds: BodyBounds & { clock: Clock; pace?: BodyPace },

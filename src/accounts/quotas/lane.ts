@@ -10,7 +10,7 @@ import { canonicalEmail } from "../workspaces/fields.ts";
 export interface Lane {
   /** A workspace; the network of a sender who is not known yet; or the operator. */
   group: string;
-  /** A person or a key; more sessions of a person are one member. */
+  /** A person or a key; all sessions of a person are one member. */
   member: string;
 }
 

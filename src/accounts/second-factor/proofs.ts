@@ -2,7 +2,7 @@
  * What a person must prove before a password or an app changes, and what a browser keeps between the first factor and the second.
  * Whoever sits at a stolen or open session must not be able to keep the account.
  *
- * A new password takes the present one; a fresh link or sign-in at the provider stands for it; without a password, a code of an app
+ * A new password takes the current one; a fresh link or sign-in at the provider stands for it; without a password, a code of an app
  * that was there before the sign-in does. Replacing an app takes one of its codes, or a recovery code. The note after the first factor
  * opens nothing: a session starts after both. A new password makes the note worthless.
  */
@@ -21,9 +21,9 @@ import { checkSecondFactor, hasSecondFactor } from "./second-factor.ts";
 import { selectStatus, selectHashOfAccount } from "./store.ts";
 
 /**
- * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the present one. code:
- * without a password, a code of an app that was there before the sign-in. link: there is nothing to ask for, so the person must first follow
- * a new link.
+ * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the current one. code:
+ * without a password, a code of an app that was there before the sign-in. link: there is nothing to ask for, so the person must first
+ * follow a new link.
  */
 type PasswordProof = "fresh" | "password" | "code" | "link";
 
@@ -70,14 +70,14 @@ export async function requirePasswordProof(
   const hash = await selectPasswordHash(person.email, sources.sql);
   const isPossible = given.present.length <= passwordCharactersMax * 4;
   if (!isPossible || !(await passwords.verify(given.present, { hash, holder: person.email })))
-    throw new DomainError("invalid_field", "This is not your present password", { field: "present_password" });
+    throw new DomainError("invalid_field", "This is not your current password", { field: "present_password" });
   await forgetTries(tried, sources);
 }
 
 export const linkNeeded =
   "Your account has no password yet: sign out, ask for a link under “Forgot the password, or none yet?”, and set it right after following it";
 
-/** Whoever has an app replaces it, or turns it off, by one of its codes or a recovery code. @throws DomainError as `checkSecondFactor` does */
+/** Whoever has an app replaces it, or turns it off, with one of its codes or a recovery code. @throws DomainError as `checkSecondFactor` does */
 export async function requirePresentCode(
   { person, code }: { person: Person; code: string },
   sources: Omit<Parts, "passwords">,

@@ -2,9 +2,9 @@
  * The second factor of an account, an app with codes: set up, confirmed, checked, and ended.
  *
  * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
- * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and no
+ * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and not an
  * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
- * secrets anew.
+ * secrets again.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -240,7 +240,7 @@ function withWrongCode({ email, wrongInRow, wrongInWindow, windowAt }: Tries, no
   };
 }
 
-/** The six digits in what a person typed, such as `123 456`; null: it is another text. */
+/** The six digits in what a person typed, such as `123 456`; null: it is something else. */
 function digitsOf(typed: string): string | null {
   const text = typed.replaceAll(/\s/g, "");
   return /^\d{6}$/.test(text) ? text : null;

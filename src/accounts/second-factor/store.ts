@@ -1,6 +1,6 @@
 /**
  * The SQL of second factors and recovery codes. The row is locked while a code is checked, so that codes of one account are checked one
- * after the other.
+ * after another.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
@@ -18,7 +18,7 @@ export interface SecondFactorRow {
   windowAt: Date | null;
 }
 
-/** Locks the row until the transaction ends, so that codes of one account are checked one after the other. */
+/** Locks the row until the transaction ends, so that codes of one account are checked one after another. */
 export async function lockSecondFactor(email: string, tx: Transaction): Promise<SecondFactorRow | undefined> {
   const [row] = await tx<SecondFactorRow[]>`${columns(tx)} WHERE email = ${email} FOR UPDATE`;
   return row;

@@ -1,4 +1,4 @@
-/** The SQL of sealed data keys. An existing data key of a workspace is never replaced by another one, only sealed anew. */
+/** The SQL of sealed data keys. An existing data key of a workspace is never replaced by another one, only sealed again. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

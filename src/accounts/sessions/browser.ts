@@ -67,7 +67,7 @@ export function isLoopback(request: Request): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(request.headers.get("host") ?? "");
 }
 
-/** Browsers of the last years say where a request comes from; older ones must send this host as the origin. @throws DomainError forbidden */
+/** Recent browsers say where a request comes from; older ones must send this host as the origin. @throws DomainError forbidden */
 export function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
   const origin = URL.parse(request.headers.get("origin") ?? "");

@@ -41,7 +41,7 @@ export class Passwords {
     this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many people sign in at this moment" });
   }
 
-  /** @param holder for whom the work is done: no holder takes the time of all others @throws LimitReachedError */
+  /** @param holder for whom the work is done, so that none takes the time of all others @throws LimitReachedError */
   hash(password: string, holder: string): Promise<string> {
     return this.#run(holder, () => hashWithArgon2(password));
   }

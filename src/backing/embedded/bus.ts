@@ -1,6 +1,6 @@
 /**
  * The bus of one process: requests are function calls, events are rows of the table `outbox`, the rest are lists of listeners. Events are
- * delivered in order, one batch at a time, at least once, also after a restart; a row is deleted when its event is acknowledged. It stays
+ * delivered in order, one batch at a time, at least once, even after a restart; a row is deleted when its event is acknowledged. It stays
  * written by hand so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet.
  * Nothing is replayed: what was acknowledged was deleted in the database that has the charge, so no restored one lacks both.
  */

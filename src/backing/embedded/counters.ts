@@ -1,6 +1,6 @@
 /**
  * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of the event
- * loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions. They end with the process: every
+ * loop, so it is atomic, and test/contracts/counters.ts holds them to the replies of the Lua functions. They end with the process: every
  * workspace is loaded again after a start.
  */
 import { monthBounds, monthOf, type Clock, previousMonth, type Month } from "../../kernel/clock.ts";
@@ -168,7 +168,7 @@ export class EmbeddedCounters implements Counters {
 }
 
 /**
- * Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds.
+ * Makes a workspace ready: all but its windows is written again from the ledger's values and the given holds.
  * @returns the workspace that replaces `known`
  */
 function load(

@@ -116,7 +116,7 @@ async function serve(folder: string, port: MessagePort): Promise<void> {
   }
 }
 
-/** PGlite's file system throws objects that are no errors, with the numbers of https://wasix.org (WASI's errno). */
+/** PGlite's file system throws objects that are not errors, with the numbers of https://wasix.org (WASI's errno). */
 const fileReasons: Record<number, string> = {
   2: "permission denied",
   29: "the disk does not work",

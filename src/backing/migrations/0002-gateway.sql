@@ -177,7 +177,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Months whose rows retention deleted: a charge that comes for them cannot be told from one that was booked.
+-- Months whose rows retention deleted: a charge that comes for them cannot be distinguished from one that was booked.
 CREATE TABLE retained_months (
   month char(7) PRIMARY KEY,
   generations bigint NOT NULL,

@@ -165,7 +165,7 @@ CREATE TABLE projects (
   scan_status text NOT NULL DEFAULT 'never' CHECK (scan_status IN ('never', 'pending', 'scanning', 'completed', 'failed')),
   -- Counts what was asked for: a scan that began before the last question does not answer it.
   scan_asked bigint NOT NULL DEFAULT 0,
-  -- When a scanner may take it up: while one has it, the end of its lease, by which it is told from every other.
+  -- When a scanner may take it up: while one has it, the end of its lease, which distinguishes it from every other.
   scan_due_at timestamptz,
   -- Since it was last asked for.
   scan_attempts integer NOT NULL DEFAULT 0,

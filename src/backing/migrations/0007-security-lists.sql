@@ -267,7 +267,7 @@ BEGIN
     changed.projects, top.top_finding
   FROM wider_scope_changes AS changed
   JOIN vulnerabilities ON vulnerabilities.id = changed.vulnerability_id
-  -- A scope is a workspace or a product, hence one of the two finds nothing.
+  -- A scope is a workspace or a product, so one of the two finds nothing.
   CROSS JOIN LATERAL (
     (SELECT rank, top_finding FROM scope_vulnerabilities AS own
       WHERE own.workspace_id = changed.scope_id AND own.vulnerability_id = changed.vulnerability_id
@@ -312,7 +312,7 @@ BEGIN
 END
 $$;
 
--- Whoever waits here waits for others to add up, hence as long as a statement may take.
+-- Whoever waits here waits for others to add up, as long as a statement may take.
 CREATE FUNCTION add_up_lists() RETURNS trigger LANGUAGE plpgsql
 SET lock_timeout = 0 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN

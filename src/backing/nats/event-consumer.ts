@@ -3,7 +3,7 @@
  * processes that consume, by their heartbeats and without a coordinator: each takes those that its place among them gives it. While two of
  * them disagree about who is there, both may consume a partition, which only costs time. Failures are logged and retried for ever;
  * meanwhile other processes consume these partitions.
- * A consumer of JetStream that no longer delivers is found by its own state (`StalledConsumerDetector`) and created anew.
+ * A consumer of JetStream that no longer delivers is found by its own state (`StalledConsumerDetector`) and created again.
  */
 import type { Msg } from "nats";
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
@@ -179,7 +179,7 @@ export class ConsumerGroup implements AsyncDisposable {
   readonly #id: string;
   readonly #members = new Membership(ticksOf(busSilenceMsMax));
   readonly #stack = new AsyncDisposableStack();
-  /** null: this process is no member. */
+  /** null: this process is not a member. */
   #heartbeat: Disposable | null = null;
   #sorted: readonly string[] = [];
 
@@ -251,8 +251,8 @@ export interface ConsumerState {
 
 /**
  * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver: it delivered
- * nothing of its pending events for some seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end has
- * not moved for minutes while events are in delivery.
+ * nothing of its pending events for a few seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end
+ * has not moved for minutes while events are in delivery.
  */
 export class StalledConsumerDetector {
   #before: ConsumerState | null = null;

@@ -98,7 +98,7 @@ export class PartitionPulls implements AsyncDisposable {
   }
 }
 
-/** The client ends a batch itself so much later than the server, which may have forgotten the pull. */
+/** The client ends a batch itself this much later than the server, which may have forgotten the pull. */
 const graceMs = 1_000;
 
 interface PullParts {

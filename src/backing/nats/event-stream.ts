@@ -195,7 +195,7 @@ export class EventPartition {
     this.#name = consumerOfPartition(parts.partition);
   }
 
-  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created anew, too. */
+  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created again as well. */
   async ensure(): Promise<void> {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();
@@ -219,7 +219,7 @@ export class EventPartition {
     return await orWhenMissing(manager.consumers.info(stream, this.#name), () => manager.consumers.add(stream, this.#config()));
   }
 
-  /** Creates the consumer anew, from the first event that is not acknowledged: later ones may be delivered again. */
+  /** Creates the consumer again, from the first event that is not acknowledged: later ones may be delivered again. */
   async restart({ ack_floor }: Pick<ConsumerInfo, "ack_floor">): Promise<void> {
     const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: ack_floor.stream_seq + 1 };
     await this.#replace({ ...this.#config(), ...start });
@@ -277,7 +277,7 @@ function isNoResponder(error: unknown): boolean {
   return cause instanceof errors.RequestError && cause.isNoResponders();
 }
 
-/** null: it is no consumer of ours. */
+/** null: it is not a consumer of ours. */
 function partitionOfConsumer(name: string): number | null {
   if (name === firstConsumer) return 0;
   const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];

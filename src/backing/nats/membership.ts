@@ -21,7 +21,7 @@ export class Membership {
     return [...this.#silentTicks.keys()];
   }
 
-  /** How long a member has been silent; Infinity for an id that is no member. */
+  /** How long a member has been silent; Infinity for an id that is not a member. */
   silentTicks(id: string): number {
     return this.#silentTicks.get(id) ?? Number.POSITIVE_INFINITY;
   }

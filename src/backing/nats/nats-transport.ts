@@ -74,7 +74,7 @@ export class BunTransport implements Transport {
     if (taken < frame.length) this.#pending.push(frame.subarray(Math.max(taken, 0)));
   }
 
-  /** Resolves once a connection that stood has ended; the library knows by itself of attempts that failed. */
+  /** Resolves once a connection that was open has ended; the library knows by itself of attempts that failed. */
   closed(): Promise<Error | void> {
     return this.#closed.promise;
   }

@@ -26,7 +26,7 @@ interface Wait {
   mayLack: ReadonlySet<string>;
 }
 
-/** After so many ticks of listening every live server has been heard; after so many more it is certain that there is no other. */
+/** After this many ticks of listening every live server has been heard; after this many more it is certain that there is no other. */
 const heardTicks = ticksOf(scatterListenMs);
 const acquaintedTicks = ticksOf(busSilenceMsMax);
 
@@ -36,7 +36,7 @@ export class ScatterClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
   readonly #inbox = createInbox();
-  /** Servers that the last survey waited for in vain, and that were not heard since. */
+  /** Servers that did not reply to the last survey in time, and were not heard since. */
   #silent = new Set<string>();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();
@@ -54,7 +54,7 @@ export class ScatterClient implements AsyncDisposable {
     this.#stack.use(everyTick(clock, () => this.#tick()));
   }
 
-  /** Resolves as soon as it has listened for so long that it can scatter requests. */
+  /** Resolves when it has listened long enough to scatter requests. */
   get acquainted(): Promise<void> {
     return this.#acquainted.promise;
   }

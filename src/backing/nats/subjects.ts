@@ -30,7 +30,7 @@ export function eventSubject(stream: Stream, partition: number): string {
   return partition === 0 ? `weir.event.${stream}` : `weir.event.${stream}.${partition}`;
 }
 
-/** null: the subject is that of no partition. */
+/** null: the subject belongs to no partition. */
 export function partitionOfSubject(subject: string, stream: Stream): number | null {
   if (subject === eventSubject(stream, 0)) return 0;
   const number = Number(subject.slice(eventSubject(stream, 0).length + 1));

@@ -25,7 +25,7 @@ export function openPostgres(parts: SessionParts): OpenDatabase {
   return { sql: boundedSql(pool), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
-/** The same with a replica, whose reads may be some seconds old. @param parts.readUrl null: there is none */
+/** The same with a replica, whose reads may be a few seconds old. @param parts.readUrl null: there is none */
 export function openPostgresPair({
   readUrl,
   log,
@@ -131,7 +131,7 @@ type RunQuery = (start: (sql: Queries) => Promise<unknown>) => Promise<unknown>;
 const modifiers = ["simple", "raw", "values", "describe"] as const;
 
 /**
- * A query of postgres.js that is made anew where it is asked, which is when it is first waited for. One that is never waited
+ * A query of postgres.js that is made again where it is asked, which is when it is first waited for. One that is never waited
  * for is a fragment of others. What is not a query, such as an identifier, is given back as it is.
  * @param make makes the query with any handle of postgres.js
  */

@@ -1,5 +1,5 @@
 /**
- * Sessions for reads that may be some seconds old: of a replica while it lags less than two seconds, else of the primary. The lag is
+ * Sessions for reads that may be a few seconds old: of a replica while it lags less than two seconds, else of the primary. The lag is
  * measured by positions in the log of changes: the primary is asked first, so a replica that keeps up has its position by the time that it
  * is asked. A read whose replica was lost meanwhile runs once more on the primary; a statement that took too long does not, since it would
  * take as long there.
@@ -63,7 +63,7 @@ function isPassing(error: unknown, used: Session | null): boolean {
 interface Sample {
   /** When the primary was asked, in monotonic milliseconds. */
   at: number;
-  /** How far its log of changes was. */
+  /** How far its log of changes had come. */
   position: bigint;
 }
 
@@ -74,7 +74,7 @@ interface ReplicaParts {
   log: Logger;
 }
 
-/** Whether a replica may answer reads: it is there, and what it has is at most some seconds old. */
+/** Whether a replica may answer reads: it is there, and what it has is at most a few seconds old. */
 class Replica {
   readonly #parts: ReplicaParts;
   /** The primary's latest positions, none older than a replica may be. */

@@ -2,7 +2,7 @@
  * Sessions with the one host of a database that takes writes: a small number, each with one user at a time; users wait in line for at most
  * a second. Where there are several hosts, a primary and its standbys, each is asked a little after the one before, and the first that
  * takes writes wins; when it no longer does, idle sessions are dropped and the hosts are asked again. postgres.js knows lists of hosts too,
- * but connects anew under the same object (session.ts), and asks one host after the other, so that a silent one takes the whole time.
+ * but connects again under the same object (session.ts), and asks one host after the other, so that a silent one takes the whole time.
  */
 import { hostAddresses } from "../../kernel/addresses.ts";
 import { type Clock, DeadlineError, sleep } from "../../kernel/clock.ts";
@@ -26,7 +26,7 @@ export interface Sessions {
   take(): Promise<{ session: Session; giveBack: () => void }>;
 }
 
-/** A session that a burst opened and that went unused since is closed: the server keeps a process and its memory for each. */
+/** A session that a burst opened and that has been unused since is closed: the server keeps a process and its memory for each. */
 export class SessionPool implements Sessions, AsyncDisposable {
   readonly #clock: Clock;
   readonly #hosts: DatabaseHosts;
@@ -86,7 +86,7 @@ export class SessionPool implements Sessions, AsyncDisposable {
     }
   }
 
-  /** They lead to a server that is gone, or that takes no writes any more. */
+  /** They lead to a server that is gone or no longer takes writes. */
   #dropIdle(): void {
     for (const { session } of this.#idle.splice(0)) {
       session.drop();
@@ -134,7 +134,7 @@ class Semaphore {
 
   /**
    * Waits for a place.
-   * @returns what gives it back, to be called once
+   * @returns a function that gives it back, to be called once
    * @throws DeadlineError when none became free in time
    */
   acquire(): Promise<() => void> {

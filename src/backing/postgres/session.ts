@@ -1,7 +1,7 @@
 /**
- * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect anew under
- * the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or sent before the greeting
- * of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
+ * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect again
+ * under the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or sent before the
+ * greeting of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
  * Arrays travel by types that are named here, so that a new connection asks for none. Over TLS the certificate must name the host.
  */
 import { connect, isIP, type Socket } from "node:net";
@@ -106,7 +106,7 @@ export class Session {
   }
 
   #connect({ host: [host], port: [port], path }: Address): Socket {
-    // Asked a second time, the first connection broke before it stood.
+    // Asked a second time, the first connection broke before it was open.
     if (this.#socket !== null) {
       this.#end();
       throw new Error("The database closed the connection");

@@ -18,7 +18,7 @@ class BunClient implements RedisClient {
       if (!this.#isClosed) closed(reason);
       this.#isClosed = true;
     };
-    // It rejects without a reason, such as a wrong password or a certificate; the command that waits rejects with it.
+    // It rejects without a reason. The waiting command rejects with the reason, such as a wrong password or certificate.
     this.#client.connect().catch(() => {});
   }
 

@@ -45,7 +45,7 @@ export class ClusterView {
   /**
    * @param reports of all nodes that answered; without any, all stays as it was
    * @param askedAt when the first was asked, in monotonic milliseconds
-   * @returns whether other masters than before have slots
+   * @returns whether different masters now have slots
    */
   update(reports: readonly NodesReport[], askedAt: number): boolean {
     if (reports.length === 0) return false;
@@ -146,7 +146,7 @@ export interface NodesReport {
 /**
  * @param asked the address of the node that said it, which may not know its own host
  * @param encrypted whether nodes are reached by names that a certificate can hold, where they announce one
- * @throws Error when it is no such report
+ * @throws Error when it is not such a report
  */
 export function readNodesReport(text: string, { asked, encrypted }: { asked: string; encrypted: boolean }): NodesReport {
   const nodes = new Map<string, ReportedNode>();

@@ -50,7 +50,7 @@ export class RedisConnection implements AsyncDisposable {
   #server: Server | null = null;
   /** Calls of the current link that passed their deadline and have neither a reply nor failed since. */
   #overdue = 0;
-  /** How many links ended since one was open. */
+  /** How many links have ended since the last one that opened. */
   #ended = 0;
   /** Cancels the next attempt to connect or to initialize. */
   #cancelAttempt = (): void => {};
@@ -218,7 +218,7 @@ export interface Server {
 /**
  * The run of a master in a cluster: it changes with every restart, and with every promotion, since a replica that becomes the master
  * may lack the last writes of its predecessor.
- * @param replication INFO of this section. @returns null: it is no master
+ * @param replication INFO of this section. @returns null: it is not a master
  */
 export function readMasterRun({ run }: Server, replication: string): number | null {
   const history = /^master_replid:(\S+)/m.exec(replication)?.[1];

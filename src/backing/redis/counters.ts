@@ -1,6 +1,6 @@
 /**
  * Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. A call goes to each node that has workspaces of
- * the batch (nodes.ts); the arguments and replies of each function stand next to each other in admission.ts, load.ts and resolve.ts.
+ * the batch (nodes.ts); the arguments and replies of each function are next to each other in admission.ts, load.ts and resolve.ts.
  * Two client libraries stand behind one interface: Bun's own client on Bun, and the package `redis` on other runtimes and where a caller
  * chooses it. test/contracts/counters.ts holds both. While Redis cannot be reached, every method throws CountersUnavailableError.
  */

@@ -38,7 +38,7 @@ export function keyMonthField({ key, month }: { key: KeyId; month: Month }): str
   return `k:${key}:${month}`;
 }
 
-/** Spent and held of a budget, in the period that it is in. */
+/** What is spent and held of a budget in its current period. */
 export function budgetField(name: string): string {
   return `b:${name}`;
 }
@@ -76,7 +76,7 @@ export function packedArguments({ texts, numbers }: Packing): [texts: string, nu
   return [`${texts.join("\0")}\0`, Buffer.from(packed.buffer)];
 }
 
-/** Reads the elements of a function's reply, texts and whole numbers, one after the other. Anything else is our fault: it throws. */
+/** Reads the elements of a function's reply, texts and whole numbers, one after another. Anything else is our fault: it throws. */
 export type ReplyElement = string | number;
 
 export class ReplyReader {

@@ -115,7 +115,7 @@ export class RedisLink implements Disposable {
 
 /** One connection to Redis, which never connects again. */
 export interface RedisClient {
-  /** The first command waits until the connection stands. @throws Error of Redis, or of the connection once it is lost */
+  /** The first command waits until the connection is open. @throws Error of Redis, or of the connection once it is lost */
   send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown>;
   /** Fails the commands that are under way. */
   close(): void;

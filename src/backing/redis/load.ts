@@ -15,7 +15,7 @@ import {
   type ReplyElement,
 } from "./encoding.ts";
 
-/** One call of merge-windows.lua with so many takes some 20 ms, in which Redis runs nothing else. */
+/** One call of merge-windows.lua with this many takes some 20 ms, in which Redis runs nothing else. */
 const timesPerCallMax = 20_000;
 
 /** The values of load.lua. A generation that is listed twice is one hold. */

@@ -1,7 +1,7 @@
 /**
  * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
- * second. An address only begins: every node of a cluster names the others. Several servers that are no cluster are refused, since counters
- * that are shared out over them would lose credit with each.
+ * second. An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since
+ * counters that are shared out over them would lose credit with each.
  * A batch is one call for each node. A workspace that moves to another node meanwhile is looked for again, until the counters' deadline;
  * for one that was not reached it is unknown whether its call ran.
  */

@@ -2,7 +2,7 @@
  * Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag: whole, a range, or 304 (RFC
  * 9110, 13 and 14).
  *
- * Ranges are of the plain bytes, because clients that decompress by themselves fail on half an archive; a client that names the
+ * Ranges count the plain bytes, because clients that decompress by themselves fail on half an archive; a client that names the
  * compressed tag continues with that. The compressed bytes are kept as they were stored, since another library may compress
  * differently.
  */

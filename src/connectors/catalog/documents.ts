@@ -1,6 +1,6 @@
 /**
  * The documents behind the catalog's API: the list, single rows, exports, the schema of a row, and the changes since a version. Each is
- * made once and cached. Rows stand in them byte for byte as in the exports. Readers of rows ignore fields that they do not know.
+ * made once and cached. Rows are in them byte for byte as in the exports. Readers of rows ignore fields that they do not know.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";

@@ -1,7 +1,7 @@
 /**
  * A published connector: the machine form and the columns, in a fixed order, and the JSON Schema of a row
  * (https://json-schema.org/draft/2020-12). Fields may be added, so readers must ignore unknown ones. A row has a connector's whole
- * grant; what a single set of credentials needs of it stands in the files alone.
+ * grant; what a single set of credentials needs of it is in the files alone.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { jsonSchema } from "../../http/json-schema.ts";

@@ -2,7 +2,7 @@
  * Finds connectors by typed words, the best first. The page, the API, the Console and the command line share it.
  *
  * Every word that is not idle has to begin a word of the connector: of its name, of another name, of its vendor, its category or a way
- * to connect. A text that is a whole name stands above one that begins a name, and that above single words; between equals the better
+ * to connect. A text that is a whole name ranks above one that begins a name, and that above single words; between equals the better
  * known connector is first, then the shorter name. If nothing begins this way, words are looked for within words, and then one typo in
  * each word is forgiven.
  */

@@ -39,7 +39,7 @@ export async function findConnection(id: string, sql: Queries): Promise<Connecti
   return requireConnection({ id, workspace: row?.workspace ?? "", row });
 }
 
-/** @throws DomainError not_found also for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
 export function requireConnection({
   id,
   workspace,
@@ -110,9 +110,9 @@ export async function createConnection(
 }
 
 /**
- * Replaces all credentials by new ones.
+ * Replaces all credentials with new ones.
  * @param connector the connection's
- * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError invalid_field, not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(
   request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow; form: NewCredentials },
@@ -136,7 +136,7 @@ export async function replaceCredentials(
 
 /**
  * Deletes a connection with its credentials, irrevocably.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

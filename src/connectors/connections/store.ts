@@ -20,7 +20,7 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   fields: string[];
   createdAt: Date;
   updatedAt: Date;
-  /** When the present credentials were tested; the next three fields are set with it. */
+  /** When the current credentials were tested; the next three fields are set with it. */
   testedAt: Date | null;
   testOutcome: Outcome | null;
   testStatus: number | null;

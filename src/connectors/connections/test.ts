@@ -25,7 +25,7 @@ import { selectFields, updateTest, type ConnectionRow } from "./store.ts";
 
 /**
  * Calls the vendor with a connection's credentials.
- * @throws DomainError conflict if there is no test for the connection; not_found also for another workspace's; forbidden except
+ * @throws DomainError conflict if there is no test for the connection; not_found even for another workspace's; forbidden except
  *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
  * @throws LimitReachedError with too many in an hour
  */

@@ -64,7 +64,7 @@ function noneOf({ q, category, method }: Filters): boolean {
   return q === "" && category === null && method === null;
 }
 
-/** How many popular vendors stand at the head of the whole list. */
+/** How many popular vendors are at the head of the whole list. */
 const shown = 12;
 
 /** The vendors that most readers look for; null if none is known to be popular. */

@@ -7,7 +7,7 @@ if (form) filterAtOnce(form);
 
 function filterAtOnce(form) {
   for (const select of form.querySelectorAll("select")) {
-    // Arrow keys change a closed list at each press: then the reader says when, by Enter or by the button.
+    // Arrow keys change a closed list at each press: then the reader says when, with Enter or the button.
     let steps = false;
     select.addEventListener("pointerdown", () => (steps = false));
     select.addEventListener("keydown", ({ key, altKey }) => (steps = key !== "Enter" && key !== " " && !altKey));

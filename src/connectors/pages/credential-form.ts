@@ -24,7 +24,7 @@ export function credentialForm({ slug, name, credential_sets }: ConnectorRow): H
   </form>`;
 }
 
-/** The choice of a set stands above all steps, because each of them depends on it; null without a choice. */
+/** The choice of a set is above all steps, because each of them depends on it; null without a choice. */
 export function credentialChooser({ credential_sets }: ConnectorRow): Html | null {
   if (credential_sets.length < 2) return null;
   return markup`<fieldset class="chooser" data-scripted hidden>

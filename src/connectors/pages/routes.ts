@@ -1,6 +1,6 @@
 /**
  * Maps the catalog's public paths to their documents. Pages are made once for a version of the catalog and cached, like the documents
- * of the API. An earlier slug that is a connector's id redirects to the present page; an unknown one is refused with the nearest.
+ * of the API. An earlier slug that is a connector's id redirects to the current page; an unknown one is refused with the nearest.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Html } from "../../http/html.ts";

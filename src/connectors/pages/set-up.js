@@ -24,7 +24,7 @@ function setUp(form) {
   });
 }
 
-/** Of several sets of credentials one is shown: what to grant for it, its form and its command. */
+/** Shows one of several sets of credentials: what to grant for it, its form and its command. */
 function choose(number) {
   for (const part of document.querySelectorAll("[data-set]")) {
     part.hidden = part.dataset.set !== number;
@@ -79,7 +79,7 @@ function tell(field, problem) {
   else field.setAttribute("aria-invalid", "true");
 }
 
-/** The rules of the service, as far as they can be told without it. null: there is none. */
+/** Checks the service's rules as far as the browser knows them. null: no problem. */
 function problemOf(field) {
   const text = field.value.trim();
   const { label, kind } = field.dataset;

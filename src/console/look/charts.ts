@@ -1,5 +1,5 @@
 /**
- * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers stand in a table beneath or beside
+ * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers are in a table beneath or beside
  * them, and patterns differ besides colours, so that a chart can be read without them. It draws what it is given: months, zones and sums
  * are the pages' own.
  */

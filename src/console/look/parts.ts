@@ -120,7 +120,7 @@ interface Dialog {
   thenPath?: string;
 }
 
-/** A click beside it does nothing. */
+/** A click outside it does nothing. */
 export function dialog({ id, title, body, asks, opensAtOnce = false, thenPath }: Dialog): Html {
   return markup`<dialog id="${id}" aria-labelledby="${id}-title"${asks === null ? null : markup` data-asks="${asks}"`}${opensAtOnce ? markup` open data-at-once` : null}${thenPath === undefined ? null : markup` data-then="${thenPath}"`}>
     <div class="dialog-head">
@@ -146,7 +146,7 @@ export function opener({
   return markup`<a class="button${quiet ? " quiet" : ""}" href="${path}" data-opens="${dialog}">${label}</a>`;
 }
 
-/** Closes the dialog around it, also without a script. */
+/** Closes the dialog around it, even without a script. */
 export function closeButton(label: string): Html {
   return markup`<form method="dialog" class="form-end"><button type="submit" data-agrees>${label}</button></form>`;
 }

@@ -7,7 +7,7 @@ import { content, type Content } from "./values.ts";
 
 export interface Column<Row> {
   label: string;
-  /** Numbers and money stand at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
+  /** Numbers and money are at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;
@@ -54,7 +54,7 @@ function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Cont
   return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
 }
 
-/** From which width on the columns stand side by side. */
+/** The width from which the columns are side by side. */
 function widthOf(columns: number): string {
   return columns <= 5 ? "few" : "many";
 }

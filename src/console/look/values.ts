@@ -35,7 +35,7 @@ export function content(given: Content): Html {
 
 /**
  * @param amount nano-USD, or a decimal text of the control API; null gives `none`
- * @throws RangeError for a text that is no amount
+ * @throws RangeError for a text that is not an amount
  */
 export function money(amount: NanoUsd | string | null, none = "no limit"): Html {
   if (amount === null) return markup`<span class="none">${none}</span>`;

@@ -1,6 +1,6 @@
 /**
  * A person's own account: password, second factor and sessions. What would let a thief in takes a sign-in of the last hour, and a password
- * also the present one, a code or a link. Passwords and second factors are no part of the control API, so that this page alone calls their
+ * also the current one, a code or a link. Passwords and second factors are not part of the control API, so that this page alone calls their
  * verbs. The operator holds a token and has no account.
  */
 import { DomainError } from "../../accounts/errors.ts";
@@ -47,7 +47,7 @@ export const accountPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
   if (email === null)
-    return { title: "Operator", main: markup`<p>You hold the operator token, which is no person's account.</p>` };
+    return { title: "Operator", main: markup`<p>You hold the operator token, which is not a person's account.</p>` };
   const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
@@ -190,7 +190,7 @@ async function secondFactorSection(call: PageCall): Promise<Html> {
 const presentCodeField: Field = {
   kind: "text",
   name: "code",
-  label: "Code of your present app",
+  label: "Code of your current app",
   hint: "Or a recovery code, if you have lost it.",
   required: true,
   autocomplete: "one-time-code",

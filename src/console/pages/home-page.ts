@@ -38,7 +38,7 @@ export const homePage: Page = {
   render,
 };
 
-/** The newest requests that tell how long the first token takes. */
+/** The newest requests that show how long the first token takes. */
 const sampleMax = 200;
 const lastRequests = 5;
 

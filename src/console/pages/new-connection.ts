@@ -110,7 +110,7 @@ function chosenSet(call: PageCall): number {
   return numberIn(call.refused?.form.text("credential_set") ?? call.query.get("set"));
 }
 
-/** Above both steps, for both depend on it; null without a choice. */
+/** Above both steps, because both depend on it; null without a choice. */
 function setTabs(row: ConnectorRow, call: PageCall): Html | null {
   const number = chosenSet(call);
   const here = call.link(`/connections/new/${row.slug}`);

@@ -27,7 +27,7 @@ import { type SignInCall, openSession, receiveSignInForm } from "./sign-in-call.
 
 type LinkCall = SignInCall & { token: string };
 
-/** null: the path is of no link. */
+/** null: the path belongs to no link. */
 export async function linkAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const [, token, declines] = /^\/link\/([^/]+?)(\/decline)?$/.exec(call.path) ?? [];
   if (token === undefined) return null;
@@ -98,7 +98,7 @@ async function declineLink(call: LinkCall, parts: ConsoleParts): Promise<Respons
   return seeOther(call.viewer === null ? "/console/sign-in" : "/console", [saidCookie(said, call.request)]);
 }
 
-/** null: the link is of no invitation, or the person is a member by now. */
+/** null: the link belongs to no invitation, or the person is a member by now. */
 async function invitationOf({ email, workspace }: SignInLink, { control }: ConsoleParts): Promise<Invitation | null> {
   if (workspace === null) return null;
   const { invitations } = await identityOf(personOf(email), control.sql);
@@ -143,7 +143,7 @@ export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsolePart
   });
 }
 
-/** What helps somebody who would wait for a mail in vain. */
+/** What helps somebody whose mail will not come. */
 const withoutMail = markup`No mail server is set up here, so mails wait. Meanwhile the operator can create a link that signs you in once:
   <code>npm run -s weir -- session link --email ADDRESS</code>. <code>npm start</code> prints one too.`;
 

@@ -31,7 +31,7 @@ export async function afterFirstStep(step: FirstStep, call: SignInCall, parts: C
   return seeOther(codePath, [hostCookie({ name: cookieName, value, ageMsMax: firstStepMs }, call.request)]);
 }
 
-/** null: the path is none of the second step. */
+/** null: the path does not belong to the second step. */
 export async function secondStepAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const { path, request } = call;
   if (`/console${path}` !== codePath) return null;
@@ -54,7 +54,7 @@ function personOf({ email, way }: FirstStep): Person {
   return { kind: "person", email, carriedBy: way === "link" ? "sign-in link" : "session" };
 }
 
-/** @throws what is no refusal of the code */
+/** @throws what is not a refusal of the code */
 function refusedPage(error: unknown, page: (problem: string, status: number) => Response): Response {
   if (!(error instanceof DomainError)) throw error;
   return page(sentence(error.message), errorStatuses[error.code]);

@@ -55,7 +55,7 @@ interface Proved {
   provedAt?: number;
 }
 
-/** Starts a session in place of the browser's present one, and goes on. @param cookies to be set besides */
+/** Starts a session in place of the browser's current one, and goes on. @param cookies to be set besides */
 export async function openSession(
   { next, ...proved }: Proved & { next: string },
   call: SignInCall,

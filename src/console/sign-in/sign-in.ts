@@ -56,7 +56,7 @@ interface Shown {
   refused: { form: "password" | "token"; message: string } | null;
 }
 
-/** Somebody who is signed in goes on, unless an action wants a new sign-in. */
+/** A person who is signed in continues, unless an action wants a new sign-in. */
 async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const { request, query, viewer } = call;
   const next = nextPath(query.get("next"));

@@ -1,4 +1,4 @@
-/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of another workspace than the named one counts as unknown. */
+/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of a workspace other than the named one counts as unknown. */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
@@ -23,7 +23,7 @@ import { alertTestMs } from "../limits.ts";
 
 const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
 
-/** A webhook of another workspace than the named one counts as unknown. */
+/** A webhook of a workspace other than the named one counts as unknown. */
 async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const { workspace } = await findWebhook(id, parts.sql);
   return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
@@ -34,7 +34,7 @@ export const alertRuleEndpoints = {
     method: "POST",
     path: "/alert-rules",
     command: { name: "alert create", flags: { percents: "at", balance_usd: "below" } },
-    summary: "Tell of a threshold of a limit, of a low balance or of an event, by mail and by webhooks",
+    summary: "Set an alert about a threshold of a limit, a low balance or an event, by mail and by webhooks",
     fields: inWorkspace(AlertRuleForm),
     view: AlertRuleView,
     status: 201,
@@ -60,7 +60,7 @@ export const alertRuleEndpoints = {
     method: "DELETE",
     path: "/alert-rules/:id",
     command: "alert delete",
-    summary: "Delete a rule of alerts; what it told stays listed",
+    summary: "Delete a rule of alerts; its alerts stay listed",
     fields: withOptionalWorkspace(NoFields),
     view: AlertRuleDeleted,
     async handle({ id, input, actors, parts }) {
@@ -114,7 +114,7 @@ export const alertWebhookEndpoints = {
     method: "POST",
     path: "/alert-webhooks/:id/test",
     command: "alert test",
-    summary: "Send a test to a webhook, once, and tell how it answered",
+    summary: "Send a test to a webhook, once, and show how it answered",
     fields: withOptionalWorkspace(NoFields),
     view: AlertView,
     deadlineMs: alertTestMs,
@@ -142,7 +142,7 @@ export const alertEndpoints = {
     method: "GET",
     path: "/alerts",
     command: "alert list",
-    summary: "List what was told, newest first, with what became of it at each webhook",
+    summary: "List alerts, newest first, with their outcome at each webhook",
     fields: Type.Object({
       workspace: NamedWorkspace,
       webhook: Type.Optional(line("the id of a webhook", { title: "Only those that this webhook gets" })),

@@ -31,7 +31,7 @@ import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } 
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** The path's connection and the actor; a connection of another workspace than the named one counts as unknown. */
+/** The path's connection and the actor; a connection of a workspace other than the named one counts as unknown. */
 async function connectionAndActor({
   id,
   input,
@@ -103,7 +103,7 @@ export const connectionEndpoints = {
     method: "PUT",
     path: "/connections/:id/credentials",
     command: "connection replace",
-    summary: "Replace all credentials by new ones",
+    summary: "Replace all credentials with new ones",
     fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
     async handle(call) {

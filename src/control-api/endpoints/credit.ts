@@ -46,7 +46,7 @@ export const creditEndpoints = {
   }),
 };
 
-/** The workspace of the path's top-up and the actor there; one of another workspace than the named one counts as unknown. */
+/** The workspace of the path's top-up and the actor there; one of a workspace other than the named one counts as unknown. */
 async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const topUp = await findTopUp({ id, workspace: null }, parts.sql);
   const owner = await actors.forResource({ named: input.workspace, workspace: topUp.workspace, unknown: noTopUp(id) });

@@ -45,7 +45,7 @@ export const memberEndpoints = {
     view: MemberView,
     status: 201,
     async handle({ input: { workspace: named, invite = false, ...member }, actors, parts }) {
-      // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
+      // Whoever finds an open browser must not be able to stay in the workspace with an address of their own.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
       return inviteMember({ actor, workspace, member, mails: invite }, parts);

@@ -87,13 +87,13 @@ export const workbenchEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const { email } = memberOf(actor);
       const caller = await selectCallerId({ workspace: workspace.id, email }, parts.sql);
-      if (caller === undefined) throw new DomainError("forbidden", `"${email}" is no member of this workspace`);
+      if (caller === undefined) throw new DomainError("forbidden", `"${email}" is not a member of this workspace`);
       return parts.runInWorkbench({ request, server, caller });
     },
   }),
 };
 
-/** @throws DomainError forbidden for auditors, and for the operator, who is no member */
+/** @throws DomainError forbidden for auditors, and for the operator, who is not a member */
 function memberOf(actor: Actor): MemberActor {
   authorize(actor, { roles: writers, action: "use the Workbench" });
   if (actor.kind === "member") return actor;

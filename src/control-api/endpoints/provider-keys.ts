@@ -18,7 +18,7 @@ import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
 
-/** The workspace of the path's key and the actor there; a key of another workspace than the named one counts as unknown. */
+/** The workspace of the path's key and the actor there; a key of a workspace other than the named one counts as unknown. */
 async function ownerAndActor({
   id,
   input,
@@ -71,7 +71,7 @@ export const providerKeyEndpoints = {
     method: "PUT",
     path: "/provider-keys/:id",
     command: "provider-key replace",
-    summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
+    summary: "Replace the key with a new one that the provider accepts in a test call; a disabled one is in use again",
     fields: withOptionalWorkspace(NewOwnKey),
     view: OwnKeyView,
     deadlineMs: ownKeyTryMs,

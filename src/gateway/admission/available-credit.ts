@@ -76,7 +76,7 @@ export class AvailableCredit {
   }
 
   /**
-   * @returns null: the counters cannot tell
+   * @returns null: the counters do not know
    * @throws BusUnavailableError when gateways cannot be asked, and whatever reading the counters throws
    */
   async position(asked: Asked): Promise<CreditPosition | null> {

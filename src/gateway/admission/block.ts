@@ -74,7 +74,7 @@ export class Block {
     this.#places = lent.places;
   }
 
-  /** A block of a process that died, or one of which it is not known whether it was lent. */
+  /** A block of a process that died, or one that may not have been lent. */
   static ended({ times, reserved, ...of }: BlockRemainder): Block {
     const window = { limit: 0, remaining: 0, resetMs: 0 };
     const block = new Block({ ...of, amount: reserved, places: 0, at: 0, askedAt: 0, lifeMs: 0, window });

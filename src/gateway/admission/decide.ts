@@ -32,7 +32,7 @@ export interface Prepared {
   request: AdmitRequest;
   record: KeyRecord;
   maxOutputTokens: number;
-  /** The maximum cost of this request with so many output tokens; null: the model cannot be priced. */
+  /** The maximum cost of this request with this many output tokens; null: the model cannot be priced. */
   costOf: ((maxTokens: number) => NanoUsd) | null;
   /** Absent: the request is not routed. */
   routed?: RoutedPrice;

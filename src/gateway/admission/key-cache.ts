@@ -129,7 +129,7 @@ export class KeyRecordCache {
     return entry;
   }
 
-  /** Call it when a key, owner or workspace changed: no cached record is used any longer. */
+  /** Call it when a key, owner or workspace changed: cached records are no longer used. */
   clear(): void {
     this.#version++;
     this.#cache.clear();

@@ -39,7 +39,7 @@ interface Asked {
   id: GenerationId;
   workspace: WorkspaceId;
   key: KeyId;
-  /** What it would be lent for has changed: it is returned as it comes. */
+  /** The reason for the block has changed: it is returned as soon as it comes. */
   isStale: boolean;
 }
 
@@ -136,7 +136,7 @@ export class LentBlocks implements BlockBook {
     return [...asked, ...known.map((block) => block.asUse())];
   }
 
-  /** Keys or workspaces changed, or the counters: decides with none of the present blocks. */
+  /** Keys, workspaces or the counters changed: decides with none of the current blocks. */
   endAll(): void {
     this.#endThose(() => true);
   }
@@ -238,7 +238,7 @@ export class LentBlocks implements BlockBook {
   }
 }
 
-/** What a key needs by its recent use. */
+/** What a key needs, judging by its recent use. */
 interface Wish {
   amount: NanoUsd;
   places: number;
@@ -247,11 +247,11 @@ interface Wish {
 /** By which part a request moves the averages. That a key became busy is learnt faster than that it no longer is. */
 const weight = 0.2;
 const busierWeight = 0.5;
-/** Requests are not even: a block has some more places and credit than the averages need. */
+/** Requests come unevenly: a block has a few more places and more credit than the averages need. */
 const reserve = 1.5;
 /** Lending and returning a block cost as much as two questions. */
 const requestsMin = 4;
-/** A key has ended its burst when nothing came for so many times the usual pause. */
+/** A key has ended its burst when nothing came for this many times the usual pause. */
 const pausesMax = 6;
 
 export class KeyDemand {
@@ -290,7 +290,7 @@ export class KeyDemand {
     this.#unusedPauseMs = Math.min(2 * this.#unusedPauseMs, blockUnusedPauseMsMax);
   }
 
-  /** Milliseconds without a request after which a block is returned. */
+  /** After this many milliseconds without a request, a block is returned. */
   get idleMs(): number {
     return Math.max(blockIdleMs, pausesMax * this.#gapMs);
   }

@@ -4,21 +4,26 @@
  */
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
-/** After its end a block waits for the ledger to have its requests, so that one return says all; then for so long between two returns. */
+/** After its end a block waits for the ledger to have its requests, so that one return says all. Later returns are this far apart. */
 export const blockReturnPauseMs = 500;
 /** The same for a block that was recalled: a request near a limit waits for it. */
 export const blockRecallPauseMs = 50;
-/** A report to a rebuild has a block for so long after its last return: Redis may have lost that with a master, and rebuilds 2.5 to 10 s later. */
+/**
+ * How long after its last return a block stays in reports to rebuilds: Redis may have lost it with a master, and rebuilds 2.5 to 10 s
+ * later.
+ */
 export const blockReportedMs = 15_000;
-/** A gateway that has not heard a worker, or not run, for so long decides with none of its blocks: a rebuild may go on without it. */
+/**
+ * After this long without hearing a worker, or without running, a gateway decides with none of its blocks: a rebuild may go on without it.
+ */
 export const blockSilenceMsMax = 500;
 /** How often a worker asks the counters whether they answer, while it has lent a block. */
 export const countersWatchMs = 200;
 /** A key whose requests are further apart is asked for one by one: lending costs as much as two questions. */
 export const blockDemandMs = 2_500;
-/** A block that was not used for so long, and for six of its key's usual pauses, is returned before its end. */
+/** A block that is unused for this long, and for six of its key's usual pauses, is returned before its end. */
 export const blockIdleMs = 1_500;
-/** After a worker lent nothing it is not asked for a block of the same key for so long. */
+/** How long a worker that lent nothing is not asked again for a block of the same key. */
 export const blockKeptPauseMs = 5_000;
 /** The same after a block that hardly served, and twice as long after each that follows it, up to this. */
 export const blockUnusedPauseMsMax = 60_000;
@@ -27,11 +32,11 @@ export const blockKeysMax = 50_000;
 
 /** How long a look at credit waits for a gateway that does not say what is used of its blocks. */
 export const blockUseMs = 300;
-/** So many questions about a workspace go to all gateways within this time at most. */
+/** At most this many questions about a workspace go to all gateways in the time below. */
 export const blockUseAsksMax = 4;
-/** The time for so many questions. */
+/** The time for this many questions. */
 export const blockUsePauseMs = 100;
-/** Workspaces of which it is known when they were asked about. */
+/** Workspaces for which the time of their last question is remembered. */
 export const blockUseWorkspacesMax = 1_000;
 /** How often counters are read because blocks were lent or returned meanwhile. */
 export const blockUseRoundsMax = 2;

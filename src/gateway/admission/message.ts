@@ -101,7 +101,7 @@ export interface LendBlock {
   deadline: number | null;
 }
 
-/** A gateway decides no more with a block. */
+/** A gateway no longer decides with a block. */
 export interface ReturnBlock {
   kind: "return";
   workspace: WorkspaceId;

@@ -11,7 +11,7 @@ import type { Caller } from "../admission/message.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
- * The caller of the key in the `Authorization` header. It is no `Authenticator` of `src/accounts`, which reads the database.
+ * The caller of the key in the `Authorization` header. It is not an `Authenticator` of `src/accounts`, which reads the database.
  * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
  */
 export async function authenticate(request: Request, gateway: Gateway): Promise<Caller> {

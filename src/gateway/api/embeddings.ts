@@ -119,7 +119,7 @@ async function respond(started: StartedEmbedding, { candidate, facts }: Serving,
   const { route } = candidate;
   const { inputs, dimensions, inputType } = embedding;
   const dimensionsExpected = dimensions ?? facts.dimensions;
-  // Only shortened vectors have another length than 1.
+  // Only shortened vectors have a length other than 1.
   const normalize = facts.normalize && dimensionsExpected < facts.dimensions;
   const result = await embeddingAttempts({
     callRoute({ second, givenUp, onResent }) {

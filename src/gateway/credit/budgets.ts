@@ -8,7 +8,7 @@ import type { KeyRecord } from "../../accounts/keys/record.ts";
 import type { Budget, BudgetHold } from "../../backing/counters.ts";
 import { dayAfter, dayOf, monthBounds, monthOf } from "../../kernel/clock.ts";
 
-/** Names are the same in the counters and in the ledger; migration 0032 tells which charges each counts. */
+/** Names are the same in the counters and in the ledger; the migrations say which charges each counts. */
 const workspaceDay = "day:";
 
 type Limits = Pick<KeyRecord, "id" | "dailyLimit" | "workspaceDailyLimit" | "memberBudget">;

@@ -89,7 +89,7 @@ export async function selectAccount(
   return row;
 }
 
-/** One statement, thus one snapshot; undefined: there is no such workspace. */
+/** One statement, and so one snapshot; undefined: there is no such workspace. */
 export async function selectKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,

@@ -1,6 +1,6 @@
 /**
  * One generation with how its charge came about, line by line. Prices are not kept with charges, so the lines are computed with the
- * catalog's present prices, and shown only if they give the amount that was charged: otherwise there is no computation rather than a wrong
+ * catalog's current prices, and shown only if they give the amount that was charged: otherwise there is no computation rather than a wrong
  * one.
  */
 import type { Caller } from "../../accounts/keys/store.ts";
@@ -57,7 +57,7 @@ interface Booked extends Counted {
   amount: { pico: bigint } | { nano: NanoUsd };
 }
 
-/** @returns null: the present prices of the route that served do not give the amount */
+/** @returns null: the current prices of the route that served do not give the amount */
 export function priceLines(booked: Booked, catalog: Catalog | null): PriceLine[] | null {
   const { amount } = booked;
   const routes = catalog?.models.get(booked.model)?.routes.filter(({ provider }) => provider.id === booked.provider) ?? [];

@@ -87,7 +87,7 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
 /**
  * Requires a generation that the actor may see in their current workspace.
  * @returns its caller; undefined: unknown
- * @throws DomainError not_found, also for a generation of another member or workspace
+ * @throws DomainError not_found even for a generation of another member or workspace
  */
 export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },

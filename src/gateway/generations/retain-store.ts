@@ -1,6 +1,6 @@
 /**
  * All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. Writers of
- * the month wait from its lock on, so that no row comes between its sums and its end.
+ * the month wait once it is locked, so that no row comes between its sums and its end.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -24,7 +24,7 @@ export async function selectMonths(sql: Queries): Promise<Month[]> {
 
 const partitionPrefix = "generations_";
 
-/** Writers of this month wait from the lock on, so that no row comes between its sums and its end. */
+/** Writers of this month wait once it is locked, so that no row comes between its sums and its end. */
 export async function retainMonth(month: Month, tx: Transaction): Promise<RetainedMonth> {
   const partition = tx(partitionPrefix + month.replace("-", "_"));
   await tx`LOCK TABLE ${partition} IN SHARE ROW EXCLUSIVE MODE`;

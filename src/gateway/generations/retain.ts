@@ -32,8 +32,9 @@ interface RetainSources {
 }
 
 /**
- * Keeps this month and so many before it. Each older month is deleted in a transaction of its own; repeating it does nothing.
- * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short waits: those
+ * Keeps this month and this many before it. Each older month is deleted in a transaction of its own; repeating it does nothing.
+ * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short
+ * waits: those
  *   before it are deleted
  */
 export async function retainLog(

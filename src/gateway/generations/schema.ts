@@ -41,7 +41,7 @@ export const GenerationDetail = Type.Composite([
     }),
     price_lines: Type.Union([Type.Array(PriceLine), Type.Null()], {
       description:
-        "The computation of `exact_cost_usd`, or of `list_cost_usd` with an own key; null: the catalog's present prices do not give it",
+        "The computation of `exact_cost_usd`, or of `list_cost_usd` with an own key; null: the catalog's current prices do not give it",
     }),
     exact_cost_usd: text("The true cost before it was rounded half up, in USD with twelve decimals"),
     uncharged_usd: text(

@@ -84,7 +84,7 @@ async function selectLogOfModel<Row extends object>(
 
 type WorkspacePage = LogPage & { workspace: WorkspaceId };
 
-/** The first look at a model reads this part of a page: with so many models, it finds a whole page. */
+/** The first look at a model reads this part of a page: with this many models, it finds a whole page. */
 const fewShare = 10;
 
 /** Searches two months first, which nearly always have the whole page, and all months only if they do not. */
@@ -106,7 +106,7 @@ function monthStart(month: Month): GenerationId {
 }
 
 /**
- * The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these. A first
+ * The newest of each of the workspace's models, which the index is searched for one after another, then the newest of these. A first
  * look at a few rows of each model finds a row that the whole page is not older than, so that few rows are read that it does not have.
  * `is_checked_late` has the planner search the index of models also for a rare one.
  * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months

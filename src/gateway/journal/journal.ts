@@ -266,7 +266,7 @@ interface Admissions {
   addedAt: number;
 }
 
-/** Old admissions of a key are dropped once in so many additions: they are not in the processor's cache. */
+/** Old admissions of a key are dropped once in this many additions: they are not in the processor's cache. */
 const forgetEvery = 128;
 
 /** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions. Counters are rebuilt from them. */

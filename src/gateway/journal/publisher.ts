@@ -1,7 +1,7 @@
 /**
  * Publishes this process's settlements until the ledger has them. A batch that the bus has stored is not charged yet: it is done when
  * metering confirms its transaction, and is published again until then. All steps are idempotent, so a repetition costs time only.
- * At most so many settlements wait in memory; then the journal accepts no further generation. Those of one partition stay in their order,
+ * At most this many settlements wait in memory; then the journal accepts no further generation. Those of one partition stay in their order,
  * and what one partition does not confirm goes through the next.
  */
 import type { Bus } from "../../backing/bus.ts";

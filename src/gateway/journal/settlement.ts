@@ -13,7 +13,7 @@ import { wireFields, type SettlementSchema } from "../generation-fields.ts";
 export const Settlement = settlementSchema();
 export type Settlement = Static<SettlementSchema>;
 
-/** The object of all fields by their places, a group where its first one stands. `SettlementSchema` derives from the same fields. */
+/** The object of all fields by their places, a group at the place of its first field. `SettlementSchema` derives from the same fields. */
 function settlementSchema(): SettlementSchema {
   const properties: Record<string, TSchema> = {};
   const groups: Record<string, Record<string, TSchema>> = {};
@@ -42,7 +42,7 @@ export function encodeSettlement(settlement: Settlement): string {
   return JSON.stringify(valuesOf(settlement));
 }
 
-/** The values under their names, unchecked; null: they are no array. */
+/** The values under their names, unchecked; null: they are not an array. */
 function named(value: unknown): object | null {
   if (!Array.isArray(value)) return null;
   const last: unknown = value[common.length];

@@ -2,7 +2,7 @@
  * The lines of the spool, one kind for each promise: an intent before a provider is called, an admission before a worker is asked, a block
  * before it is asked for, progress, the settlement. Every line is checked when it is read. A line that a crash truncated is skipped, since
  * its caller never saw it as written.
- * A route's prices stand in the lines, because the catalog may have changed when a successor charges.
+ * A route's prices are in the lines, because the catalog may have changed when a successor charges.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -67,7 +67,7 @@ const ProgressLine = Type.Object({
   unsent: Type.Array(Type.String()),
   /** A generation's tokens: prompt, cached part of it, part written to the cache, and delivered. */
   delivered: Type.Array(Type.Tuple([Type.String(), Count, Count, Count, Count])),
-  /** Generations that another route serves than the one in their intent. */
+  /** Generations that a route other than the one in their intent serves. */
   routed: Type.Array(Type.Tuple([Type.String(), OwedRoute])),
 });
 export type ProgressLine = Static<typeof ProgressLine>;

@@ -264,7 +264,7 @@ export interface SpoolFiles {
   read(path: string): string;
   /** Creates a file. An existing file is an error. */
   create(path: string): SpoolFile;
-  /** Removes a file, or a folder with its content. A missing path is no error. */
+  /** Removes a file, or a folder with its content. A missing path is not an error. */
   remove(path: string): void;
 }
 

@@ -22,7 +22,7 @@ export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> 
   hasBudgets: boolean;
 }
 
-/** The present books of the named workspaces and generations, read under the locks of the accounts. */
+/** The current books of the named workspaces and generations, read under the locks of the accounts. */
 export interface Books {
   heads: AccountHead[];
   /** Outcomes of generations that are charged already. */

@@ -61,7 +61,7 @@ async function selectReplayDue(sql: Database): Promise<ReplayDue | null> {
   return null;
 }
 
-/** Does nothing on another server: there it starts anew. */
+/** Does nothing on another server: there it starts over. */
 async function finishReplay({ server, rebuilding }: ReplayDue, sql: Database): Promise<void> {
   await sql.begin(async (tx) => {
     const [here] = await tx`

@@ -1,6 +1,6 @@
 /**
  * What metering does by the clock. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
- * settlements still has, once the database is another server than before; pushes the ledger's heads to the counters once a minute, which
+ * settlements still has, once the database is a different server; pushes the ledger's heads to the counters once a minute, which
  * repairs lost pushes and drift; and counts the credit that workspaces have left.
  * An expiry goes through the stream of settlements, behind earlier ones: even if metering lags, a generation's settlement is charged first,
  * and its expiry then changes nothing. The same holds for what is booked again. So each of these may run twice, or on two processes.

@@ -284,7 +284,7 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
 /**
  * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of
  * its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A document is read
- * as JSON only if its hash is right, since a changed one may be no JSON.
+ * as JSON only if its hash is right, since a changed one may not be JSON.
  */
 async function statementsMatch(sql: Queries): Promise<Finding> {
   const [row] = await sql<Finding[]>`

@@ -136,7 +136,7 @@ function deadSettlement(settlement: Settlement, reason: string): DeadLetter {
   return deadLetterOf(settlement.generation, new TextEncoder().encode(JSON.stringify(settlement)), reason);
 }
 
-/** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), by PostgreSQL's appendix A. */
+/** SQLSTATE classes 22 (data exception), 23 (constraint violation) and 54 (too large), from PostgreSQL's appendix A. */
 function isRefusedValue(error: unknown): boolean {
   return /^(22|23|54)/.test(errorCode(error));
 }
@@ -177,7 +177,7 @@ interface Sum {
   model: string;
   cost: NanoUsd;
   excess: NanoUsd;
-  /** By kind; a token is of one kind. */
+  /** By kind; a token has one kind. */
   tokens: Record<string, number>;
 }
 
@@ -245,7 +245,7 @@ function count({ provider, model: name, cost, excess, tokens }: Sum): void {
 
 const models = new Set<string>();
 
-/** The catalog bounds the models that are called at one time, but not those that are called one after the other. */
+/** The catalog bounds the models that are called at one time, but not those that are called one after another. */
 function modelLabel(model: string): string {
   if (!models.has(model) && models.size >= modelLabelsMax) return "other";
   models.add(model);

@@ -120,7 +120,7 @@ export function unavailableMessage(model: string, reason: RefusalReason): string
 const idLengthMax = 200;
 /** More edits make another name, not a typing error. */
 const editsMax = 3;
-/** One edit for so many letters, since every short name is near another. */
+/** One edit for this many letters, since every short name is near another. */
 const lettersOfAnEdit = 4;
 
 /** @returns a published model's id; null: none is near enough */

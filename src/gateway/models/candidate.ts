@@ -95,8 +95,8 @@ export function passedOwnCheck(route: Route): boolean {
 }
 
 /**
- * Without the candidates on credit that may cost more than was reserved: a worker that knows newer own keys than the gateway has reserved
- * for other routes, and perhaps nothing.
+ * Drops candidates on credit that may cost more than was reserved: a worker that knows newer own keys than the gateway has reserved for
+ * other routes, and perhaps nothing.
  */
 export function reservedCandidates(
   candidates: readonly Candidate[],

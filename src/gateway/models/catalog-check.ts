@@ -155,7 +155,7 @@ function problemsOf(file: string, id: string, errors: Iterable<ValueError>): Mod
   return [...byField.values()];
 }
 
-/** In the words of the check of connectors: what is there, and what to write. */
+/** In the style of the connectors' check: what is there, and what to write. */
 function messageOf({ type, value, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) return "remove it: no such field is known";
   const choices = choicesOf(schema);

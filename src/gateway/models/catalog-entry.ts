@@ -296,7 +296,7 @@ interface CalledEntry {
   format: WireFormatName;
   upstreamModel: string;
   maxTokensField: MaxTokensField;
-  /** Absent: it is no embeddings model. */
+  /** Absent: it is not an embeddings model. */
   embeddings?: EmbeddingFacts | undefined;
 }
 

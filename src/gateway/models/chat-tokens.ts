@@ -50,7 +50,7 @@ export function inputTokensEstimate(chat: SentChat): number {
 const tokensPerMessage = 4;
 
 /**
- * Counts at the first call, since most requests are counted by their provider, and lets go of the input then: an open stream would keep
+ * Counts at the first call, since most requests are counted by their provider, and releases the input then: an open stream would keep
  * the request's body in memory.
  */
 export function countedOnce<Input>(input: Input, count: (input: Input) => number): () => number {
@@ -142,7 +142,7 @@ function fieldText(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
 }
 
-/** A provider whose ids are short gets one of at most so many characters in place of a signed one. */
+/** A provider whose ids are short gets one of at most this many characters in place of a signed one. */
 const replacedIdCharactersMax = 40;
 
 /** The bytes of an id that no provider receives as an id. The signature goes with the call alone, in a field of its own. */

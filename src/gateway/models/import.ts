@@ -121,7 +121,7 @@ function changeOf({ place, route }: PlacedRoute, list: ListedProvider): Change[]
   return samePrices(before, after) ? [] : [{ kind: "price_changed", before, after, ...place }];
 }
 
-/** A cache price that only one side gives is no difference: the catalog has it where two sources do. */
+/** A cache price that only one side gives is not a difference: the catalog has it where two sources do. */
 function samePrices(before: PricesListed, after: PricesListed): boolean {
   if (!samePrice(before.prices, after.prices) || before.tiers.length !== after.tiers.length) return false;
   return before.tiers.every((tier, index) => {
@@ -146,7 +146,7 @@ function idOf(provider: string, upstreamModel: string): string | null {
 
 // The entries after the changes
 
-/** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file goes */
+/** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file is deleted */
 export function applyChanges(
   files: ReadonlyMap<string, ModelEntry[]>,
   changes: readonly Change[],

@@ -1,7 +1,7 @@
 /**
  * What is shown of a model: its record in GET /models, which is OpenAI's four fields and the service's own, and its details in the control
- * API, which are all of its routes with the reason of each. Availability is that of the workspace that asks, and measurements are of real
- * traffic of the last day.
+ * API, which are all of its routes with the reason of each. Availability is that of the workspace that asks, and measurements come from
+ * real traffic of the last day.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";

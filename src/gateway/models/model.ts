@@ -176,7 +176,7 @@ export interface ReportedUsage extends Omit<Usage, "promptTokens" | "completionT
 
 /**
  * Token counts of one answer. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`;
- * `reasoningTokens` is a part of `completionTokens`, also for providers that count it separately.
+ * `reasoningTokens` is a part of `completionTokens`, even for providers that count it separately.
  */
 export interface Usage {
   promptTokens: number;

@@ -1,5 +1,5 @@
 /**
- * The models of this process: the present catalog, the present launch checks, and which models can be called now, for whom. The catalog's
+ * The models of this process: the current catalog, the current launch checks, and which models can be called now, for whom. The catalog's
  * files are read again every few seconds, the launch checks at each notification and regularly, since a notification may be lost. A catalog
  * that is invalid, or a database that does not answer, changes nothing: the last valid state stays.
  * A process starts without a catalog or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by
@@ -43,7 +43,7 @@ export interface Models extends Disposable {
   readable(): boolean;
   /** null while there is none. */
   catalog(): Catalog | null;
-  /** The problem of the present files; null: none. */
+  /** The problem of the current files; null: none. */
   problem(): string | null;
   /** A published model. */
   find(id: string): Model | null;
@@ -52,7 +52,7 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
-  /** Routes without another obstacle than the launch check, with any result of it. */
+  /** Routes with no obstacle but perhaps the launch check, whatever its result. */
   checkable(model: Model): Route[];
   /** Checkable routes whose check has not run yet or is requested again. */
   pendingChecks(model: Model): Route[];
@@ -195,7 +195,7 @@ class CatalogWatch implements Disposable {
     return this.#catalog;
   }
 
-  /** The problem of the present files; null: none. */
+  /** The problem of the current files; null: none. */
   problem(): string | null {
     return this.#problem;
   }

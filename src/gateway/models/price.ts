@@ -26,7 +26,7 @@ export interface PricedRequest {
 interface MaximumCost {
   /** Rounded up. */
   amount: NanoUsd;
-  /** The bound that must be sent to the provider, or the amount is no upper bound. */
+  /** The bound that must be sent to the provider, or the amount is not an upper bound. */
   maxOutputTokens: number;
   /** Including the provider's hidden prompt, capped by the context window; the largest of all routes. */
   inputTokens: number;
@@ -53,7 +53,7 @@ export function maximumCost(request: PricedRequest): MaximumCost {
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
 }
 
-/** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
+/** No text has this many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
 const bytesPerTokenMax = 16;
 
 /** Whether the output of a request depends on how long its prompt is: only then is the prompt estimated, which takes time. */

@@ -50,7 +50,7 @@ const kind = {
   /** A token for every byte. */
   unknown: 27,
   emoji: 28,
-  /** The first half of a character beyond the basic plane that is no emoji. */
+  /** The first half of a character beyond the basic plane that is not an emoji. */
   astral: 29,
   /** The second half of such a character, or of an emoji. */
   low: 30,

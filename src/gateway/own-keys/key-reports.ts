@@ -28,7 +28,7 @@ interface Reported {
 }
 
 export class KeyReports {
-  /** By sealed text: a replaced key begins anew. */
+  /** By sealed text: a replaced key starts over. */
   readonly #reported = new Map<string, Reported>();
   readonly #parts: ReportParts;
 

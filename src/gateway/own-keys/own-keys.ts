@@ -83,9 +83,9 @@ export function requirePlace(rows: readonly OwnKeyRow[], provider: string, excep
 }
 
 /**
- * Puts a new key, which the provider must accept in a test call, into the place of the present one. Calls under way end on the old key.
+ * Puts a new key, which the provider must accept in a test call, into the place of the current one. Calls under way end on the old key.
  * A disabled one is in use again. Launch checks that passed with the old key still count.
- * @throws DomainError as `createOwnKey`; not_found also for another workspace's
+ * @throws DomainError as `createOwnKey`; not_found even for another workspace's
  */
 export async function replaceOwnKey(
   { actor, workspace, id, form }: { actor: Actor; workspace: KeyedWorkspace; id: string; form: NewOwnKey },
@@ -114,7 +114,7 @@ export async function replaceOwnKey(
 /**
  * Keeps the key and no longer uses it: from now on the provider is called with the service's key, on credit. Records nothing if it is
  * disabled already.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function disableOwnKey(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -134,7 +134,7 @@ export async function disableOwnKey(
 
 /**
  * Deletes the key, irrevocably: from now on the provider is called with the service's key, on credit.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteOwnKey(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -155,7 +155,7 @@ export async function findOwnKey(id: string, sql: Queries): Promise<OwnKeyRow> {
   return requireOwnKey({ id, workspace: row?.workspace ?? "", row });
 }
 
-/** @throws DomainError not_found also for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
 export function requireOwnKey({
   id,
   workspace,

@@ -23,7 +23,7 @@ type TestSources = OwnKeySources & { models: Pick<Models, "availability"> };
 /**
  * Calls the provider with the key: for each chat model that lacks a launch check with the service's key, or for one named model. What
  * passes counts for this workspace alone. The provider bills the calls, of at most 16 output tokens each.
- * @throws DomainError invalid_field for a model that the provider does not serve; not_found also for another workspace's; conflict where
+ * @throws DomainError invalid_field for a model that the provider does not serve; not_found even for another workspace's; conflict where
  *   own keys are off; unavailable if the key cannot be opened; forbidden except for admins, super admins and the operator
  * @throws LimitReachedError with too many in an hour
  */
@@ -85,7 +85,7 @@ function opened(row: OwnKeyRow, { keyring }: TestSources): Secret {
   }
 }
 
-/** The cheapest one shows whether the key works, where no model lacks a check. */
+/** If no model lacks a check, the cheapest one shows whether the key works. */
 function choose(
   all: readonly TriedModel[],
   { row, form }: { row: OwnKeyRow; form: OwnKeyTestForm },

@@ -22,7 +22,7 @@ export const promptDeleteBatchMax = 5_000;
 export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
 /** How often prompts are looked for that are older than their workspace keeps them. */
 export const promptRetentionMs = 60_000;
-/** They are deleted by whole hours, so that a busy workspace gets at most so many rows of the audit log a day. */
+/** They are deleted by whole hours, so that a busy workspace gets at most this many rows of the audit log a day. */
 export const promptRetentionStepMs = 3_600_000;
 /** Workspaces in one look. */
 export const promptRetentionsMax = 200;

@@ -65,7 +65,7 @@ export async function findPromptWorkspace(generation: GenerationId, sql: Queries
 
 /**
  * A stored prompt with its answer. The access is recorded in the audit log.
- * @throws DomainError not_found, also for another workspace's prompt; forbidden, except for admins, super admins and the operator;
+ * @throws DomainError not_found even for another workspace's prompt; forbidden, except for admins, super admins and the operator;
  *   unavailable when SECRETS_KEY lacks the key that it needs
  */
 export async function showPrompt(
@@ -90,7 +90,7 @@ const action = "delete stored prompts";
 
 /**
  * Permanently deletes the stored prompt of one generation.
- * @throws DomainError not_found, also for another workspace's prompt; forbidden, except for admins, super admins and the operator
+ * @throws DomainError not_found even for another workspace's prompt; forbidden, except for admins, super admins and the operator
  */
 export async function deleteOnePrompt(
   { actor, workspace, generation }: { actor: Actor; workspace: WorkspaceId; generation: GenerationId },

@@ -52,7 +52,7 @@ interface ExpectedVectors {
 
 const bytesPerNumber = 4;
 
-/** @throws UpstreamFailure when vectors are missing or too many, have another length, or hold what is no finite 32-bit float */
+/** @throws UpstreamFailure when vectors are missing or too many, have another length, or hold what is not a finite 32-bit float */
 function checkedVectors(raw: RawEmbeddings, { count, dimensions, normalize }: ExpectedVectors): EmbeddingAnswer {
   if (raw.vectors.length !== count) {
     throw new UpstreamFailure("upstream_error", `${raw.vectors.length} vectors for ${count} inputs`);
@@ -62,7 +62,7 @@ function checkedVectors(raw: RawEmbeddings, { count, dimensions, normalize }: Ex
     if (vector === null || vector.length !== dimensions) {
       throw new UpstreamFailure("upstream_error", `a vector of ${vector?.length ?? "no"} numbers in place of ${dimensions}`);
     }
-    if (!isFinite(vector)) throw new UpstreamFailure("upstream_error", "a vector holds what is no finite number");
+    if (!isFinite(vector)) throw new UpstreamFailure("upstream_error", "a vector holds what is not a finite number");
     return normalize ? normalized(vector) : vector;
   });
   return { vectors, promptTokens: raw.promptTokens };
@@ -73,13 +73,13 @@ function vectorFrom(value: unknown): Vector | null {
   if (Array.isArray(value)) return value as number[];
   if (typeof value !== "string") return null;
   const bytes = Buffer.from(value, "base64");
-  // Bytes that are no base64 are skipped, and make the vector shorter.
+  // Bytes that are not base64 are skipped, and make the vector shorter.
   if (bytes.length % bytesPerNumber !== 0) return null;
   // Copied, since the buffer may begin anywhere. The machines of every runtime of the service are little-endian, like the bytes.
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** A number beyond the range of 32-bit floats would be infinite in base64. Items that are no numbers fail too. */
+/** A number beyond the range of 32-bit floats would be infinite in base64. Items that are not numbers fail too. */
 function isFinite(vector: Vector): boolean {
   for (let index = 0; index < vector.length; index++) {
     const value: unknown = vector[index];

@@ -43,7 +43,7 @@ export interface EmbeddingAnswer {
 
 /** An answer as it was received: nothing in it is checked. */
 export interface RawEmbeddings {
-  /** Each a text of base64, or a list of numbers. */
+  /** Each is a base64 text, or a list of numbers. */
   vectors: unknown[];
   promptTokens: number | null;
 }

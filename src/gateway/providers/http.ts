@@ -122,7 +122,7 @@ export function credentialOf(
   return key;
 }
 
-/** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */
+/** @throws UpstreamFailure when the body is too large, late, incomplete or not JSON */
 export async function readJson(upstream: UpstreamCall, bytesMax: number): Promise<unknown> {
   const text = await readWhole(upstream, bytesMax);
   upstream.finished();

@@ -14,7 +14,7 @@ export interface Told {
   paths: FieldPath[];
 }
 
-/** @param body parsed, or a text that is no JSON; anything */
+/** @param body parsed, or a text that is not JSON; anything */
 export function readTold(body: unknown): Told {
   const reading: Told & { values: number } = { texts: [], words: [], paths: [], values: 0 };
   readValue(body, reading, 0);
@@ -152,7 +152,7 @@ function unquoted(name: string): string {
   return name.trim().replaceAll(/^["'`]|["'`]$/g, "");
 }
 
-/** Objects and lists are no names, and writing them as a text may throw. */
+/** Objects and lists are not names, and writing them as a text may throw. */
 function nameOf(name: unknown): string {
   return typeof name === "string" || typeof name === "number" ? String(name) : "";
 }

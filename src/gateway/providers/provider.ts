@@ -82,7 +82,7 @@ export class UpstreamFailure extends Error {
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
-  /** What was refused are thoughts of the model that the request gives back: without them it may be taken. */
+  /** The provider refused thoughts of the model that the request gives back: without them it may accept the request. */
   isOfThoughts = false;
 
   /** @param detail for our log: status and error type; no prompt and no text of the provider */

@@ -1,6 +1,6 @@
 /**
  * The wire formats, each put together from the functions of its folder, and the table of them with their transports. A new format is a
- * folder here and one line in the table. The formats stand above the table because it is built when the module loads.
+ * folder here and one line in the table. The formats are above the table because it is built when the module loads.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";

@@ -2,7 +2,7 @@
  * Closes the statements of months that are over: in every process that meters, once a minute, or at once by `statement close`. The first to
  * take a workspace's lock closes its month, and the others find it closed.
  * A month closes at the earliest 25 minutes after its end, once no request of it is open and metering does not lag; a charge that comes
- * later is in the next statement. Statements close in every workspace with a ledger, also where `usage_statements` is off, so that one that
+ * later is in the next statement. Statements close in every workspace with a ledger, even where `usage_statements` is off, so that one that
  * switches them on later has the earlier months. A statement that would not add up does not close, and raises the alarm
  * `statement.contradicted`.
  * A month of two million charges closed in 3.7 s with PostgreSQL, on two busy cores. In embedded mode everything else waits for that time.

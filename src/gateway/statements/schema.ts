@@ -65,9 +65,11 @@ const whole = {
   refunds: Type.Array(Movement, { description: "Entries that took credit and are no charges, oldest first" }),
   charges_usd: usd("The charges: the sum of the lines"),
   closing_balance_usd: usd("The balance after the last entry: opening + credits - refunds - charges"),
-  lines: Type.Array(Line, { description: "The charges by key, model, provider, endpoint and price tier, the dearest first" }),
+  lines: Type.Array(Line, {
+    description: "The charges by key, model, provider, endpoint and price tier, the most expensive first",
+  }),
   of_previous_month_usd: usd("The part of the charges whose requests were accepted before the month, and ended late"),
-  of_next_month_usd: usd("The part of the charges whose requests were accepted after it, beside the last of the month"),
+  of_next_month_usd: usd("The part of the charges whose requests were accepted after it, while the last of the month ran"),
   own_key: Type.Array(OwnKeyUse, { description: "What own provider keys served, which is not charged" }),
 };
 

@@ -67,7 +67,7 @@ export interface SliceSums {
   lastAt: Date | null;
 }
 
-/** Whatever is no charge is a credit or a refund by its sign. */
+/** Whatever is not a charge is a credit or a refund by its sign. */
 export async function selectSliceSums(slice: Slice, tx: Transaction): Promise<SliceSums> {
   const [row] = await tx<SliceSums[]>`
     SELECT coalesce(sum(amount_nano) FILTER (WHERE kind <> 'charge' AND amount_nano >= 0), 0)::bigint AS credits,

@@ -1,5 +1,5 @@
 /**
- * Statements to read: the closed ones as they were stored, and the open one, summed anew from its slice. Members see months without
+ * Statements to read: the closed ones as they were stored, and the open one, summed again from its slice. Members see months without
  * amounts, which are the workspace's, and the lines of their own keys; overseers see all. The open statement of two million charges takes
  * 4.7 s, since it is summed from the charges: a price tier is kept with them alone.
  */
@@ -111,7 +111,7 @@ interface Asked {
   nowMs: number;
 }
 
-/** The month after the last closed one, of a new workspace that of its first entry, or the present one. */
+/** The month after the last closed one; in a new workspace the month of its first entry, or the current one. */
 async function openSlice({ workspace: { id }, nowMs }: Asked, tx: Transaction): Promise<Slice> {
   const last = await selectLast(id, tx);
   const to = await selectHead(id, tx);

@@ -1,5 +1,5 @@
 /**
- * The one way to change a top-up: under its workspace's lock, on its present row, with its audit rows, the ledger's entry and the event
+ * The one way to change a top-up: under its workspace's lock, on its current row, with its audit rows, the ledger's entry and the event
  * that caused it in one transaction. So a step that is reported by a webhook, an answer and a list is made once, in whatever order they
  * come. The ledger's references are made here, each booked once as each kind.
  * A process has these verbs only where the operator has set a key of Stripe.
@@ -59,7 +59,7 @@ interface Cause {
 }
 
 /**
- * Runs `work` with the top-up's present row. Only the caller that is the first with the cause's event runs it.
+ * Runs `work` with the top-up's current row. Only the caller that is the first with the cause's event runs it.
  * @returns null: the event was applied before, or the top-up is unknown
  */
 export async function changeTopUp<T>(

@@ -87,7 +87,7 @@ async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts
 }
 
 /**
- * No page can be opened for it any more, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
+ * A page can no longer be opened for it, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
  */
 async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
   await changeTopUp({ id, workspace }, parts, async (locked) => {
@@ -152,8 +152,8 @@ export async function declinePayment(intent: PaymentIntent, locked: Locked, part
 }
 
 /**
- * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a code that
- * never becomes better, switch automatic top-up off.
+ * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a decline code
+ * that never improves, switch automatic top-up off.
  * @param isFinal no further try could succeed
  */
 export async function endTry(

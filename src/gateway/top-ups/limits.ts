@@ -29,9 +29,9 @@ export const topUpCheckMs = 10_000;
 export const topUpBatchMax = 100;
 /** Payments that a process makes or looks up at once. */
 export const topUpsAtOnceMax = 8;
-/** How often unfinished payments are looked up at Stripe, and from which age on. */
+/** How often unfinished payments are looked up at Stripe, and from which age. */
 export const topUpSweepMs = 600_000;
-/** Age from which on they are looked up. */
+/** The age from which they are looked up. */
 export const topUpSweepAgeMs = 300_000;
 /** Payments in one round. */
 export const topUpSweepMax = 1_000;

@@ -73,7 +73,7 @@ ${publicUrl}
 
 interface Failure {
   topUp: Pick<TopUpRow, "id" | "workspace" | "amount" | "kind">;
-  /** What failed of it; the same is reported once. */
+  /** What failed; the same failure is reported once. */
   occurrence: string;
   /** Stripe's code. */
   failure: string;

@@ -1,6 +1,6 @@
 /**
  * How a payment becomes credit, in one way, wherever its outcome arrives first: by the webhook, the answer of a call, the payer's return,
- * or the sweeper. These may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's present state
+ * or the sweeper. These may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's current state
  * is asked of Stripe, and the ledger takes each payment once.
  * Each call has an idempotency key whose row is written before the call. After a crash or a lost answer the same call is repeated with the
  * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
@@ -84,7 +84,7 @@ export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, ev
 /**
  * Finds the top-up of a payment that is taken back. Events come in any order: a payment that no event has reported yet is credited first,
  * since nothing would take the amount back afterwards.
- * @returns undefined: it is no payment of Weir
+ * @returns undefined: it is not a payment of Weir
  * @throws StripeUnavailableError: it is not known
  */
 export async function findPaidTopUp(paymentIntent: string, parts: TopUpParts): Promise<TopUpRow | undefined> {
@@ -215,7 +215,7 @@ async function moved(intent: PaymentIntent, { tx, topUp, now }: Locked, state: "
   return nothing;
 }
 
-/** A payment of an earlier try says nothing about the present one. */
+/** A payment of an earlier try says nothing about the current one. */
 function isCurrent({ topUp }: PaymentIntent, row: TopUpRow): boolean {
   return topUp !== null && topUp.try === row.try && row.isPending;
 }

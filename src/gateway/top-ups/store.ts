@@ -1,6 +1,6 @@
 /**
  * All SQL of top-ups, of a workspace's saved card and automatic top-up, of refunds, and of the webhook's events. Everything about a
- * workspace's top-ups takes the lock of its settings first, and so happens one after the other.
+ * workspace's top-ups takes the lock of its settings first, and so happens one after another.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -126,7 +126,7 @@ export async function selectUnfinished(
     WHERE (is_pending OR state = 'paid') AND retry_at IS NULL AND tried_at <= ${triedBefore} ORDER BY tried_at LIMIT ${limit}`;
 }
 
-/** The present balance by the ledger, and whether the workspace is switched on; undefined: there is no such workspace. */
+/** The current balance by the ledger, and whether the workspace is switched on; undefined: there is no such workspace. */
 export async function selectBalance(
   workspace: WorkspaceId,
   sql: Queries,
@@ -172,7 +172,7 @@ export async function selectTopUpSettings(workspace: WorkspaceId, sql: Queries):
   return row ?? noTopUpSettings(workspace);
 }
 
-/** Everything about a workspace's top-ups takes this lock first, and so happens one after the other. */
+/** Everything about a workspace's top-ups takes this lock first, and so happens one after another. */
 export async function lockTopUpSettings(workspace: WorkspaceId, tx: Transaction): Promise<TopUpSettingsRow> {
   await tx`INSERT INTO top_up_settings (workspace_id) VALUES (${workspace}) ON CONFLICT (workspace_id) DO NOTHING`;
   const [row] = await tx<TopUpSettingsRow[]>`

@@ -22,7 +22,7 @@ export interface PaymentIntent {
   /** What arrived, without tax. */
   received: NanoUsd;
   currency: string;
-  /** The top-up and the number of its try, as its metadata have them; null: it is no payment of Weir. */
+  /** The top-up and the number of its try, as its metadata have them; null: it is not a payment of Weir. */
   topUp: { id: string; try: number } | null;
   card: Card | null;
   /** Whether the payer let Weir charge the card later. */

@@ -121,7 +121,7 @@ function payments({ paymentIntents }: Stripe): Pick<StripeApi, "createPayment" |
   };
 }
 
-/** A declined payment is there, and its state is the answer. */
+/** A declined payment exists at Stripe, and its state is the answer. */
 function declinedPayment(error: unknown): Stripe.PaymentIntent {
   if (error instanceof Stripe.errors.StripeCardError && error.payment_intent) return error.payment_intent;
   throw error;

@@ -35,7 +35,7 @@ export async function topUpWhereDue(parts: TopUpParts, signal?: AbortSignal): Pr
   }
 }
 
-/** @param ageMs younger ones are left to the process that made them */
+/** @param ageMs newer ones are left to the process that made them */
 export async function sweepTopUps(ageMs: number, parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { sql, clock, log } = parts;
   const before = new Date(clock.now() - ageMs);
@@ -76,7 +76,7 @@ async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<
   await each(stripe.listRefunds(since), (refund) => takeRefund(refund, parts), { what: "refunds", parts, signal });
 }
 
-/** The newest first, and no more than so many. */
+/** The newest first, and no more than this many. */
 async function each<T>(
   listed: AsyncIterable<T>,
   act: (one: T) => Promise<void>,

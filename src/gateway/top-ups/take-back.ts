@@ -43,8 +43,8 @@ import { findTopUp, noTopUp, showTopUp } from "./top-ups.ts";
 
 /**
  * Refunds a part of a top-up, at most what is left of it and what the workspace can still spend.
- * @throws DomainError forbidden except for the operator; not_found; invalid_field; conflict; unavailable where the counters cannot tell
- * what open requests hold
+ * @throws DomainError forbidden except for the operator; not_found; invalid_field; conflict; unavailable where the counters cannot say what
+ * open requests hold
  */
 export async function refundTopUp(
   { actor, workspace, id, form }: { actor: Actor; workspace: WorkspaceId; id: string; form: RefundForm },
@@ -118,7 +118,7 @@ export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundR
   return status === "succeeded" ? "succeeded" : "pending";
 }
 
-/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
+/** Follows a refund of Stripe, even one that was made in its dashboard. It takes back credit that may be spent already. */
 export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
   const known = await selectRefund(made.refund ?? made.id, parts.sql);
   const topUp = known

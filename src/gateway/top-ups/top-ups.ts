@@ -56,7 +56,7 @@ export function noTopUp(id: string): DomainError {
   return new DomainError("not_found", `There is no top-up with the id "${id}"`, { field: "id" });
 }
 
-/** @param workspace null: of any @throws DomainError not_found also for another workspace's, so that existing ones stay hidden */
+/** @param workspace null: of any @throws DomainError not_found even for another workspace's, so that existing ones stay hidden */
 export async function findTopUp(
   { id, workspace }: { id: string; workspace: WorkspaceId | null },
   sql: Queries,
@@ -95,7 +95,7 @@ export function authorizeToSee(actor: Actor): void {
   authorize(actor, { roles: overseers, action: "see top-ups" });
 }
 
-/** @returns the open top-up of this amount; null: none is open any more */
+/** @returns the open top-up of this amount; null: none is open */
 async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<TopUpRow | null> {
   const present = await checkTopUp(open, parts);
   if (!present.isPending) return null;

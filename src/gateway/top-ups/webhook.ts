@@ -1,10 +1,9 @@
 /**
  * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database, so that Stripe repeats what was
- * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event is of the
- * key's mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored.
- * The signature needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes
- * a turn.
- * Events come at least once and in any order, so an event of a payment says only that it changed: its present state is read from Stripe.
+ * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event has the key's
+ * mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored. The signature
+ * needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes a turn.
+ * Events come at least once and in any order, so an event of a payment says only that it changed: its current state is read from Stripe.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -248,7 +247,7 @@ export type StripeEvent = Static<typeof Event>;
 const events = TypeCompiler.Compile(Event);
 const objects = TypeCompiler.Compile(EventObject);
 
-/** @returns null: it is no event */
+/** @returns null: it is not an event */
 function parseEvent(bytes: Uint8Array): StripeEvent | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -276,7 +275,7 @@ interface Signed {
 }
 
 /**
- * @param secrets one, or two while they are exchanged; any signature may match any of them
+ * @param secrets one, or two during a change; any signature may match any of them
  * @returns null: the signature is Stripe's and not older or newer than five minutes
  */
 export function signatureProblem(

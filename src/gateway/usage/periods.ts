@@ -1,6 +1,6 @@
 /**
  * Which time and which sums of usage are asked for: the span, its periods as the clocks of a time zone show them, and the quarters of an
- * hour that cover them. Days and months begin at midnight there, also when daylight saving begins or ends. No present time zone needs
+ * hour that cover them. Days and months begin at midnight there, even when daylight saving begins or ends. No current time zone needs
  * shorter parts than quarters.
  * Zones are the runtime's IANA zones; offsets such as `+02:00` are refused, since they have no daylight saving.
  */
@@ -45,7 +45,7 @@ const quarterMs = 900_000;
 const dayMs = 86_400_000;
 
 /**
- * By default the last days to the present quarter of an hour, in UTC, as one sum.
+ * By default the last days to the current quarter of an hour, in UTC, as one sum.
  * @throws DomainError invalid_field
  */
 export function readSpan({ from, to, by = "", tz: zone = "UTC" }: UsageFields, nowMs: number): UsageSpan {
@@ -159,7 +159,7 @@ function covering({ from, to }: { from: number; to: number }, [span, ...shorter]
   return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
 }
 
-/** Midnight in the zone, of the day that is so many days before the day of `ms`. */
+/** Midnight in the zone, of the day that is this many days before the day of `ms`. */
 function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
   const local = new Date(localTime(ms, zone));
   return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
@@ -204,7 +204,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** Callers choose the names, so that a bound is needed. */
 const zonesKept = 600;
 
-/** @throws RangeError for a name that is no time zone */
+/** @throws RangeError for a name that is not a time zone */
 function formatOf(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
   if (!format) {

@@ -1,7 +1,7 @@
 /**
- * All SQL of rolling usage up. One transaction does so at a time. A bound is set first, from which on writers note what they write below
- * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema
- * explains the bounds.
+ * All SQL that rolls usage up, in one transaction at a time. A bound is set first. From then on, writers note what they write below it, and
+ * everything below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema explains
+ * the bounds.
  */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";

@@ -11,7 +11,7 @@ export type Backends = { mode: "embedded" } | (DistributedBackends & NatsConfig)
 interface DistributedBackends {
   mode: "distributed";
   databaseUrl: Secret;
-  /** A replica for reads that may be some seconds old; null: there is none. */
+  /** A replica for reads that may be a few seconds old; null: there is none. */
   databaseReadUrl: Secret | null;
   redisUrl: Secret;
 }
@@ -31,7 +31,7 @@ export function readBackends(environment: Environment): Backends {
   const missing = Object.keys(urls).filter((name) => !given.includes(name));
   throw new ConfigError(
     `${given.join(" and ")} set without ${missing.join(" and ")}: set all three for a fleet or none for one process, ` +
-      "for counters in one process beside a shared ledger would let two gateways spend the same credit",
+      "because counters in one process with a shared ledger would let two gateways spend the same credit",
   );
 }
 

@@ -68,7 +68,7 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
 
 export interface StripeConfig {
   secretKey: Secret;
-  /** One, or two while they are exchanged; empty: this process takes no events. */
+  /** One, or two during a change; empty: this process takes no events. */
   webhookSecrets: readonly Secret[];
   /** Another address in place of Stripe's, on this machine; null: none. */
   apiUrl: { host: string; port: string } | null;
@@ -100,7 +100,7 @@ export function readStripe(environment: Environment, publicUrl: string): StripeC
   return { secretKey, webhookSecrets, apiUrl, isLive: mode === "live" };
 }
 
-/** @throws ConfigError naming what is no address */
+/** @throws ConfigError naming what is not an address */
 export function readTrustedProxies(environment: Environment): TrustedProxies {
   const names = text(environment, "TRUSTED_PROXIES", "")
     .split(",")
@@ -116,7 +116,7 @@ export function readTrustedProxies(environment: Environment): TrustedProxies {
 
 const fallback = "./catalog-data";
 
-/** @throws ConfigError when CATALOG_DIR is set and is no folder: a service without a catalog refuses every request */
+/** @throws ConfigError when CATALOG_DIR is set and is not a folder: a service without a catalog refuses every request */
 export function readCatalogDir(environment: Environment): string {
   const folder = text(environment, "CATALOG_DIR", fallback);
   const isGiven = folder !== fallback;

@@ -52,7 +52,7 @@ function readHeaders(value: string): Record<string, Secret> {
   );
 }
 
-/** null: it is not percent-encoded, or it is no value of a header. */
+/** null: it is not percent-encoded, or it is not a value of a header. */
 function decode(encoded: string): string | null {
   try {
     const value = decodeURIComponent(encoded);

@@ -2,7 +2,7 @@
  * Makes spans of finished work, and the metrics of OpenTelemetry's conventions for generative AI
  * (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
  *
- * A trace gets its id from its generation. So every process computes the id by itself, also the successor of a gateway that died, and
+ * A trace gets its id from its generation. So every process computes the id by itself, even the successor of a gateway that died, and
  * whoever has the id of a generation finds its trace. All processes choose the same generations for the configured share.
  *
  * A caller's `traceparent` is linked, not continued: otherwise strangers would choose what is recorded, and under which id. Providers
@@ -197,7 +197,7 @@ function requestSpan(ended: TracedGeneration): Finished {
     ...(firstTokenMs !== null && { "weir.first_token_ms": firstTokenMs }),
   };
   const links = caller === null ? [] : [{ context: { ...caller, isRemote: true } }];
-  // By the conventions for HTTP, a request that the client got wrong is no error of the server.
+  // By the conventions for HTTP, a request that the client got wrong is not an error of the server.
   const error = code !== null && (status >= 500 || status < 400) ? code : null;
   return { name: `POST ${path}`, kind: SpanKind.SERVER, attributes, error, links, from, to };
 }

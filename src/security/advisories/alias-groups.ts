@@ -54,7 +54,7 @@ interface AliasChanges {
   added: Added[];
   /** The same issue under other names. */
   continued: { before: AliasGroup; after: AliasGroup }[];
-  /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue any longer. */
+  /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue now. */
   ended: Ended[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Says how old the knowledge about each ecosystem is, and notes when a synchronization begins and ends. An ecosystem whose first
- * synchronization is incomplete counts as unknown: a part of its advisories is no verdict.
+ * synchronization is incomplete counts as unknown: a part of its advisories is not a verdict.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";

@@ -73,7 +73,7 @@ interface OpenSource {
   /** null: unknown, as for folders and streams. */
   bytesTotal: number | null;
   bytesRead(): number;
-  /** Files of advisories and refused entries, one after the other. @throws UnreadableError */
+  /** Files of advisories and refused entries, one after another. @throws UnreadableError */
   documents(): AsyncGenerator<Document>;
 }
 

@@ -64,7 +64,7 @@ export async function updateToEnded(
     WHERE id = ${id}`;
 }
 
-/** Those that have advisories, also a part of them, and those of projects' components. */
+/** Ecosystems that have advisories, even if only some of them, and ecosystems of projects' components. */
 export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
   const rows = await sql<{ ecosystem: Ecosystem }[]>`
     SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL OR sync_began_at IS NOT NULL
@@ -72,7 +72,9 @@ export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
   return rows.map(({ ecosystem }) => ecosystem);
 }
 
-/** Records that are not withdrawn, and projects with a component, of each ecosystem. It reads all records: some hundred ms for a million. */
+/**
+ * Records that are not withdrawn, and projects with a component, of each ecosystem. It reads all records: a few hundred ms for a million.
+ */
 export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: Ecosystem; records: number; projects: number }[]> {
   return sql<{ ecosystem: Ecosystem; records: number; projects: number }[]>`
     SELECT ecosystem, coalesce(records, 0)::integer AS records, coalesce(projects, 0)::integer AS projects
@@ -85,7 +87,7 @@ export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: E
       WHERE ecosystem <> '' GROUP BY ecosystem) AS used USING (ecosystem)`;
 }
 
-/** Notes that records were sent, also those that were stored already. */
+/** Notes that records were sent, even if they were stored already. */
 export async function noteImported(
   { records, at }: { records: readonly PreparedRecord[]; at: Date },
   tx: Transaction,
@@ -117,7 +119,7 @@ interface EcosystemRow {
   publishedAt: Date | null;
 }
 
-/** Not where records are there already: what is known stays known, and a first synchronization that continues began before. */
+/** Does nothing if records are there already: what is known stays known, and a first synchronization that continues began before. */
 export async function upsertBegunSync({ ecosystem, at }: { ecosystem: Ecosystem; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO advisory_ecosystems AS stored (ecosystem, sync_began_at) VALUES (${ecosystem}, ${at})

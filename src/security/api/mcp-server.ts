@@ -35,7 +35,7 @@ interface EndpointParts {
 }
 
 export interface McpEndpoint {
-  /** The answer to a request that a browser sends for a page of another site; undefined: it is no such request. */
+  /** The answer to a request that a browser sends for a page of another site; undefined: it is not such a request. */
   refuseForeign(request: Request): Response | undefined;
   /** @param message the request's body, parsed */
   answer(request: Request, message: unknown): Promise<Response>;

@@ -1,6 +1,6 @@
 /**
  * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file (4.3.7, 4.3.9, 4.5.3).
- * Encrypted files and other methods than stored and deflated are refused one by one.
+ * Encrypted files and methods other than stored and deflated are refused one by one.
  *
  * Written by hand, because libraries read the directory at the end, and so can neither read a stream nor the complete part of a
  * truncated archive. The end record is still required: without it, the archive was cut off within its directory.

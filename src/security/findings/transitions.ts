@@ -1,5 +1,5 @@
 /**
- * The status of a finding after a scan, as a pure function of what was found, what stood before and what a person decided.
+ * The status of a finding after a scan, as a pure function of what was found, what was known before and what a person decided.
  *
  * - Affected for the first time: `open`, or as decided for another version of the package, unless that was `resolved` (`found`).
  * - Affected as before: nothing changes, and no event is written.
@@ -24,7 +24,7 @@ export type Cause =
   | "decision_followed"
   /** The current SBOM does not have this version of the component. */
   | "component_gone"
-  /** No advisory lists the version as affected any longer. */
+  /** The version is no longer listed as affected by any advisory. */
   | "not_affected"
   /** Every advisory of the issue was withdrawn. */
   | "withdrawn"
@@ -73,7 +73,7 @@ export function transitionsOf({ versions, decision }: TransitionInput): Transiti
   return { outcomes, reopens };
 }
 
-/** The outcome for a finding whose version is not affected any longer, or not in the SBOM. */
+/** The outcome for a finding whose version is no longer affected, or no longer in the SBOM. */
 export function goneOutcome(standing: FindingState, cause: Cause): FindingOutcome {
   const { falsePositive } = standing;
   return {

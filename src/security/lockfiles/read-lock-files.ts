@@ -1,6 +1,6 @@
 /**
  * Reads lock files into graphs. It uses only the files: it executes nothing and calls no network. A broken file does not prevent the
- * others and is reported with its reason; the result is the same in any order of the input.
+ * others and is reported with its reason; the order of the input does not change the result.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileBytesMax } from "../limits.ts";
@@ -25,7 +25,7 @@ interface ParsedLockFiles {
   failed: { path: string; reason: string }[];
 }
 
-/** Sorted by path, in any order of the input. */
+/** Sorted by path, whatever the order of the input. */
 export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const result: ParsedLockFiles = { read: [], failed: [] };

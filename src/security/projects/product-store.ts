@@ -43,7 +43,7 @@ export interface ProductRow {
   sboms: number;
   /** Whether a scan of one of its projects has been completed. */
   scanned: boolean;
-  /** Whether one of the scanned projects cannot be compared with any advisory, also while a scan of it waits or after one failed. */
+  /** Whether one of the scanned projects cannot be compared with any advisory, even while a scan of it waits or after one failed. */
   blind: boolean;
 }
 

@@ -128,7 +128,7 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
 
 interface Collecting {
   found: CollectedFiles;
-  /** The first path segments of the names; empty for files outside of any folder. Two show as much as more. */
+  /** The first path segments of the names; empty for files outside of any folder. At most two are kept: more would show nothing else. */
   tops: Set<string>;
 }
 

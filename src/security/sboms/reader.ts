@@ -1,7 +1,7 @@
 /**
  * Reads SBOMs without blocking the event loop: small ones directly, large ones in subprocesses, a few at a time.
  *
- * Workspaces take turns for the subprocesses. A document that waits is in a file that has no name any more and disappears with its
+ * Workspaces take turns for the subprocesses. A document that waits is in a file that no longer has a name and disappears with its
  * process, so no gateway holds it in memory. A reader that takes too long is ended, and its document is refused as too large.
  */
 import { randomUUID } from "node:crypto";
@@ -128,7 +128,7 @@ interface SpoolFile extends AsyncDisposable {
 }
 
 /**
- * Writes the pieces as they arrive. When this resolves, the file has no name any more.
+ * Writes the pieces as they arrive. When this resolves, the file no longer has a name.
  * @param folder of this process; created if missing
  * @throws errors of reading the pieces
  */

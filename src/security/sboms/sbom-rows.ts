@@ -181,12 +181,12 @@ function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
   return [...counts.values()];
 }
 
-/** A lock file stands above the packages that it names; no advisory is about it. */
+/** A lock file is above the packages that it names; no advisory is about it. */
 function isFileOfPackages({ type, version, purl }: SbomComponent): boolean {
   return type === "application" && version === null && purl.parsed === null;
 }
 
-/** Most versions are of this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */
+/** Most versions have this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */
 const plainVersion = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
 
 function isReadable({

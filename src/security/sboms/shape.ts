@@ -75,7 +75,7 @@ export interface Field {
   since?: number;
   /** In versions from the first to the last of these. */
   required?: readonly [number, number];
-  /** XML: an attribute, the element's own text, or an element, with another name than the field's. */
+  /** XML: an attribute, the element's own text, or an element, with a name other than the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };
 }
 

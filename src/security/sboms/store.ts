@@ -79,7 +79,7 @@ interface DependencyPath {
   whole: boolean;
 }
 
-/** @returns by the position of the path's last component */
+/** @returns the paths by the position of their last component */
 export async function selectPaths(
   { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
   sql: Queries,

@@ -2,9 +2,9 @@
  * The SQL of what scans can compare with. A completed scan is a verdict only where advisories of an ecosystem of its components are
  * known.
  *
- * An ecosystem is known by a record that is not withdrawn; where its first records come by a synchronization, only from the end of that
- * synchronization on. The status is not stored. When advisories come, the projects with a package that one is about are scanned again,
- * and the others are scanned already, so the end of a first synchronization changes it at once.
+ * An ecosystem is known by a record that is not withdrawn; if a synchronization brings its first records, only after that synchronization
+ * has ended. The status is not stored. When advisories come, the projects with a package that one is about are scanned again, and the
+ * others are scanned already, so the end of a first synchronization changes it at once.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";

@@ -216,7 +216,7 @@ export async function selectQueuePositions(
   return new Map(rows.map(({ project, before }) => [project, before]));
 }
 
-/** A new SBOM begins anew: the scanner time of the former scan does not count against it. */
+/** A new SBOM starts over: the scanner time of the former scan does not count against it. */
 async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
   await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }

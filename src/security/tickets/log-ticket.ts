@@ -2,7 +2,7 @@
  * Logs a ticket with its attachment and the mail that acknowledges it: one transaction, so all of them or none.
  *
  * Agents retry, so the same ticket of the same person within ten minutes is logged once and answered alike. The reference is random, so
- * that it does not show the number of tickets. Only that generated reference stands in a header of the mail; the caller's text is
+ * that it does not show the number of tickets. Only that generated reference is in a header of the mail; the caller's text is
  * quoted in its body.
  */
 import { randomInt } from "node:crypto";

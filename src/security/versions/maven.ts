@@ -3,13 +3,13 @@
  * and the tools of OSV read it: `.qualifier` < `-qualifier` < `-number` < `.number` at one place.
  *
  * That rule alone is circular (`1.foo` < `1-alpha` < `1` < `1.foo`). Here a version's qualifiers first decide whether it comes before
- * or after the version that ends at that place, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and hence before `2.9.0-1`,
+ * or after the version that ends at that place, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and therefore before `2.9.0-1`,
  * as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that change, `.qualifier` =
  * `-qualifier`, is not adopted: ranges of advisories are written and read with the older order.
  *
  * Of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) three are therefore ordered
- * otherwise than there: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and
- * `1.0.0.RC7-3`. The newer edition as a whole would turn 17.
+ * differently from there: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and `1.0.0.RC7-3`.
+ * The newer edition as a whole would turn 17.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 

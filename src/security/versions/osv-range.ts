@@ -29,10 +29,10 @@ export interface OsvEvent {
   limit?: string | undefined;
 }
 
-type AuditKind = keyof OsvEvent;
+type OsvEventKind = keyof OsvEvent;
 
 interface RangeEvent {
-  kind: AuditKind;
+  kind: OsvEventKind;
   text: string;
   /** `introduced: "0"` is before every version, a limit of `*` after every version. */
   at: KnownVersion | "before all" | "after all";
@@ -117,7 +117,7 @@ function readRange({
   return { readable: true, index, scheme, events: sorted, limits };
 }
 
-const kinds: readonly AuditKind[] = ["introduced", "fixed", "last_affected", "limit"];
+const kinds: readonly OsvEventKind[] = ["introduced", "fixed", "last_affected", "limit"];
 
 /** @returns why the event cannot be ordered; undefined if it can */
 function readEvent({ scheme, event }: { scheme: VersionScheme; event: OsvEvent }): RangeEvent | string {

@@ -60,7 +60,7 @@ interface ShownVulnerability {
 /**
  * One vulnerability in a scope.
  * @param named any id of the vulnerability, in any case
- * @throws DomainError invalid_field for what is no id; not_found
+ * @throws DomainError invalid_field for what is not an id; not_found
  */
 export async function showVulnerability(
   { named, workspace, scope }: { named: string } & Omit<InScope, "vulnerability">,

@@ -60,7 +60,7 @@ export function modelSentences(models: CallableModels | null): Html {
 interface CallableModels {
   callable: number;
   total: number;
-  /** The reasons with the number of their models, most first. */
+  /** The reasons with the number of their models, the most frequent first. */
   missing: { reason: UnavailableReason; count: number }[];
   /** A variable that would give a provider's key; null: no key is missing. */
   keyVariable: string | null;

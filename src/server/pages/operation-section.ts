@@ -1,6 +1,6 @@
 /**
  * One operation of the reference: method, path, fields, answers and an example. Fields are a nested list: name, type, whether a field
- * is required, what it means, and its bounds. Inner forms are folded, so that a page can be read from above.
+ * is required, what it means, and its bounds. Inner forms are collapsed, so that a reader can skim the page.
  */
 import { markup, type Html } from "../../http/html.ts";
 import type { MediaType, Parameter } from "../../openapi/operation.ts";
@@ -156,7 +156,7 @@ function presence(required: boolean, side: Side): Html | null {
   return required ? markup` <span class="presence required">required</span>` : markup` <span class="presence">optional</span>`;
 }
 
-/** Folded, so that a page can be read from above. */
+/** Collapsed, so that a reader can skim the page. */
 function innerForms(name: string, shape: Shape, side: Side): Html[] {
   const forms = objectForms(shape);
   return forms.map((form) => {

@@ -1,6 +1,6 @@
 /**
- * The pages of the API reference: an overview, and a page for each part, with their navigation. Errors that many operations of a part
- * give stand once at its end.
+ * The pages of the API reference: an overview, and a page for each part, with their navigation. Errors that many operations of a part give
+ * appear once, at its end.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { pageDocument } from "../../http/page.ts";

@@ -1,6 +1,6 @@
 /**
  * What the front door and the reference share: the bar with links to the public pages, their style, the script that copies, the
- * service's address, and prose of the OpenAPI document as HTML. Whoever sends a Host that is no host gets no address back.
+ * service's address, and prose of the OpenAPI document as HTML. Whoever sends a Host that is not a host gets no address back.
  */
 import { copyButton } from "../../console/look/parts.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -35,8 +35,8 @@ export function siteStyle(file: URL): Asset {
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * @param publicOrigin the address that PUBLIC_URL names, which stands over the Host; null: it is not set
- * @returns such as `https://weir.example.com`; null: the Host is missing or is no host
+ * @param publicOrigin the address that PUBLIC_URL names, which takes precedence over the Host; null: it is not set
+ * @returns such as `https://weir.example.com`; null: the Host is missing or is not a host
  */
 export function serviceOrigin({ headers, url }: Request, publicOrigin: string | null): string | null {
   if (publicOrigin !== null) return publicOrigin;

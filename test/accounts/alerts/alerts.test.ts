@@ -1,4 +1,4 @@
-/** Rules of alerts, and what is told from settled charges: once, and to whom it concerns. */
+/** Rules of alerts, and the alerts that settled charges cause: once, and to the people they concern. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { raiseAlert } from "../../../src/accounts/alerts/alerts.ts";
 import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
@@ -37,7 +37,7 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     (await database.sql`SELECT recipient, subject, body FROM mails WHERE recipient LIKE ${`%@${workspace}`} ORDER BY id`).map(
       ({ recipient, subject, body }) => ({ recipient: String(recipient), subject: String(subject), body: String(body) }),
     );
-  /** Charges so many cents to a key. */
+  /** Charges this many cents to a key. */
   async function spend(cents: number, { workspace, key }: { workspace: string; key: string }): Promise<void> {
     const nano = BigInt(cents) * nanoPerCent;
     const usage = {

@@ -3,9 +3,9 @@ import { Value } from "@sinclair/typebox/value";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { NewKeyView } from "../../../src/accounts/keys/schema.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("creating a key on $name", ({ open }) => {
+describe.each(oneDatabase)("creating a key on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

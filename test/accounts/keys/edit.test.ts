@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("editing a key on $name", ({ open }) => {
+describe.each(oneDatabase)("editing a key on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

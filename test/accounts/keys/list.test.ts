@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 
-describe.each(databases)("listing keys on $name", ({ open }) => {
+describe.each(oneDatabase)("listing keys on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspace: string;

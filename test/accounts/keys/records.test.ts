@@ -6,9 +6,9 @@ import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("a key's record on $name", ({ open }) => {
+describe.each(oneDatabase)("a key's record on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("an account on $name", ({ open }) => {
+describe.each(oneDatabase)("an account on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startSession } from "../../../src/accounts/sessions/sign-in.ts";
 import { isoTime, monthOf } from "../../../src/kernel/clock.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("a member on $name", ({ open }) => {
+describe.each(oneDatabase)("a member on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

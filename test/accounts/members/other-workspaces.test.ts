@@ -1,15 +1,15 @@
-/** Nobody reaches into another workspace: what an admin of one may do to a person of another, who has joined it, was asked, or declined. */
+/** No admin reaches into another workspace: what the admin of one may do to a person of another who has joined, was asked or declined. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { selectAdmins } from "../../../src/accounts/alerts/store.ts";
 import { sessionUseMs } from "../../../src/accounts/limits.ts";
 import { inviteAgainMs } from "../../../src/control-api/limits.ts";
 import { isoTime } from "../../../src/kernel/clock.ts";
 import { ConsoleWorld, sessionOf, type Browser } from "../../support/console.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
 const password = "violet harbour engine 47";
 
-describe.each(databases)("people of another workspace on $name", ({ open }) => {
+describe.each(oneDatabase)("people of another workspace on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let workspaces = 0;
@@ -162,7 +162,7 @@ describe.each(databases)("people of another workspace on $name", ({ open }) => {
     const { id } = await world.control.expect("GET", `/workspaces/${name}`);
     const admins = () => selectAdmins({ workspace: String(id), limit: 10 }, database.sql);
     expect(await admins()).not.toContain(email);
-    // Nobody else answers for them, also not with the operator token.
+    // No one else answers for them, not even with the operator token.
     expect(await world.control.refusal("POST", `/invitations/${name}/accept`, { as: email })).toBe("403 forbidden null");
     expect((await answer(name, "accept", await world.signIn("member@home"))).status).toBe(404);
     expect((await answer(name, "accept", browser)).headers.get("location")).toBe(`/console/w/${name}`);

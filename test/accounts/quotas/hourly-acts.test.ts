@@ -4,9 +4,9 @@ import { quotaHourMs } from "../../../src/accounts/limits.ts";
 import { countAct } from "../../../src/accounts/quotas/hourly-acts.ts";
 import { LimitReachedError } from "../../../src/accounts/errors.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
-describe.each(databases)("acts in an hour on $name", ({ open }) => {
+describe.each(oneDatabase)("acts in an hour on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspaces: string[];

@@ -1,4 +1,4 @@
-/** For whom a person's calls count: nobody opens further lanes by names, workspaces or removals. */
+/** For whom a person's calls count: names, workspaces or removals open no further lane. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { laneOf, memberLane, operatorLane } from "../../../src/accounts/quotas/lane.ts";
 import type { Principal } from "../../../src/accounts/members/principal.ts";

@@ -8,7 +8,7 @@ import { findOwnKey } from "../../../src/gateway/own-keys/own-keys.ts";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { SealKey } from "../../../src/kernel/seal-key.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { Weir } from "../../support/weir.ts";
 
@@ -18,7 +18,7 @@ function ring(...keys: string[]): Keyring {
   return new Keyring(keys.map((key) => new Secret(key)));
 }
 
-describe.each(databases)("data keys on $name", ({ open }) => {
+describe.each(oneDatabase)("data keys on $name", ({ open }) => {
   let database: TestDatabase;
   let workspaces: string[];
   beforeAll(async () => {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { WorkspaceView } from "../../../src/accounts/workspaces/schema.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 
-describe.each(databases)("a workspace on $name", ({ open }) => {
+describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

@@ -29,7 +29,7 @@ const passwords: Record<string, string> = Object.fromEntries(users.map((user) =>
 const environment = Object.fromEntries(users.map((user) => [`WEIR_NATS_${user.toUpperCase()}_PASSWORD`, passwords[user] ?? ""]));
 
 const refused: [User, "publish" | "subscribe", string][] = [
-  // Only metering takes settlements, and nobody but metering changes or deletes them.
+  // Only metering takes settlements, and only metering changes or deletes them.
   ["gateway", "publish", "$JS.API.CONSUMER.MSG.NEXT.settlements.worker"],
   ["gateway", "publish", "$JS.API.STREAM.PURGE.settlements"],
   ["gateway", "publish", "$JS.ACK.settlements.worker.1.1.1.1.1"],

@@ -251,7 +251,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await bus.publish("settlements", "whole", question);
     await until(() => seen.includes("whole"));
     await deleteStream(server);
-    // An event that meets the stream on its way out may be lost: who publishes it does so again until it is confirmed.
+    // An event that meets the stream on its way out may be lost: its publisher repeats it until it is confirmed.
     await until(async () => {
       await failureOf(bus.publish("settlements", `again-${performance.now()}`, question));
       return seen.some((id) => id.startsWith("again"));

@@ -37,7 +37,7 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
   }, 60_000);
   afterEach(() => stack.disposeAsync());
 
-  /** null: there is none, for it is not known who is there, or somebody who is did not answer. */
+  /** null: there is none, because it is not known who is there, or one did not answer. */
   function answers(): Promise<Uint8Array[] | null> {
     return bus.scatter("open-generations", question, 300).catch((error: unknown) => {
       refusal = error;
@@ -69,8 +69,16 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
 
   test("goes without who is silent where it may lack answers, and waits for it once", async () => {
     reporter.signal("SIGSTOP");
+    // What it sent before it was stopped may still arrive, and then it is waited for again.
+    const endsAtOnce = async (): Promise<boolean> => {
+      const patient = bus.survey("open-generations", question, 600_000).then(
+        (all) => all.length === 0,
+        () => false,
+      );
+      return Promise.race([patient, bus.survey("open-generations", question, 300).then(() => false)]);
+    };
     expect(await bus.survey("open-generations", question, 300)).toEqual([]);
-    expect(await bus.survey("open-generations", question, 600_000)).toEqual([]);
+    await until(endsAtOnce);
     expect(await failureOf(bus.scatter("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
     reporter.signal("SIGCONT");
     await until(async () => (await bus.survey("open-generations", question, 300)).length === 1);

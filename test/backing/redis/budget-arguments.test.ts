@@ -1,4 +1,4 @@
-/** Workspaces without budgets pay nothing for them: the arguments of the functions are those that they were before. */
+/** Workspaces without budgets pay nothing for them: the arguments of the functions do not change. */
 import { expect, test } from "bun:test";
 import type { AdmitRequest, Budget, ResolveBatch } from "../../../src/backing/counters.ts";
 import { admissionValues, placedByWorkspace } from "../../../src/backing/redis/admission.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type AdmitReply, type AdmitRequest, type Counters } from "../../../src/backing/counters.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
@@ -21,7 +21,7 @@ const healMsMax = 5_000;
 
 const servers = await testServers();
 
-describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that fails, by the client %p", (library) => {
+describe.skipIf(servers === null)("counters in a Redis that fails", () => {
   let server: Server;
   let counters: Counters;
 
@@ -40,7 +40,7 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
   });
 
   const open = (log: Logger = silentLog): Promise<Counters> =>
-    openDistributedCounters({ url: new Secret(server.url), client: library, clock: systemClock, log });
+    openDistributedCounters({ url: new Secret(server.url), clock: systemClock, log });
 
   async function ask<Reply>(question: (client: Client) => Promise<Reply>): Promise<Reply> {
     const client = await connectClient(server.url);
@@ -151,7 +151,7 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
     const url = server.url.replace(/:\/\/.*@/, `://late:${encodeURIComponent("p@ss/w:rd%25")}@`);
-    const early = await openDistributedCounters({ url: new Secret(url), client: library, clock: systemClock, log });
+    const early = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log });
     await expect(early.now()).rejects.toThrow(CountersUnavailableError);
     await ask((client) => client.sendCommand(["ACL", "SETUSER", "late", "on", ">p@ss/w:rd%25", "~*", "+@all"]));
     await answers(early);

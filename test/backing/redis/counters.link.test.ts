@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type Counters } from "../../../src/backing/counters.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -13,7 +13,7 @@ const storeMs = 7_000;
 const pingMs = 500;
 const callsUnderWayMax = 5_000;
 
-describe.each(redisLibraries)("counters and their one connection to Redis, by the client %p", (client) => {
+describe("counters and their one connection to Redis", () => {
   let stack: AsyncDisposableStack;
   let clock: ManualClock;
   let redis: FakeRedis;
@@ -29,7 +29,7 @@ describe.each(redisLibraries)("counters and their one connection to Redis, by th
 
   async function begin(url: string): Promise<Counters> {
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    return stack.use(await openDistributedCounters({ url: new Secret(url), client, clock, log }));
+    return stack.use(await openDistributedCounters({ url: new Secret(url), clock, log }));
   }
 
   /** Resolves when Redis was reached and nothing more is asked. */

@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === null)("the Console's parts", () => {
     for (const words of hostile) expect(text).toContain(words);
     expect([await page.locator("main img, main script").count(), visitor.faults]).toEqual([0, []]);
     expect(await page.title()).toBe(`${hostile[0]} · ${hostile[2]} · Weir`);
-    // What was refused is where the next key is typed.
+    // The refused field has the focus.
     expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true");
   });
 

@@ -1,4 +1,4 @@
-/** A workspace's own provider keys, by keyboard alone: stored, tested, replaced, disabled and deleted by admins, and by nobody else. */
+/** A workspace's own provider keys, by keyboard alone: stored, tested, replaced, disabled and deleted by admins, and by no one else. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { keysOf } from "../../support/gateway/own-key-stage.ts";

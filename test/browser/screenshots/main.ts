@@ -23,10 +23,10 @@ const themes = ["light", "dark"] as const;
 const heightMax = 4_000;
 
 interface Place {
-  /** Of its files: the same in every run. */
+  /** The name of its files: the same in every run. */
   name: string;
   path: string;
-  /** An address; null: the operator; undefined: nobody is signed in. */
+  /** An address; null: the operator; undefined: no one is signed in. */
   viewer: string | null | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The report of a run: some lines for people, and everything in JSON. */
+/** The report of a run: a few lines for people, and everything in JSON. */
 import { describeFault, type Fault } from "./faults/fault.ts";
 import type { ClientCall } from "./load/client-call.ts";
 import type { RestartsResult } from "./restarts-on-one-port.ts";

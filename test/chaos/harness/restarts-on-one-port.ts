@@ -1,4 +1,4 @@
-/** Restarts gateways of one port one after the other, while each request opens its own connection. No connection may be lost. */
+/** Restarts gateways of one port one after another, while each request opens its own connection. No connection may be lost. */
 import { Fleet } from "../../support/servers/fleet.ts";
 import { ownServices } from "../../support/servers/own-services.ts";
 import { until } from "../../support/until.ts";

@@ -1,4 +1,4 @@
-/** Restarts every gateway under load, one after the other, or replaces a former version by this one. No client may notice. */
+/** Restarts every gateway under load, one after another, or replaces a former version with this one. No client may notice. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { brokenLines, checkAll } from "../../invariants/invariants.ts";
 import { until } from "../../support/until.ts";
@@ -20,9 +20,9 @@ export interface RollingPlan {
   streamSeconds: number;
   requestsPerSecond: number;
   leaveMs: number;
-  /** Of level info, where a former version is replaced. */
+  /** The level of logs: info where a former version is replaced. */
   logLevel: string;
-  /** The folder of a former version, whose workers and gateways are replaced one after the other. */
+  /** The folder of a former version, whose workers and gateways are replaced one after another. */
   former?: string | undefined;
   say(line: string): void;
 }

@@ -16,7 +16,7 @@ const idsOf = (q: string): string[] => search(q, terms).connectors.map(({ id }) 
 
 /** Typed words and the connector that they mean. */
 const meant: readonly [typed: string, id: string][] = [
-  // Of the review: the searches that failed, and the vendors that it speaks of.
+  // From a review of the search: what failed, and the vendors that it names.
   ["aws", "amazon-web-services"],
   ["gcp", "google-cloud-platform"],
   ["azure ad", "microsoft-entra-id"],

@@ -10,7 +10,7 @@ import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 import { bareConnector, filesOf, sampleConnector } from "./sample.ts";
 
@@ -26,7 +26,7 @@ const acme = sampleConnector();
 const bolt = bareConnector("Bolt HR");
 const cell = bareConnector("Cell");
 
-describe.each(databases)("on $name", ({ open }) => {
+describe.each(oneDatabase)("on $name", ({ open }) => {
   let database: TestDatabase;
   let folder: TemporaryFolder;
   let clock: ManualClock;

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectionsPerWorkspaceMax } from "../../../src/connectors/limits.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Weir } from "../../support/weir.ts";
 import { publishVendors } from "./vendors.ts";
@@ -11,7 +11,7 @@ import { publishVendors } from "./vendors.ts";
 const secret = "canary-2f81c0de-token";
 const okta = { okta_domain: "acme.okta.com", api_token: secret };
 
-describe.each(databases)("connections on $name", ({ open }) => {
+describe.each(oneDatabase)("connections on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   beforeAll(async () => {

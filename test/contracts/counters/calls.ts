@@ -45,7 +45,7 @@ export async function admit(harness: CountersHarness, change: Partial<AdmitReque
   return reply;
 }
 
-/** Sends so many equal requests, one batch each, and returns their outcomes. */
+/** Sends this many equal requests, one batch each, and returns their outcomes. */
 export async function outcomes(harness: CountersHarness, count: number, change: Partial<AdmitRequest> = {}): Promise<string[]> {
   const seen: string[] = [];
   for (let index = 0; index < count; index++) seen.push((await admit(harness, change)).outcome);

@@ -152,7 +152,7 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect(await admit(of(), { requestsPerMinute: 5 })).toMatchObject({ outcome: "rate_limited", retryAfterMs: 1 });
     });
 
-    /** Sends a load again that its deadline ended, as workers do: beside other suites a large one can take longer. */
+    /** Sends a load again that its deadline ended, as workers do: while other suites run, a large one can take longer. */
     async function loaded(load: WorkspaceLoad): Promise<void> {
       for (let left = 20; ; left--) {
         try {

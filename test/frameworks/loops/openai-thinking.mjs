@@ -11,7 +11,7 @@ async function whole(messages) {
   return (await client.chat.completions.create({ model, messages, tools })).choices[0].message;
 }
 
-/** Of a field that the package's helper does not know, it keeps the last piece. */
+/** The package's helper keeps only the last piece of a field that it does not know. */
 async function streamed(messages) {
   const stream = client.chat.completions.stream({ model, messages, tools });
   let reasoning_content = "";

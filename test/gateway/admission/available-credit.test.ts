@@ -23,7 +23,7 @@ async function world(gateways = 1): Promise<LendingWorld> {
   return disposals.use(new LendingWorld({ folder: path, credit, gateways }));
 }
 
-/** Credit for so many requests. */
+/** Credit for this many requests. */
 const creditFor = (requests: number): bigint => reservedAmount * BigInt(requests);
 
 /** Counts questions to all gateways from now on. */

@@ -127,7 +127,7 @@ describe("a request that was sent and not answered in time", () => {
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 504));
       expect(await freeAndCharged(7)).toEqual([4, 3]);
       expect((await rows(7)).every(({ status, code }) => status === 504 && code === "upstream_timeout")).toBe(true);
-      // No second provider works on it too.
+      // No second provider works on it as well.
       expect([stub.calls.length - calls, other.calls.length - elsewhere]).toEqual([7, 0]);
     },
     30_000,

@@ -19,7 +19,7 @@ import { until } from "../../support/until.ts";
 
 const told = 2_000;
 
-/** What each format tells of the prompt before there is a text. */
+/** What each format reports of the prompt before there is a text. */
 const formats = {
   openai: {
     good: chat("Hello"),

@@ -3,10 +3,10 @@ import { Value } from "@sinclair/typebox/value";
 import { GenerationDetail } from "../../../src/gateway/generations/schema.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 
-describe.each(databases)("the request log on $name", ({ open }) => {
+describe.each(oneDatabase)("the request log on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspace: string;

@@ -14,7 +14,7 @@ import { alarmsRaised, cost, StoredMoney, usd, type Customer } from "../../suppo
 const operator = { kind: "operator" } as const;
 const now = Date.UTC(2026, 10, 20, 12);
 const dayMs = 86_400_000;
-/** Noon of the fifth of a month so many months before. */
+/** Noon of the fifth of a month this many months before. */
 const before = (months: number): number => Date.UTC(2026, 10 - months, 5, 12);
 
 describe.each(databases)("retention on $name", ({ name: databaseName, open, runsAll }) => {

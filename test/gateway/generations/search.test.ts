@@ -4,7 +4,7 @@ import { logSearchRowsMax } from "../../../src/gateway/limits.ts";
 
 const idOf = (number: number): string => `gen-${String(number).padStart(26, "0")}`;
 
-/** A log with so many requests, of which every thousandth failed. */
+/** A log with this many requests, of which every thousandth failed. */
 function logOf(count: number) {
   const reads: number[] = [];
   const read = async ({ before, limit }: { before: string | null; limit: number }): Promise<SoughtRow[]> => {

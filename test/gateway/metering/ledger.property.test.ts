@@ -50,7 +50,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  /** Positions of counters that are behind, at the head or ahead are told alike, and an epoch that begins is the same in both. */
+  /** Both judge positions of counters alike, whether behind, at the head or ahead, and begin the same epoch. */
   async function compareEpochs(chosen: number, memory: MemoryLedger): Promise<void> {
     const { sql } = database;
     memory.epochs.server = await selectServer(sql);

@@ -181,7 +181,7 @@ async function passUntil({ clock, sql }: TestMetering, condition: () => boolean)
   if (!condition()) throw new Error("The condition did not hold within 100 seconds of the test's clock");
 }
 
-/** Metering books settlements again once the database is another server than before. */
+/** Metering books settlements again once the database is a different server. */
 
 describe.each(oneDatabase)("replays on $name", ({ open }) => {
   let database: TestDatabase;

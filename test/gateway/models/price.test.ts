@@ -16,7 +16,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   reasoningTokens: count,
 });
 
-/** With up to four tiers, dearer or cheaper than the prices before them. */
+/** With up to four tiers, higher or lower than the prices before them. */
 const tieredPrices: fc.Arbitrary<TieredPrices> = fc
   .tuple(prices, fc.uniqueArray(fc.integer({ min: 1, max: 120_000 }), { maxLength: 4 }), fc.array(prices, { minLength: 4 }))
   .map(([base, bounds, above]) => {

@@ -3,7 +3,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { routeHealthMs } from "../../../src/gateway/limits.ts";
 import { RouteHealth } from "../../../src/gateway/models/route-health.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { until } from "../../support/until.ts";
 
@@ -11,7 +11,7 @@ const route = aRoute();
 const other = aRoute({ base_url: "http://127.0.0.1:9/elsewhere" });
 const hourMs = 3_600_000;
 
-describe.each(databases)("latency and uptime on $name", ({ open }) => {
+describe.each(oneDatabase)("latency and uptime on $name", ({ open }) => {
   let database: TestDatabase;
   let clock: ManualClock;
   const stack = new AsyncDisposableStack();
@@ -106,7 +106,7 @@ describe.each(databases)("latency and uptime on $name", ({ open }) => {
 });
 
 test("counts are kept while the database does not answer, and shared once it does", async () => {
-  await using database = await (databases[0]?.open() ?? Promise.reject(new Error("There is no database")));
+  await using database = await (oneDatabase[0]?.open() ?? Promise.reject(new Error("There is no database")));
   const clock = new ManualClock();
   await database.sql`ALTER TABLE route_hours RENAME TO hidden`;
   const health = new RouteHealth({ sql: database.sql, clock, log: silentLog });

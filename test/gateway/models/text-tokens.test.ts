@@ -1,4 +1,4 @@
-/** The estimate of tokens, beside what o200k counts for texts of many kinds. */
+/** The estimate of tokens, compared with what o200k counts for texts of many kinds. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerTokens } from "../../../src/gateway/models/chat-tokens.ts";

@@ -1,7 +1,7 @@
 /**
  * Texts of many kinds, made from a seed. Half of the sentences and words belong to each seed, so that the second seed has none of the texts
  * that the weights were fitted to. `test/fixtures/o200k/counts.json` has what o200k counts for them. In a folder with
- * `npm install gpt-tokenizer@4.0.0`, this writes it anew:
+ * `npm install gpt-tokenizer@4.0.0`, this writes it again:
  *
  *     import { encode } from "gpt-tokenizer/encoding/o200k_base";
  *     const count = (text) => ({ digest: digestOf(text), tokens: encode(text).length });

@@ -8,11 +8,11 @@ import { openKeyReports } from "../../../src/server/own-keys.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
 import { ownKey } from "../../support/gateway/own-keys.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { FakeBus } from "../../support/servers/fake-bus.ts";
 import { until } from "../../support/until.ts";
 
-describe.each(databases)("reports about own keys on $name", ({ open }) => {
+describe.each(oneDatabase)("reports about own keys on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let made = 0;

@@ -39,7 +39,7 @@ describe("own keys in a gateway", () => {
     expect(keys.open(first)).toBe(opened);
     const later = keys.open(second);
     clock.advance(1_000);
-    // The timer has dropped both: they are opened anew.
+    // The timer has dropped both: they are opened again.
     expect(clock.pending).toBe(0);
     expect(keys.open(first)).not.toBe(opened);
     expect(keys.open(second)).not.toBe(later);

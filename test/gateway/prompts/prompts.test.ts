@@ -4,12 +4,12 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
 import { Control } from "../../support/control.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { Weir } from "../../support/weir.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-describe.each(databases)("stored prompts on $name", ({ open }) => {
+describe.each(oneDatabase)("stored prompts on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let weir: Weir;

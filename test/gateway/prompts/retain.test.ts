@@ -46,7 +46,7 @@ describe.each(databases)("the retention of prompts on $name", ({ name: databaseN
   const keepFor = (days: number | null, id: string) =>
     control.expect("PATCH", `/workspaces/${id}`, { body: { prompt_storage: true, prompt_retention_days: days } });
 
-  /** Prompts whose texts nobody reads, each a millisecond older than the one before. */
+  /** Prompts whose texts are never read, each a millisecond older than the one before. */
   const store = async (workspace: string, { at = noon, count = 1, bytes = 8 } = {}): Promise<void> => {
     const rows = Array.from({ length: count }, (_, n) => ({ id: newGenerationId(at - n), at: new Date(at - n).toISOString() }));
     for (let from = 0; from < count; from += 1_000)

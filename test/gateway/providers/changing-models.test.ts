@@ -191,7 +191,7 @@ function effortIn(body: Message): unknown {
   );
 }
 
-/** Asks turn by turn, with the effort at the models that take any, and with a temperature at some of those that take one. */
+/** Asks turn by turn, with the effort where the model takes one, and with a temperature for some of the models that take one. */
 async function converse(turns: readonly Turn[], { stream, effort }: { stream: boolean; effort?: string }): Promise<Message[]> {
   refusals.length = 0;
   const messages: Message[] = [

@@ -44,7 +44,7 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     await history.enter("2026-08-03T00:00:00Z", { kind: "credit", nano: 1_000_000_000n, reference: "invoice 1" });
     const tiered = { model: "acme/tiered", tierAboveTokens: 200_000 };
     await history.book("2026-08-10T12:00:01Z", ended("2026-08-10T12:00:00Z"), ended("2026-08-10T12:00:00Z", tiered));
-    // The last request of the month ends after it, beside the first of the next.
+    // The last request of the month ends after it, at the same time as the first of the next.
     await history.book("2026-09-01T00:01:00Z", ended("2026-08-31T23:59:59.999Z"), ended("2026-09-01T00:00:00Z"));
     await history.book("2026-09-01T00:02:00Z", ended("2026-09-01T00:01:59Z"));
 

@@ -1,4 +1,4 @@
-/** Automatic top-up: when the saved card is charged, how often, and when it is not any more. */
+/** Automatic top-up: when the saved card is charged, how often, and when that stops. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { topUpAutomatically } from "../../../src/gateway/top-ups/automatic.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -21,9 +21,10 @@ describe.each(oneDatabase)("automatic top-up on $name", ({ open }) => {
   const statesOf = async (name: string): Promise<string[]> =>
     (await world.topUps(name)).filter(({ kind }) => kind === "automatic").map(({ state }) => String(state));
 
-  test("makes one payment by fifty triggers at once, and none above the month's cap", async () => {
+  test("makes one payment by twelve triggers at once, and none above the month's cap", async () => {
     const { workspace } = await world.automatic("busy", { monthly_cap_usd: "120" });
-    const triggers = () => Promise.all(Array.from({ length: 50 }, () => topUpAutomatically(workspace, world.parts)));
+    // More than the database has connections; each waits for one, and the bound of that wait is another test's.
+    const triggers = () => Promise.all(Array.from({ length: 12 }, () => topUpAutomatically(workspace, world.parts)));
     for (const credited of ["55", "55", "5"]) {
       await world.leave(workspace, 5);
       await triggers();

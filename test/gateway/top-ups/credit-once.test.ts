@@ -97,7 +97,7 @@ describe.each(oneDatabase)("a payment on $name", ({ open }) => {
     const { workspace } = await world.automatic("long-crash");
     await world.leave(workspace, 5);
     const { sql } = database;
-    // As a process leaves it that dies between the charge and its commit.
+    // As a process that dies between the charge and its commit leaves it.
     await world.check();
     await sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
     await sql`DELETE FROM ledger_entries WHERE workspace_id = ${workspace} AND sequence = 3`;

@@ -59,7 +59,7 @@ describe.each(databases)("usage on $name", ({ open, runsAll }) => {
   const endedAt = ({ ended }: Customer, times: number[]): Settlement[] =>
     times.map((admittedAt, index) => ended({ admittedAt, usage: { ...ended().usage, promptTokens: 2 ** (index % 9) } }));
 
-  /** Sums by the day or the month that clocks in the zone showed, by other means than the code under test. */
+  /** Sums by the day or the month that clocks in the zone showed, by means other than the code under test. */
   const expected = async ({ workspace }: Customer, { zone, length }: { zone: string; length: number }) => {
     const rows = await money.sql<{ at: Date; cost: bigint }[]>`
       SELECT admitted_at AS at, cost_nano AS cost FROM generations WHERE workspace_id = ${workspace} ORDER BY admitted_at`;

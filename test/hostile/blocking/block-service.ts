@@ -25,7 +25,7 @@ const attempts = 5;
 const meterFile = new URL("./event-loop-meter.ts", import.meta.url).pathname;
 
 /**
- * @param oneIn sends one in so many requests, chosen at random
+ * @param oneIn sends one in this many requests, chosen at random
  * @param msMax how long a request may block the event loop
  */
 export async function blockService({

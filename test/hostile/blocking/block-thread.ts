@@ -15,7 +15,7 @@ export interface BlockingResult {
 
 interface Plan {
   seed: number;
-  /** Each expression's text is sent to one in so many sinks, chosen at random. */
+  /** Each expression's text is sent to one in this many sinks, chosen at random. */
   oneTextIn: number;
   /** In how many places of a sink each text is tried. */
   runsEach: number;

@@ -30,7 +30,7 @@ const queryCharacters = 16_000;
 
 export interface Sink {
   name: string;
-  /** Runs that are made one after the other. Each may block the thread for 50 ms. */
+  /** Runs that are made one after another. Each may block the thread for 50 ms. */
   runs(text: HostileText, dice: Dice): Iterable<() => unknown>;
 }
 

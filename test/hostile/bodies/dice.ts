@@ -13,7 +13,7 @@ export class Dice {
     return Math.floor(this.#random() * end);
   }
 
-  /** Returns true once in so many times. */
+  /** Returns true once in `times` calls, on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -31,7 +31,7 @@ export const invalidJson: readonly [Mutation, ...Mutation[]] = [
   (body) => asJson([body], invalid(null)),
 ];
 
-/** Large bodies, which are costly to send, so only one in some hundreds is. */
+/** Large bodies, which are costly to send, so only one in a few hundred is. */
 export const oversized: readonly [Mutation, ...Mutation[]] = [
   (body) => sent(withField(body, "metadata", `[${"0,".repeat(jsonValuesMax)}0]`), invalid(null)),
   (body, dice) => sent(withField(body, "metadata", nested(dice, 100_000)), invalid(null)),

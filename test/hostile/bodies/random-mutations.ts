@@ -15,7 +15,7 @@ function cut(text: string, dice: Dice): [before: string, after: string] {
   return [text.slice(0, at), text.slice(at)];
 }
 
-/** Replaces one value, at any depth, by a mark. */
+/** Replaces one value, at any depth, with a mark. */
 function marked(value: unknown, dice: Dice): unknown {
   if (Array.isArray(value) && value.length > 0 && !dice.oneIn(4)) {
     const index = dice.below(value.length);

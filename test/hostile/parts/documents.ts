@@ -13,7 +13,7 @@ const findings = packages * versions * issues;
 const exportsAtOnce = 8;
 const everyMs = 500;
 const freshKeys = 60;
-/** Of CPU time between two turns; garbage collection of all requests counts too. */
+/** CPU time between two turns; garbage collection of all requests counts too. */
 const blockedMsMax = 100;
 const scanMsMax = 180_000;
 /** The owner of each customer's keys. */

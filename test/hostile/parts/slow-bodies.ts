@@ -1,5 +1,5 @@
 /**
- * Members of one workspace send bodies a byte a second, others ask for its dearest page, and strangers open the sign-in and Stripe's
+ * Members of one workspace send bodies a byte a second, others ask for its most expensive page, and strangers open the sign-in and Stripe's
  * webhook. Another workspace's forms, files and pages, the operator's sign-in and Stripe's events are answered meanwhile.
  */
 import { connect } from "node:net";

@@ -29,9 +29,9 @@ export function budgetsHold(history: History, delayMsMax: number): Finding {
 }
 
 interface Period {
-  /** Of charges that are not late. */
+  /** The sum of charges that are not late. */
   spent: bigint;
-  /** Of reservations that were made under the budget. */
+  /** The sum of reservations that were made under the budget. */
   held: bigint;
 }
 
@@ -71,7 +71,7 @@ class Budgets {
     for (const name of this.#namesOf(event)) this.#periodAt(name, event.admittedAt).spent += event.cost;
   }
 
-  /** The database has it no longer, and may get it again. */
+  /** The database no longer has it, and may get it again. */
   lose(lost: Charged): void {
     if (lost.late || lost.admittedAt === undefined) return;
     for (const name of this.#namesOf(lost)) this.#periodAt(name, lost.admittedAt).spent -= lost.cost;

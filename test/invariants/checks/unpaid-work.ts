@@ -2,7 +2,7 @@ import { Notes, type Finding } from "../evidence.ts";
 import { eventsOf, type EventOf, type History } from "../history.ts";
 
 const hourMs = 3_600_000;
-/** For so long after an hour a gateway may still remember what it left unpaid. */
+/** How long after an hour a gateway may still remember what it left unpaid. */
 const lateMs = 60_000;
 
 /**

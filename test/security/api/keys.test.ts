@@ -1,10 +1,10 @@
 /** Tools keys differ from keys of the inference API. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../support/control.ts";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
-describe.each(databases)("tools keys on $name", ({ open }) => {
+describe.each(oneDatabase)("tools keys on $name", ({ open }) => {
   let stage: ToolsStage;
   beforeAll(async () => {
     stage = await toolsStage(open);

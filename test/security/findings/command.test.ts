@@ -26,7 +26,7 @@ afterAll(() => line[Symbol.asyncDispose]());
 
 const inW = ["--workspace", "w"];
 
-/** Runs a command that waits for a scan, beside a scanner. */
+/** Runs a command that waits for a scan, while a scanner runs. */
 async function whileScanned(...words: string[]) {
   const outcome = line.weir.run(...words);
   await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);

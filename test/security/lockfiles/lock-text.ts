@@ -5,7 +5,7 @@ export function fileOf(path: string, text: string): RepositoryFile {
   return { path, bytes: new TextEncoder().encode(text) };
 }
 
-/** @param beside texts of other files by their paths */
+/** @param beside the texts of other files, by their paths */
 export function read(path: string, text: string, beside: Record<string, string> = {}): ParsedLockFile {
   const files = [fileOf(path, text), ...Object.entries(beside).map(([other, content]) => fileOf(other, content))];
   const { read: found, failed } = readLockFiles(files);

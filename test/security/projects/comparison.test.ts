@@ -1,8 +1,8 @@
-/** No green without knowledge: a scan that had no advisories to compare with is no verdict. */
+/** No green without knowledge: a scan that had no advisories to compare with is not a verdict. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { advisoryStaleMs } from "../../../src/security/limits.ts";
 import { objectOf } from "../../support/control.ts";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { fixedIn, lodash } from "../../support/security/security-world.ts";
 import { rowsOf } from "../../support/security/shop.ts";
 import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-workspaces.ts";
@@ -14,7 +14,7 @@ const bomOf = (...purls: string[]) => ({
   components: purls.map((purl) => ({ type: "library", "bom-ref": purl, name: "x", purl: `pkg:${purl}` })),
 });
 
-describe.each(databases)("what was compared, on $name", ({ open }) => {
+describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
   let stage: TwoWorkspaces;
   const ids = new Map<string, string>();
   const upload = async (project: string, ...purls: string[]) => {

@@ -1,14 +1,16 @@
-/** No green without knowledge: a part of an ecosystem's first synchronization is no knowledge, and neither is a withdrawn record. */
+/**
+ * No green without knowledge: a part of an ecosystem's first synchronization does not count as known, and neither does a withdrawn record.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { agesFrom, agesText } from "../../../scripts/weir/print-findings.ts";
 import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";
 import { ConsoleWorld } from "../../support/console.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
 const incomplete = "he first synchronization of advisories for npm is not complete, and the next one continues it";
 
-describe.each(databases)("the first synchronization of an ecosystem, on $name", ({ open }) => {
+describe.each(oneDatabase)("the first synchronization of an ecosystem, on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let security: SecurityWorld;

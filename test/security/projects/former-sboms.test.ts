@@ -4,11 +4,11 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../../../src/security/projects/former-sboms.ts";
 import { startFormerSboms } from "../../../workers/scanner.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { until } from "../../support/until.ts";
 
-describe.each(databases)("former SBOMs on $name", ({ open }) => {
+describe.each(oneDatabase)("former SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let world: SecurityWorld;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** `get_project`: the components of a project, the paths to them, and their vulnerabilities. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { objectOf } from "../../support/control.ts";
 import { openShop, rowsOf, shop, type Shop } from "../../support/security/shop.ts";
 
 const nobody = "2".repeat(26);
 const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
 
-describe.each(databases)("a project on $name", ({ open }) => {
+describe.each(oneDatabase)("a project on $name", ({ open }) => {
   let stage: Shop;
   beforeAll(async () => {
     stage = await openShop(open);

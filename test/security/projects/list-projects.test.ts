@@ -1,11 +1,11 @@
 /** `list_projects`, and the active scope. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { openShop, rowsOf, type Shop } from "../../support/security/shop.ts";
 
 const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
 
-describe.each(databases)("lists of projects on $name", ({ open }) => {
+describe.each(oneDatabase)("lists of projects on $name", ({ open }) => {
   let stage: Shop;
   beforeAll(async () => {
     stage = await openShop(open);

@@ -1,12 +1,12 @@
 /** Products group projects: creating and listing products, and moving projects between them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { openShop, rowsOf, type Shop } from "../../support/security/shop.ts";
 
 const nobody = "2".repeat(26);
 const none = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, total: 0 };
 
-describe.each(databases)("products on $name", ({ open }) => {
+describe.each(oneDatabase)("products on $name", ({ open }) => {
   let stage: Shop;
   beforeAll(async () => {
     stage = await openShop(open);

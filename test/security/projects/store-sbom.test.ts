@@ -4,7 +4,7 @@ import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import { type SbomToStore, storeSbom } from "../../../src/security/projects/store-sbom.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
 import { toSbomRows } from "../../../src/security/sboms/sbom-rows.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
@@ -16,7 +16,7 @@ const storable = (value: unknown) => toSbomRows(readSbom(bytesOf(value)));
 /** A different SBOM for each number. */
 const bom = (nonce: number) => ({ ...bomJson("1.5"), version: nonce });
 
-describe.each(databases)("stored SBOMs on $name", ({ open }) => {
+describe.each(oneDatabase)("stored SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspace: string;

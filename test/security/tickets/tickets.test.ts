@@ -1,11 +1,11 @@
 /** Feedback, bugs and support requests become tickets that their owner can follow. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { ToolsApi, toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 const bug = { expected_behavior: "It works", actual_behavior: "It does not" };
 
-describe.each(databases)("tickets on $name", ({ open }) => {
+describe.each(oneDatabase)("tickets on $name", ({ open }) => {
   let stage: ToolsStage;
   beforeAll(async () => {
     stage = await toolsStage(open);

@@ -39,7 +39,7 @@ export class Deliveries {
     const { chance, scheduler } = this.#parts;
     if (isSwept.test(type) && chance.happens(0.15)) return;
     const { amount } = object;
-    // Taken back are whole cents, as Stripe counts. The amounts of payments are read from Stripe.
+    // Whole cents are taken back, as Stripe counts. The amounts of payments are read from Stripe.
     const inCents = typeof amount === "number" && !isSwept.test(type) ? { amount: amount / nanoPerCent } : {};
     const event = { id, type, livemode: false, data: { object: { ...object, ...inCents } } };
     this.#waiting.add(event);

@@ -46,7 +46,7 @@ export class People {
     const { chance, scheduler, topUps } = this.#parts;
     const { account } = topUps.stripe;
     scheduler.plan(chance.between(500, 10_000), null, () => {
-      // Nobody knows the address of a page that Weir does not know.
+      // No person knows the address of a page that Weir does not know.
       const page = account.sessions.get(topUps.pageOf(topUp) ?? "");
       if (page?.status !== "open" || chance.happens(0.1)) return;
       if (chance.happens(0.1)) account.expire(page);

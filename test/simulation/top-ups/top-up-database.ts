@@ -1,4 +1,4 @@
-/** The tables of top-ups in the simulated database: the product's own statements and schema, beside the ledger in memory. */
+/** The tables of top-ups in the simulated database: the product's own statements and schema, together with the ledger in memory. */
 import { Database as Engine } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -68,7 +68,7 @@ export class TopUps {
     return Number(counted?.["count"]) + this.#deliveries.waiting;
   }
 
-  /** An event of Stripe, which the gateways are told of. */
+  /** An event of Stripe, which is announced to the gateways. */
   emit(type: string, object: StubObject): void {
     if (type === "payment_intent.succeeded") this.#notePaid(this.stripe.account.intent(object.id));
     const { metadata, last_payment_error: error } = this.stripe.account.intents.get(object.id) ?? {};
@@ -126,7 +126,7 @@ export class TopUps {
     );
   }
 
-  /** What the present card does from now on. */
+  /** What the current card does from now on. */
   setCard(workspace: string, behaviour: CardBehaviour): void {
     const [row] = this.database.run("SELECT payment_method AS card FROM top_up_settings WHERE workspace_id = ?", workspace);
     if (row) this.stripe.account.cards.set(String(row["card"]), behaviour);

@@ -1,6 +1,6 @@
 /**
- * Runs in which blocks are lent: credit, limits and rates are large beside a request, and keys are used often. What they draw is drawn from
- * random numbers of their own, so that it changes nothing in runs without it.
+ * Runs in which blocks are lent: credit, limits and rates are large compared with a request, and keys are used often. They draw from random
+ * numbers of their own, so that runs without blocks do not change.
  */
 import { Chance } from "../chance.ts";
 import type { Plan, PlannedWorkspace } from "../plan.ts";

@@ -8,9 +8,9 @@ import type { World } from "../world/world.ts";
 /** Amounts; null: none. */
 export interface PlannedBudgets {
   workspaceDay: bigint | null;
-  /** Of each key, in their order. */
+  /** The daily budget of each key, in their order. */
   keyDays: (bigint | null)[];
-  /** Of the member who owns all keys. */
+  /** The monthly budget of the member who owns all keys. */
   memberMonth: bigint | null;
 }
 

@@ -28,7 +28,7 @@ export class Timeouts {
     return { ms: this.#chance.between(1, 3_000), fails: this.#chance.happens(0.2) };
   }
 
-  /** After how long the gateway gives a silent provider up; null: it is not silent. */
+  /** How long the gateway waits before it gives up a silent provider; null: it is not silent. */
   silenceMs(): number | null {
     return this.#chance.happens(0.15) ? this.#chance.between(2_000, 40_000) : null;
   }

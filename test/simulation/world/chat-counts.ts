@@ -14,7 +14,7 @@ export function countChat({ maxOutputTokens }: Reservation, { chat }: ProviderCa
       ? 0
       : chance.between(Math.floor(bound / 2), bound);
   const completionTokens = chance.happens(0.05) ? 0 : chance.happens(0.4) ? maxOutputTokens : chance.between(1, maxOutputTokens);
-  // A count of zero tokens is no count: no format accepts it.
+  // A count of zero tokens is not a count: no format accepts it.
   if (promptTokens + completionTokens === 0) return null;
   const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
   const cacheWriteTokens = cachedTokens > 0 ? Math.floor((promptTokens - cachedTokens) / 2) : 0;

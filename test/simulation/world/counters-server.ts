@@ -101,7 +101,7 @@ export class CountersServer {
     for (const space of this.#counters.workspaces.values()) Object.assign(space, { ready: false, loading: null });
   }
 
-  /** @returns a function that restores the present data, as after a crash of the machine */
+  /** @returns a function that restores the current data, as after a crash of the machine */
   remember(): () => void {
     const copies = [...this.#counters.workspaces].map(([name, space]) => [name, copyOf(space)] as const);
     return () => {
@@ -111,7 +111,7 @@ export class CountersServer {
     };
   }
 
-  /** @returns a function that restores the present data of a workspace, as when a replica takes over without the last writes */
+  /** @returns a function that restores the current data of a workspace, as when a replica takes over without the last writes */
   replicaOf(workspace: string): () => void {
     const space = this.#counters.workspaces.get(workspace);
     const copy = space === undefined ? unknownWorkspace() : copyOf(space);
@@ -126,7 +126,7 @@ export class CountersServer {
     for (const [name, { ready, holds }] of this.#counters.workspaces) if (ready || holds.size > 0) this.#lost.add(name);
   }
 
-  /** The others are decided beside those whose part is down. */
+  /** Decides the requests whose part is up, although others are down. */
   async #admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
     const places = [...batch.requests.keys()].filter((place) => !this.down.has(batch.requests[place]?.workspace ?? ""));
     if (places.length === batch.requests.length) return this.#admitHere(batch);

@@ -9,7 +9,7 @@ interface Content {
 export class Disk implements SpoolFiles {
   readonly #files = new Map<string, Content>();
   readonly #folders = new Set<string>();
-  /** The disk is full: each write fails after so many bytes. */
+  /** The disk is full: each write fails after this many bytes. */
   full: { bytesLeft: number } | null = null;
 
   makeFolder(path: string): void {

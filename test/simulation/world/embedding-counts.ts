@@ -30,7 +30,7 @@ export function estimateInputs(inputs: EmbeddingInputs): number {
   return lengthsOf(inputs).reduce((sum, letters) => sum + Math.min(estimateRun(letters), contextLength), 0);
 }
 
-/** A word is a token and a thirtieth for each further letter. Beyond nine letters it is no word, and each adds a sixth. */
+/** A word is a token and a thirtieth for each further letter. Beyond nine letters it is not a word, and each adds a sixth. */
 function estimateRun(letters: number): number {
   return Math.round((60 + 2 * (letters - 1) + 10 * Math.max(0, letters - 9)) / 60);
 }

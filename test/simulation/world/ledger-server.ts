@@ -63,7 +63,7 @@ export class LedgerServer {
     };
   }
 
-  /** @returns what brings the present ledger back, on another server, unless another one came back: charges and credits since are lost */
+  /** @returns what brings the current ledger back, on another server, unless another one came back: charges and credits since are lost */
   remember(): () => void {
     const restore = backUp(this.ledger);
     const { history } = this.#recorder;

@@ -21,14 +21,14 @@ export function ownCost(tiered: TieredPrices | null, usage: Usage): bigint {
   return (fresh + cached + BigInt(usage.completionTokens) * prices.output + 500n) / 1_000n;
 }
 
-/** What a provider has written, and the prompt that it told before. */
+/** What a provider has written, and the prompt tokens that it reported before. */
 export interface Produced {
   /** By our estimate. */
   tokens: number;
   told?: number | null;
 }
 
-/** The estimate of so many words "word ": a word is a token and a thirtieth for each further letter. */
+/** The estimate of this many words "word ": a word is a token and a thirtieth for each further letter. */
 export function wordTokens(words: number): number {
   return Math.round(words * 1.1);
 }

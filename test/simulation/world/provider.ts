@@ -35,7 +35,7 @@ interface ProviderParts {
   /** The process that calls it. */
   gateway: string;
   openOwnKey(key: OwnKey): Secret;
-  /** Called when a generation goes on with another key than the one that it began with. */
+  /** Called when a generation continues with a different key. */
   onOtherPayer(): void;
 }
 
@@ -113,8 +113,8 @@ export class Provider {
     if (connection !== null) {
       const begunAt = host.clock.monotonic();
       await elapsed(host, connection.ms, options?.givenUp);
-      // A gateway that was frozen meanwhile finds its time for connecting over. Where the counters' clock was set forward, that stands for a
-      // time in which its holds ended: then it is over for a second call, too.
+      // A gateway that was frozen meanwhile finds that its time for connecting is over. Where the counters' clock was set forward, that
+      // stands for a time in which its holds ended: then it is over for a second call, too.
       const isLate = host.clock.monotonic() - begunAt >= connectMsMax;
       if (isLate) this.#late.add(reservation.generation);
       if (connection.fails || isLate) throw new UpstreamFailure("upstream_timeout", "no connection");
@@ -256,7 +256,10 @@ export class Provider {
     this.#timedOut(reservation, call.route, { delivered, left: { ...delivered, completionTokens } });
   }
 
-  /** Records the amount that is due if the client hangs up now: for the prompt and so many words. Weir reads a stream with reasoning on for a minute. */
+  /**
+   * Records the amount that is due if the client hangs up now: for the prompt and this many words. Weir reads a stream with reasoning on
+   * for a minute.
+   */
   #due(call: ProviderCall, words: number, thought: Usage | null = null, told: number | null = null): void {
     const { generation, chat } = call;
     const least = chargedUsage(null, call, { tokens: wordTokens(words), told });

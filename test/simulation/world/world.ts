@@ -36,7 +36,7 @@ export class World {
   frozenMsMax = 0;
   /** A process that releases lost admissions, or its record of one, may have been lost. */
   mayLeak = false;
-  /** Called when a generation goes on with another key than the one that it began with. */
+  /** Called when a generation continues with a different key. */
   onOtherPayer: (host: Host) => void = () => {};
   #isHealed = false;
   #keys: PlannedKey[];
@@ -241,7 +241,7 @@ export class World {
     this.#notify();
   }
 
-  /** Stores, replaces, disables or switches off own keys, and changes whether calls may go on on credit. */
+  /** Stores, replaces, disables or switches off own keys, and changes whether calls may continue on credit. */
   changeOwnKeys(workspace: PlannedWorkspace): void {
     const fields = this.secrets.issueAll(workspace.id, someOwnKeys(this.chance));
     for (const key of workspace.keys) this.changeKey(key, fields);

@@ -25,7 +25,7 @@ const metricsPaths = [
   String.raw`/gpt/v1\..\..\metrics`,
 ];
 
-/** Answers with the size of the body. A stream goes on when it is told to. */
+/** Answers with the size of the body. A stream continues on request. */
 export class StandInGateway implements AsyncDisposable {
   /** Paths of requests, as they came. */
   readonly seen: string[] = [];

@@ -15,7 +15,7 @@ const months = fc.uniqueArray(fc.record({ month, spent: amount }), { selector: (
 
 export const budgetNames = ["day:k1", "day:", "month:mbr-1"] as const;
 const budgetName = fc.constantFrom<string[]>(...budgetNames);
-/** The present period, or one before or after it. */
+/** The current period, or one before or after it. */
 const periodIn = fc.constantFrom(0, 0, 0, -1, 1);
 const budgets = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },

@@ -94,7 +94,7 @@ export class Customers {
     this.#held.set(workspace, [...(this.#held.get(workspace) ?? []), hold]);
   }
 
-  /** Nobody knows whether it was admitted: a gateway voids it until that is confirmed. */
+  /** Whether it was admitted is unknown: a gateway voids it until that is confirmed. */
   async #giveUp({ workspace, generation }: AdmitRequest): Promise<void> {
     const resolve = [{ workspace, generation, as: "void" as const }];
     for (let tries = 0; tries < 200; tries++) {

@@ -185,7 +185,7 @@ export class History {
 
 interface RandomTotal {
   name: string;
-  /** How many periods after the present one. */
+  /** How many periods after the current one. */
   periodIn: number;
   spent: bigint;
 }

@@ -243,7 +243,7 @@ function windowOf(times: number[], { request, now }: { request: AdmitRequest; no
   };
 }
 
-/** Of equal versions, the existing one stays. */
+/** If the versions are equal, the existing one stays. */
 function newest(known: Versioned | undefined, told: Versioned | undefined): Versioned {
   if (!known) return told ?? { value: 0n, version: -1n };
   return told && told.version > known.version ? told : known;

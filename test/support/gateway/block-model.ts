@@ -21,7 +21,7 @@ interface ModelBlock {
   reserved: bigint;
   taken: bigint | null;
   isOpen: boolean;
-  /** The gateway that tells of it; null: nobody does. */
+  /** The gateway that reports it; null: none does. */
   owner: 0 | 1 | null;
 }
 
@@ -150,7 +150,7 @@ export class BlockModel {
     if (block.reserved < block.held) block.held = block.reserved;
   }
 
-  /** Its gateway dies: the other one takes the block over, or nobody knows of it. */
+  /** Its gateway dies: the other one takes the block over, or none knows of it. */
   #die(block: ModelBlock, pick: number): void {
     this.#isQuiet = false;
     block.isOpen = false;

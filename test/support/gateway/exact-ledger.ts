@@ -24,12 +24,12 @@ export async function expectExactLedger(
   return rows;
 }
 
-/** The ledger of all workspaces is proved, which takes the longer the more there is in it. */
+/** The ledger of all workspaces is proved, which takes longer the more it contains. */
 export async function expectSoundLedger(operator: Operator): Promise<void> {
   expect(await operator.verify()).toMatchObject({ ok: true, broken: null });
 }
 
-/** Waits until nothing is reserved any more. @returns the log's rows, newest first */
+/** Waits until nothing is reserved. @returns the log's rows, newest first */
 export async function expectExactBalance(
   operator: Operator,
   { workspace }: Pick<Customer, "workspace">,

@@ -1,4 +1,4 @@
-/** A request that its provider refuses, with what the client is told of it. */
+/** A request that its provider refuses, with what the client learns of it. */
 import { nameRejectedField } from "../../../src/gateway/api/call/failures.ts";
 import type { CheckedChat } from "../../../src/gateway/api/request/chat-request.ts";
 import type { ProviderRecord, WireFormatName } from "../../../src/gateway/models/model.ts";

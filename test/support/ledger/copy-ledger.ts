@@ -1,7 +1,7 @@
 /** A ledger in memory as a backup has it. */
 import type { MemoryLedger } from "../gateway/memory-ledger.ts";
 
-/** @returns what makes the ledger again what it is now, on another server */
+/** @returns a function that restores the ledger as it is now, on another server */
 export function backUp(ledger: MemoryLedger): () => void {
   const accounts = [...ledger.accounts].map(([name, account]) => {
     return [name, { ...account, entries: account.entries.map((entry) => ({ ...entry })) }] as const;

@@ -1,4 +1,4 @@
-/** Providers that fail in every way, with texts that nobody may receive. */
+/** Providers that fail in every way, with texts that must reach no one. */
 import { gzipSync } from "node:zlib";
 import { send, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 import { chunk, error, json, redirect, stream, text, type StubAnswer } from "../providers/stub-answers.ts";

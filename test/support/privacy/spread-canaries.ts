@@ -48,7 +48,7 @@ async function answerAll(canaries: Canaries, place: Place, sent: SentTraffic): P
   }
 }
 
-/** Embedded texts are stored nowhere, also where prompts are: they have the same canary, and their generations no prompt. */
+/** Embedded texts are stored nowhere, even where prompts are: they have the same canary, and their generations no prompt. */
 async function embedAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
   const { prompt, providerError } = canaries;
   const requests: [body: Record<string, unknown>, status: number][] = [

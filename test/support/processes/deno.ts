@@ -1,4 +1,4 @@
-/** The service on another runtime than Bun: one process, or a fleet of a gateway and three workers. */
+/** The service on a runtime other than Bun: one process, or a fleet of a gateway and three workers. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../../scripts/services.ts";
@@ -27,7 +27,9 @@ const run = [
   "--v8-flags=--liftoff-only",
 ];
 
-/** What Deno makes of the sources, for later runs too: to make it anew costs more CPU time than the tests. It knows each file's contents. */
+/**
+ * What Deno makes of the sources, for later runs too: to make it again costs more CPU time than the tests. It knows each file's contents.
+ */
 const denoCache = join(repository, "node_modules/.cache/weir/deno");
 
 export interface DenoPlan {

@@ -1,5 +1,5 @@
 /**
- * `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet like the service does; prints "reached", or why it
+ * `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet as the service does; prints "reached", or why it
  * failed.
  */
 import { pino } from "pino";

@@ -1,4 +1,4 @@
-/** Calls a provider like an admitted request does. */
+/** Calls a provider as an admitted request does. */
 import { reservationFrom, type Reservation } from "../../../src/gateway/credit/reservation.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";

@@ -30,7 +30,7 @@ export function roles(...known: string[]): Rule {
   return each(({ role }) => (known.includes(String(role)) ? null : `Incorrect role information: ${String(role)}`));
 }
 
-/** By role: the fields beside `role` and `content`. */
+/** By role: the fields besides `role` and `content`. */
 export function onlyFields(known: Record<string, readonly string[]>): Rule {
   return each((message, at) => {
     const allowed = ["role", "content", ...(known[String(message["role"])] ?? [])];
@@ -131,7 +131,7 @@ export const anthropicTurns: Rule = (messages) => {
   return null;
 };
 
-/** Of the thinking that the mock itself makes. */
+/** The signature of the thinking that the mock itself makes. */
 export const anthropicSignature = "c2lnbmVkLWJ5LWNsYXVkZQ==";
 
 /** generateContent of Gemini 3 and later. */
@@ -153,5 +153,5 @@ export const googleContents: Rule = (contents) => {
   return null;
 };
 
-/** Of the calls that the mock itself makes, and the documented word for those of other models. */
+/** The signatures of the calls that the mock itself makes, and the documented word for those of other models. */
 export const googleSignatures = ["c2lnbmVkLWJ5LWdlbWluaQ==", "skip_thought_signature_validator"];

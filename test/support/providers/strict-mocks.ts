@@ -1,4 +1,4 @@
-/** Makes mocks of models, by wire format, that answer 400 to what the real ones refuse and otherwise what they are told to. */
+/** Makes mocks of models, by wire format, that answer 400 to what the real ones refuse, and otherwise what the test asks for. */
 import { message } from "./anthropic-answers.ts";
 import { googleChat } from "./google-answers.ts";
 import { response } from "./responses-answers.ts";
@@ -16,7 +16,7 @@ import {
   type Rule,
 } from "./strict-messages.ts";
 
-/** `thought`: reasoning alone, for its tokens are used up. */
+/** `thought`: reasoning alone, because its tokens are used up. */
 export type AnswerKind = "calls" | "text" | "thought";
 
 export interface StrictProvider {
@@ -144,7 +144,7 @@ export function google(model: string, levels: readonly string[]): StrictProvider
   };
 }
 
-/** OpenAI's Responses API. The model reads its own reasoning and no other's, and tells a summary of it on request. */
+/** OpenAI's Responses API. The model reads its own reasoning and no other's, and gives a summary of it on request. */
 export function responses(name: string): StrictProvider {
   const rules = gptRules[name] ?? { efforts: [], defaultEffort: "none" };
   const own = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * Models of the catalog's providers as mocks that answer 400 to what the real ones refuse. No vendor was called: the rules are those of
- * public reports, and the efforts of each model those of the page beside them, whatever the catalog says.
+ * Models of the catalog's providers as mocks that answer 400 to what the real ones refuse. No vendor was called: the rules come from public
+ * reports, and the efforts of each model from the page that is named with them, whatever the catalog says.
  */
 import { claude, google, hex, openai, responses, unique, type IdOf, type StrictProvider } from "./strict-mocks.ts";
 import {

@@ -252,7 +252,9 @@ function reasoningRefusal({ summary, content }: Json, at: string): ResponsesRefu
   return list(content).length > 0 ? refused(`${at}.content`, words, "array_above_max_length") : null;
 }
 
-/** Nothing is stored, so reasoning must hold itself, and what it led to must follow it: https://github.com/vercel/ai/issues/7099. */
+/**
+ * Nothing is stored, so reasoning must be complete in itself, and what it led to must follow it: https://github.com/vercel/ai/issues/7099.
+ */
 function chainRefusal(item: Json, later: readonly Json[], own?: Reasoning): ResponsesRefusal | null {
   const { encrypted_content: encrypted, id = "rs_" } = item;
   // https://github.com/anomalyco/opencode/issues/7724

@@ -37,7 +37,7 @@ export class AdvisoryStore {
     return importRecords(records, { sql: this.#sql, clock: { ...systemClock, now: this.#now } });
   }
 
-  /** Each a day younger than all before. */
+  /** Each is a day newer than all before it. */
   async publish(...records: Record<string, unknown>[]): Promise<Imported> {
     this.#day++;
     const modified = new Date(Date.UTC(2026, 0, this.#day)).toISOString();

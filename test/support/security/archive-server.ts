@@ -13,7 +13,7 @@ export class ArchiveServer implements AsyncDisposable {
   readonly published = new Map<string, Published>();
   /** `path from-byte status` of each answer. */
   readonly answered: string[] = [];
-  /** The next answer stops after so many bytes, until the test breaks it off. */
+  /** The next answer stops after this many bytes, until the test breaks it off. */
   stopAfter: number | null = null;
   readonly #server: Server;
 

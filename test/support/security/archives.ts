@@ -37,7 +37,7 @@ function tarFile({ name, text, type = "0" }: ArchivedFile & TarOptions): Buffer 
 
 export interface ZipOptions {
   stored?: boolean;
-  /** Sizes and checksum stand behind the file, as writers to a stream put them. */
+  /** Sizes and checksum follow the file, as writers to a stream put them. */
   streamed?: boolean;
   encrypted?: boolean;
   method?: number;
@@ -118,7 +118,7 @@ function numbers(...fields: Field[]): Buffer {
 
 const blockBytes = 512;
 
-/** Of a header a name and an octal size are read, as all tar formats have them: enough for short names. */
+/** Reads a name and an octal size from each header, as all tar formats have them: enough for short names. */
 export function archivedFiles(path: string): Map<string, Uint8Array> {
   const archive = gunzipSync(readFileSync(path));
   const files = new Map<string, Uint8Array>();

@@ -247,7 +247,7 @@ export function refusalOf(document: unknown): SbomRefusal {
   throw new Error("the document was read");
 }
 
-/** So many components of npm, each of which needs the next. */
+/** This many components of npm, each of which needs the next. */
 export function largeBom(count: number) {
   const components = Array.from({ length: count }, (_, index) => ({
     type: "library",

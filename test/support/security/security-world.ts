@@ -3,7 +3,7 @@ import pino from "pino";
 import { type Database, allowStatements } from "../../../src/backing/backing.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
-import { scanRetryMs } from "../../../src/security/limits.ts";
+import { scanAttemptsMax, scanRetryMs } from "../../../src/security/limits.ts";
 import { requestScan } from "../../../src/security/scans/store.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
 import { type Ecosystem, packageIdentity, packageNameOf } from "../../../src/security/versions/ecosystem.ts";
@@ -66,13 +66,13 @@ export class SecurityWorld {
     this.#advisories = new AdvisoryStore(sql, () => clock.now());
   }
 
-  /** Of a fresh database with the workspace "w". */
+  /** Opens a world on a fresh database with the workspace "w". */
   static async open(database: TestDatabase): Promise<SecurityWorld> {
     const control = new Control(database.sql);
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace: await control.workspace("w") });
   }
 
-  /** Of the stage's own workspace, on its clock. */
+  /** Makes a world of the stage's own workspace, on its clock. */
   static on({ database, control, workspace }: ToolsStage): SecurityWorld {
     return new SecurityWorld({ sql: database.sql, clock: control.clock, workspace });
   }
@@ -109,7 +109,7 @@ export class SecurityWorld {
     return this.project(name);
   }
 
-  /** Imports records, each state younger than all before. */
+  /** Imports records, each state newer than all before it. */
   async publish(...records: TestRecord[]): Promise<void> {
     const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
       id,
@@ -134,7 +134,7 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Makes a document the present one of a project. @param components as package URLs, the root first where there is one */
+  /** Makes a document the current one of a project. @param components as package URLs, the root first where there is one */
   async upload(project: string, components: (string | TestComponent)[]): Promise<string> {
     const id = newToolsId("sbom", this.clock.now());
     const at = new Date(this.clock.now());
@@ -182,10 +182,10 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Scans whatever waits, and again, at most twice, what the database was too busy for. */
+  /** Scans whatever waits, and again, as often as a scanner would, what the database was too busy for. */
   async scan(): Promise<void> {
     this.clock.advance(1_000);
-    for (let again = 0; again <= 2; again++) {
+    for (let again = 0; again < scanAttemptsMax; again++) {
       const putOff: ScanPutOff[] = [];
       const log = pino({ level: "warn" }, { write: (line: string) => void putOff.push(JSON.parse(line) as ScanPutOff) });
       while (await scanNext({ sql: this.sql, clock: this.clock, log }, new AbortController().signal));

@@ -1,4 +1,4 @@
-/** A scanned project in a product, and one beside it, as agents see them. */
+/** A scanned project in a product, and one outside it, as agents see them. */
 import type { TestDatabase } from "../servers/databases.ts";
 import { objectOf } from "../control.ts";
 import { fixedIn, lodash } from "./security-world.ts";

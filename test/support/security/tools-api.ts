@@ -28,7 +28,7 @@ interface Settings {
   /** Opens what connections hold. */
   keyring?: Keyring;
   platforms?: Platforms;
-  /** Of a key without a limit of its own; tests make more calls than people. */
+  /** The limit of a key without one of its own; tests make more calls than people. */
   callsPerMinute?: number;
   disk?: Pick<DiskSpaceGuard, "require">;
 }

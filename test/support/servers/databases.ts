@@ -1,4 +1,4 @@
-/** Fresh databases with the schema, opened like the service opens them: embedded, and on a PostgreSQL server if there is one. */
+/** Fresh databases with the schema, opened as the service opens them: embedded, and on a PostgreSQL server if there is one. */
 import { join } from "node:path";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
@@ -84,8 +84,8 @@ interface DatabaseKind {
   /** Empty, with the whole schema. */
   open: () => Promise<TestDatabase>;
   /**
-   * false: the embedded database beside a PostgreSQL server. It runs the same SQL at several times the CPU time, so files with many
-   * cases give it those that show the store on it, and leave the others to PostgreSQL.
+   * false: the embedded database, where a PostgreSQL server runs the rest. It runs the same SQL at several times the CPU time, so files
+   * with many cases give it those that show the store on it, and leave the others to PostgreSQL.
    */
   runsAll: boolean;
 }

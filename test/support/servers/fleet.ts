@@ -25,7 +25,7 @@ export interface FleetPlan {
   /** null: one process with embedded parts. */
   services: ServiceUrls | null;
   environment?: Record<string, string>;
-  /** Gateways serve their metrics on a port of their own, where they are of the moment. */
+  /** Gateways serve their metrics on a port of their own, where they are up to date. */
   metrics?: true;
   /** Kept across several fleets; by default removed with the fleet. */
   dataDir?: string;

@@ -1,4 +1,4 @@
-/** A real OpenID Connect server in this process, and a browser that follows its pages. Whoever it is told to be signs in at once. */
+/** A real OpenID Connect server in this process, and a browser that follows its pages. The person that the test names signs in at once. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -27,7 +27,7 @@ export class OidcServer implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** @param addressIn where it tells the address */
+  /** @param addressIn where it gives the address */
   static async start(redirectUri: string, addressIn: "ID token" | "user info" = "ID token"): Promise<OidcServer> {
     const http = createServer();
     http.listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-/** Closes statements as metering does, beside given holds and a given backlog. */
+/** Closes statements as metering does, with given holds and a given backlog. */
 import { pino } from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
 import type { Hold } from "../../../src/backing/counters.ts";

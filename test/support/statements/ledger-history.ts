@@ -26,7 +26,7 @@ export class LedgerHistory {
     await this.#enteredAt(at);
   }
 
-  /** Enters an amount that is no charge; below zero it is taken. */
+  /** Enters an amount that is not a charge; below zero it is taken. */
   async enter(at: string, { kind, nano, reference }: { kind: string; nano: bigint; reference: string }): Promise<void> {
     await this.#sql.begin(async (tx) => {
       // Kinds come with the parts that enter them.

@@ -48,7 +48,7 @@ export class TopUpWorld implements Disposable {
     this.stub[Symbol.dispose]();
   }
 
-  /** Delivers an event of the stub, as often as told at once. @returns the statuses */
+  /** Delivers an event of the stub as many times at once as asked. @returns the statuses */
   async deliver(event: StubEvent, times = 1): Promise<number[]> {
     const atMs = this.control.clock.now();
     const sent = Array.from({ length: times }, () => this.send(delivery(event, { atMs })));

@@ -27,7 +27,7 @@ async function start(): Promise<DescribedService> {
   return { on, api, customer, key: customer.keys[0]?.key ?? "" };
 }
 
-/** @param isOfFile tells of a path whether the file's tests have to call it @param except operations that need what the tests lack */
+/** @param isOfFile whether the file's tests have to call a path @param except operations that need what the tests lack */
 export function expectAllCalled(api: DocumentedApi, isOfFile: (path: string) => boolean, except: string[] = []): void {
   const own = api.operations().filter((operation) => isOfFile(operation.slice(operation.indexOf(" ") + 1)));
   expect(own.length).toBeGreaterThan(0);

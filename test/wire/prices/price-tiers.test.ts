@@ -36,7 +36,7 @@ test.each([
       if (!("choices" in data)) for await (const _ of data);
       const row = await rowOf(response);
       expect(row).toMatchObject({ prompt_tokens: prompt, tier_above_tokens: tier, cost_usd: cost });
-      // 90 tokens in the tier above 50 are dearer than 280 in the last.
+      // 90 tokens in the tier above 50 cost more than 280 in the last.
       expect(row.reserved_usd).toBe("0.000210000");
     }
   },

@@ -35,7 +35,7 @@ export function canonicalText(connector: Connector, noteOrder: readonly string[]
   return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
 }
 
-/** A row a line, so that a diff shows whole rows; sorted by connector, and else in the given order. */
+/** A row a line, so that a diff shows whole rows; sorted by connector, and otherwise in the given order. */
 export function canonicalSearchWords(words: SearchWords): string {
   const sorted = { ...words, connectors: words.connectors.toSorted((one, other) => byCodeUnits(one.connector, other.connector)) };
   const lists = Object.entries(inOrder(SearchWords, sorted)).map(([name, rows]) => {
@@ -89,7 +89,7 @@ function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
   return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
 }
 
-/** JSON with a blank after commas and colons. */
+/** JSON with a space after commas and colons. */
 function lineOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

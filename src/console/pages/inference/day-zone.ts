@@ -40,7 +40,7 @@ export function dayAt(ms: number, zone: string): string {
   return new Date(localTime(ms, zone)).toISOString().slice(0, 10);
 }
 
-/** When a day begins in the zone, in milliseconds. @param date YYYY-MM-DD @param days so many days later */
+/** When a day begins in the zone, in milliseconds. @param date YYYY-MM-DD @param days this many days later */
 export function dayStartOf(date: string, { zone, days = 0 }: { zone: string; days?: number }): number {
   return instantOf(Date.parse(date) + days * 86_400_000, zone);
 }

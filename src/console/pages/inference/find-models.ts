@@ -13,7 +13,7 @@ export interface ModelQuery {
   /** By the names of the query. */
   given: Record<(typeof names)[number], string>;
   wanted: Wanted;
-  /** What was given and is no value; null: all is. */
+  /** What was given and is not a value; null: all is. */
   problem: string | null;
   /** From 1. */
   page: number;
@@ -56,7 +56,7 @@ export function modelQuery(query: URLSearchParams): ModelQuery {
       contextMin: /^\d{1,9}$/.test(given.context) ? Number(given.context) : 0,
       order: orders.find((order) => order === given.sort) ?? "callable",
     },
-    problem: priceMax === undefined ? `“${given.price}” is no price: write an amount of USD such as 2.50.` : null,
+    problem: priceMax === undefined ? `“${given.price}” is not a price: write an amount of USD such as 2.50.` : null,
     page: /^[1-9]\d{0,3}$/.test(query.get("page") ?? "") ? Number(query.get("page")) : 1,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters stand in
+ * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters are in
  * the address; the boxes in the rows lead to a comparison. The file has what the filters leave.
  */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";

@@ -107,7 +107,7 @@ export const limitFields: readonly Field[] = [
     kind: "money",
     name: "daily_spend_limit_usd",
     label: "Daily spend limit in USD",
-    hint: "For each day in UTC, beside the monthly limit. If empty, the key has none.",
+    hint: "For each day in UTC, besides the monthly limit. If empty, the key has none.",
   },
   {
     kind: "whole",

@@ -1,6 +1,6 @@
 /**
  * One request: how it ended, what it cost and why, how long it took, and its stored prompt. The computation runs from token counts to the
- * amount in the ledger, with twelve decimals, and is left out where the catalog's present prices do not give it. The prompt is read on
+ * amount in the ledger, with twelve decimals, and is left out where the catalog's current prices do not give it. The prompt is read on
  * demand only.
  */
 import { managers } from "../../../accounts/workspaces/authorize.ts";
@@ -133,7 +133,7 @@ function times({ first_token_ms: first, duration_ms: total, attempts = [] }: Gen
   return markup`${whole}${calls}`;
 }
 
-/** Those that are stored; the others tell how full the rate limit was at that moment. */
+/** The stored ones; the others say how full the rate limit was at that moment. */
 function headers({
   generation_id: generation,
   request_id: id,
@@ -197,7 +197,7 @@ function priceSection(request: GenerationDetail): Html {
 
 function unknownPrices({ exact_cost_usd: exact, list_cost_usd: list }: GenerationDetail): Html {
   if (list === null && /^[0.]+$/.test(exact)) return markup`<p>Nothing was counted that has a price.</p>`;
-  return markup`<p>The catalog's present prices do not give this cost: they have changed since, or the model left the catalog.</p>`;
+  return markup`<p>The catalog's current prices do not give this cost: they have changed since, or the model left the catalog.</p>`;
 }
 
 function computation(lines: readonly PriceLine[]): Html {

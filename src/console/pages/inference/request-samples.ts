@@ -4,7 +4,7 @@ import type { Sample } from "../../look/parts.ts";
 interface SampleRequest {
   /** Where people reach the service. */
   publicUrl: string;
-  /** The full key, or a placeholder where it is not known any more. */
+  /** The full key, or a placeholder where it is no longer known. */
   key: string;
   /** Absent: one that is callable without an account at a provider, where the sandbox is on. */
   model?: string;

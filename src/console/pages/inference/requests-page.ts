@@ -157,7 +157,7 @@ function isFiltered({ tz: _zone, ...filters }: Filters): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
 
-/** @throws DomainError invalid_field for a day that is none */
+/** @throws DomainError invalid_field for what is not a day */
 function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): GivenTo<typeof logEndpoints.list> {
   const { from = "", to = "", tz: _zone, ...others } = queryFields(query, names);
   return {

@@ -1,5 +1,5 @@
 /**
- * What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table, with the month's limit beside. The
+ * What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table, next to the month's limit. The
  * file has each day's sums. Each row leads to its requests.
  */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
@@ -221,7 +221,7 @@ function restOf({ rest, days }: MonthSpend): SpendGroup[] {
   ];
 }
 
-/** Filters of the log; a provider is none of them. */
+/** Filters of the log; a provider is not one of them. */
 const filterNames: Partial<Record<Dimension, string>> = { key: "key", member: "member", model: "model" };
 
 function requestsLink(

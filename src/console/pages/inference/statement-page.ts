@@ -149,7 +149,7 @@ function linesTable(lines: readonly Line[], total: string): Html {
       ? null
       : notice({
           tone: "neutral",
-          words: markup`The ${statementLinesShownMax} dearest of ${lines.length} lines. The others are ${exactMoney(formatUsd(left))}; the CSV has all.`,
+          words: markup`The ${statementLinesShownMax} most expensive of ${lines.length} lines. The others are ${exactMoney(formatUsd(left))}; the CSV has all.`,
         });
   const counted = (count: (line: Line) => number): string => whole(lines.reduce((sum, line) => sum + count(line), 0));
   return markup`${more}${table<Line>({
@@ -204,7 +204,7 @@ function kindWords(kind: string | null): string {
 }
 
 function ownKeyTable(uses: readonly OwnKeyUse[]): Html {
-  return markup`<p class="under">The providers bill these calls. They are no part of the charges.</p>${table<OwnKeyUse>({
+  return markup`<p class="under">The providers bill these calls. They are not part of the charges.</p>${table<OwnKeyUse>({
     caption: "Calls with own provider keys",
     columns: [
       { label: "Model", kind: "text", cell: ({ model }) => model },

@@ -1,6 +1,6 @@
 /**
  * The Workbench: a conversation that the browser sends to one model or two. The server makes this page and keeps nothing of the
- * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation stands beneath as a program; its
+ * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation is beneath as a program; its
  * texts are the files `workbench-*.txt`.
  */
 import { readFileSync } from "node:fs";
@@ -45,7 +45,7 @@ async function render(call: PageCall): Promise<PageContent> {
 
 /** Why no model can be called here; null: it can be tried. */
 function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean; callable: number }): string | null {
-  if (viewer.email === null) return "The operator is no member of this workspace: sign in as a member to run a model.";
+  if (viewer.email === null) return "The operator is not a member of this workspace: sign in as a member to run a model.";
   if (!enabled) return "The inference API is switched off for this workspace. The operator can switch it on.";
   return callable > 0 ? null : "No model can be called at present. The page Models says what each one lacks.";
 }
@@ -143,7 +143,7 @@ export function choosableModels(models: readonly ModelRecord[]): ChoosableModels
   return { callable: idsOf(true), others: idsOf(false) };
 }
 
-// The conversation as a program, which the script writes anew with every change. The programs are the files `workbench-*.txt`.
+// The conversation as a program, which the script writes again with every change. The programs are the files `workbench-*.txt`.
 
 /** With how the script writes the request: quoted for a shell, as keyword arguments, or as an object. */
 const programs = [

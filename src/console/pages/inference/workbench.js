@@ -95,7 +95,7 @@
     find("facts", pane).hidden = false;
   };
 
-  /** Of a stopped answer: the log has its cost shortly after the gateway has noticed. */
+  /** Shows the cost of a stopped answer: the log has it shortly after the gateway has noticed. */
   const showStopped = async (pane, answer) => {
     for (let attempt = 0; attempt < 10 && answers.get(pane) === answer; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,5 +1,5 @@
 /**
- * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or by archives where it
+ * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or from archives where it
  * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
  */
 import { osvArchives } from "../../../config.ts";
@@ -157,7 +157,7 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
 
 function daily({ daily: isDaily }: SyncState): Html {
   const named = markup`<p>One begins each day by itself, for the ecosystems that are in use.</p>`;
-  const unnamed = markup`<p>The service asks nobody by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
+  const unnamed = markup`<p>The service fetches none by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
     each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
   return markup`${isDaily ? named : unnamed}
     <p>Without a way to the internet, <code>weir advisories import FILE</code> takes archives that were fetched elsewhere.</p>`;

@@ -152,7 +152,7 @@ const relations: Record<string, string> = {
   unknown: "The SBOM does not say how the project depends on it.",
 };
 
-/** The way from the root to the component. */
+/** The path from the root to the component. */
 function dependencyPath({ relation, path }: FindingDetails): Html | null {
   if (relation === null) return null;
   const steps = path.map((step, index) => markup`${index === 0 ? null : markup` → `}<code>${step}</code>`);
@@ -169,7 +169,7 @@ const causes: Record<string, string> = {
   returned: "found it again",
   decision_followed: "applied the decision",
   component_gone: "found the component gone",
-  not_affected: "found the version not affected any longer",
+  not_affected: "found that the version is no longer affected",
   withdrawn: "found the advisory withdrawn",
   issue_joined: "joined it with another vulnerability",
   issue_followed: "moved it to another vulnerability",

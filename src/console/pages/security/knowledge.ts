@@ -1,5 +1,5 @@
 /**
- * What the pages of security know nothing of. Without advisories "nothing found" is no verdict, so that every list of them warns where
+ * What the pages of security know nothing of. Without advisories "nothing found" is not a verdict, so that every list of them warns where
  * something could not be compared, and says who gets advisories and how.
  */
 import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";

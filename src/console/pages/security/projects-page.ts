@@ -25,7 +25,7 @@ export const projectsPage: Page = {
 
 interface Listing {
   call: PageCall;
-  /** Names by id; null: all rows are of one product. */
+  /** Names by id; null: all rows belong to one product. */
   products: ReadonlyMap<string, string> | null;
   empty: Html;
 }

@@ -18,7 +18,7 @@ export function severityBadge(severity: Severity | null, score: number | null = 
 
 /**
  * How many there are of each severity; severities without any are left out.
- * @param isKnown false: nothing was compared, so that no vulnerabilities are no verdict
+ * @param isKnown false: nothing was compared, so "no vulnerabilities" would be no verdict
  */
 export function severityCounts(counts: VulnerabilityCounts, isKnown = true): Html {
   if (counts.total === 0) return markup`<span class="none">${isKnown ? "none" : "not known"}</span>`;

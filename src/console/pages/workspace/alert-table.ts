@@ -59,7 +59,7 @@ export function manages({ workspace: { role } }: PageCall): boolean {
 export function ruleThreshold({ kind, percents, balance_usd: amount, armed }: AlertRuleView): Html {
   if (alertKinds[kind].tells === "limit") return markup`${percents.join(" %, ")} %`;
   if (amount === null) return markup`each time`;
-  return markup`below ${money(amount)}${armed ? null : markup` <span class="under">told; it tells again after the balance was a quarter above</span>`}`;
+  return markup`below ${money(amount)}${armed ? null : markup` <span class="under">sent; another follows after the balance was a quarter above</span>`}`;
 }
 
 export function ruleTitle({ kind }: Pick<AlertRuleView, "kind">): string {

@@ -69,7 +69,7 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: userText(webhook.url),
     trail: trailOf(call),
     main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
-      ${section("told", "What it got", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It got nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+      ${section("told", "What it received", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It has received nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
   };
 }
 
@@ -92,7 +92,7 @@ function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
   const deleting = opener({ dialog: "delete", path, label: "Delete", quiet: true });
   const asked = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
   const words =
-    "A test is sent once and waits ten seconds for the answer. A new secret signs at once, and the former one beside it for a day.";
+    "A test is sent once and waits ten seconds for the answer. A new secret signs at once, and the former one signs too for a day.";
   return markup`<p class="hint">${words}</p><div class="form-end">${testing}${rotating}${deleting}</div>${asked}`;
 }
 

@@ -35,15 +35,15 @@ async function render(call: PageCall): Promise<PageContent> {
   const may = manages(call);
   const create = may ? markup`<a class="button" href="${call.link("/alerts/new")}">Set an alert</a>` : null;
   const add = may ? markup`<a class="button quiet" href="${call.link("/alerts/webhooks/new")}">Add a webhook</a>` : null;
-  const empty = "Nothing was told yet.";
+  const empty = "No alerts yet.";
   return {
     title: "Alerts",
-    lead: "Tells admins by mail, and programs by webhook, before a limit or the credit is spent. Limits count settled charges; a request also reserves its maximum cost, and so may be refused a little before.",
+    lead: "Warns admins by mail, and programs by webhook, before a limit or the credit is spent. Limits count settled charges; a request also reserves its maximum cost, so it may be refused a little earlier.",
     actions: create,
     main: markup`${may ? null : markup`<p class="hint">Only admins change alerts. Your role is ${roleName(call.workspace.role).toLowerCase()}.</p>`}
       ${section("rules", "Rules", ruleTable(rules, create, call))}
       ${section("webhooks", "Webhooks", markup`${webhookTable(webhooks, add, call)}${webhooks.length === 0 || add === null ? null : markup`<p class="actions">${add}</p>`}`)}
-      ${section("told", "What was told", markup`${alertTable({ rows: told.data, canReplay: webhooks.length > 0, empty }, call)}${further(told, before, call)}`)}`,
+      ${section("told", "Sent alerts", markup`${alertTable({ rows: told.data, canReplay: webhooks.length > 0, empty }, call)}${further(told, before, call)}`)}`,
   };
 }
 
@@ -59,7 +59,7 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
   const columns: Column<AlertRuleView>[] = [
     { label: "About", kind: "text", cell: ruleTitle },
     { label: "Threshold", kind: "text", cell: ruleThreshold },
-    { label: "Told by", kind: "text", cell: toldBy },
+    { label: "Sent by", kind: "text", cell: toldBy },
     { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
   ];
   const remove = (rule: AlertRuleView): Html =>
@@ -70,7 +70,7 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
       hidden: hiddenFields(call, "delete-rule", { rule: rule.id }),
     });
   if (manages(call)) columns.push({ label: "Actions", kind: "actions", cell: remove });
-  const empty = emptyState("Only a refused provider key and a failed top-up are told, to admins by mail.", create);
+  const empty = emptyState("Admins get mail only about a refused provider key and a failed top-up.", create);
   return table<AlertRuleView>({ caption: "Rules of alerts", columns, rows, empty });
 }
 
@@ -95,7 +95,7 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
 
 async function deleteRule(call: PageCall, typed: FormFields): Promise<ActionResult> {
   await call.control(alertRuleEndpoints.delete, { id: typed.text("rule") });
-  return { goTo: call.path, said: "The rule is deleted. What it told stays listed." };
+  return { goTo: call.path, said: "The rule is deleted. Its alerts stay listed." };
 }
 
 export const newAlertRulePage: Page = {
@@ -121,14 +121,14 @@ const fields: readonly Field[] = [
     kind: "text",
     name: "percents",
     label: "Thresholds in percent",
-    hint: "For limits: whole numbers from 1 to 100, at most five. Each is told once in its month.",
+    hint: "For limits: whole numbers from 1 to 100, at most five. Each raises one alert a month.",
     charactersMax: 40,
   },
   {
     kind: "money",
     name: "balance_usd",
     label: "Amount in USD",
-    hint: "For the balance. It is told once, and again only after the balance was a quarter above the amount.",
+    hint: "For the balance. It raises one alert, and another only after the balance was a quarter above the amount.",
   },
   {
     kind: "check",
@@ -163,10 +163,13 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
     mail: typed.text("mail") === "true",
     webhooks: typed.text("webhooks") === "true",
   });
-  return { goTo: call.link("/alerts"), said: "The alert is set. What is past a threshold already is told within a minute." };
+  return {
+    goTo: call.link("/alerts"),
+    said: "The alert is set. If a threshold is already passed, its alert comes within a minute.",
+  };
 }
 
-/** Only what the kind takes: the form shows the fields of all kinds. What is no number stays as it was typed, and is refused by name. */
+/** Only what the kind takes: the form shows the fields of all kinds. What is not a number stays as it was typed, and is refused by name. */
 function thresholds(
   kind: string,
   typed: FormFields,

@@ -119,7 +119,7 @@ async function read(call: PageCall, limit: number): Promise<AuditView[]> {
   return data;
 }
 
-/** The beginning of a day in UTC, or of one after it. A text that is no day stays, and is refused by name. */
+/** The beginning of a day in UTC, or of one after it. A text that is not a day stays, and is refused by name. */
 function startOf(day: string, daysLater = 0): string {
   const at = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(at.getTime())) return day;
@@ -171,7 +171,7 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
   });
 }
 
-/** What happened, and below it to what. The workspace itself needs no name on its own page. */
+/** What happened, and below it the target. The workspace itself needs no name on its own page. */
 function eventCell({ event, target }: AuditView, call: PageCall): Html {
   const words = markup`<span title="${event}">${eventWords(event)}</span>`;
   return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink(target, call)}`;

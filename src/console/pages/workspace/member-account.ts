@@ -46,7 +46,7 @@ const stepsOfStopped: Record<string, Step[]> = {
   locked: [{ verb: "unlock", label: "Unlock" }],
 };
 
-/** Every other state is of the membership, also of one that was not accepted. */
+/** Every other state belongs to the membership, even one that was not accepted. */
 const stepsOfOthers: Step[] = [
   { verb: "suspend", label: "Suspend" },
   { verb: "lock", label: "Lock" },

@@ -1,6 +1,6 @@
 /**
  * One member: their role, their limit, the state of their membership, and for the operator their account. What the viewer may not do is
- * said in words, by the rule that the endpoints use.
+ * said in words, under the rule that the endpoints use.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";

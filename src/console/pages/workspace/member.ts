@@ -1,5 +1,6 @@
 /**
- * What the pages of members share: finding one, who may do what to whom by the rule that the endpoints use, and roles and states in words.
+ * What the pages of members share: finding one, who may do what to whom under the rule that the endpoints use, and roles and states in
+ * words.
  */
 import type { Actor, Role } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -36,7 +37,7 @@ export async function keysOf({ email }: ListedMember, call: PageCall): Promise<K
   return data;
 }
 
-// What the viewer may do to a member, by the rule that the endpoints use.
+// What the viewer may do to a member, under the rule that the endpoints use.
 
 /** @param email empty: they would be invited @param action completes "Cannot …" @returns null: they may; otherwise why not, as a sentence */
 export function reasonAgainst(
@@ -55,7 +56,7 @@ export function reasonAgainst(
 function reasonOf({ viewer, workspace: { role } }: PageCall, email: string): string {
   if (role !== "operator" && !managers.includes(role))
     return `Only admins ${email === "" ? "invite" : "change"} members. Your role is ${roleName(role).toLowerCase()}.`;
-  return viewer.email === email ? "Nobody changes their own membership." : "Only a super admin changes a super admin.";
+  return viewer.email === email ? "You cannot change your own membership." : "Only a super admin changes a super admin.";
 }
 
 function actorOf({ viewer, workspace: { role } }: PageCall): Actor {

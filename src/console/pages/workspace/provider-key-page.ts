@@ -63,13 +63,13 @@ function keyFacts(key: OwnKeyView): Html {
 }
 
 function testSection({ provider }: OwnKeyView, call: PageCall): Html {
-  const words = markup`Calls ${userText(provider)} for each chat model that nobody has checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
+  const words = markup`Calls ${userText(provider)} for each chat model that has not been checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
   const button = actionButton({ action: call.path, label: "Test it", hidden: hiddenFields(call, "test") });
   return section("test", "Test", markup`<p class="hint">${words}</p>${button}`);
 }
 
 function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Html {
-  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the present key.";
+  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the current key.";
   const body = form({
     id: "replace",
     action: call.path,

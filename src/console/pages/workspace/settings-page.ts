@@ -155,7 +155,7 @@ async function editOf(changed: readonly Setting[], typed: FormFields, current: (
   return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
 }
 
-/** What is no number stays text, which the control API refuses by the field's name. */
+/** What is not a number stays text, which the control API refuses by the field's name. */
 function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
   if (kind === "check") return value === "true";
   if (value === "") return null;

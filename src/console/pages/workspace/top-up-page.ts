@@ -56,7 +56,7 @@ function topUpFacts(topUp: TopUpView): Html {
   ]);
 }
 
-/** A line that is shown where it says something. */
+/** A line that is left out unless `shown`. */
 function only(shown: boolean, name: string, value: Html | string): [string, Html | string][] {
   return shown ? [[name, value]] : [];
 }

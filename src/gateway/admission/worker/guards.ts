@@ -76,8 +76,8 @@ interface WatchParts {
 }
 
 /**
- * Tells gateways when the counters do not answer, so that they decide nothing with their blocks either: without blocks they would hear of it
- * by their next question.
+ * Tells gateways when the counters do not answer, so that they decide nothing with their blocks either: without blocks, their next question
+ * would show it.
  */
 export class CountersWatch {
   readonly #parts: WatchParts;

@@ -1,7 +1,7 @@
 /**
  * Compares counters with their ledgers before they are used, since a database may go back in time: a standby is promoted without the last
  * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has.
- * Each workspace is compared on first use, every half minute, and anew on each server. Counters that do not continue their ledger are
+ * Each workspace is compared on first use, every half minute, and again on each server. Counters that do not continue their ledger are
  * forgotten, in a later epoch, and loaded again: a version is an epoch and a number, so a late message from the time before the restoration
  * changes nothing. Until metering has booked again what the stream still has, such a workspace is refused.
  * A comparison that fails costs requests, never credit: what is not proved is not used.

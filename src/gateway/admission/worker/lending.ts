@@ -66,7 +66,7 @@ interface Recall {
   key: KeyId | null;
 }
 
-/** What must be recalled before this refusal counts; null: nothing, or it is no refusal. */
+/** What must be recalled before this refusal counts; null: nothing, or it is not a refusal. */
 export function recallFor(reply: AdmitReply, { workspace, key }: { workspace: WorkspaceId; key: KeyId }): Recall | null {
   if (!("isLent" in reply) || reply.isLent !== true) return null;
   const isOfKey = reply.outcome === "rate_limited" || reply.outcome === "key_spend_limit_exceeded";

@@ -3,7 +3,7 @@
  * generations in flight, only the ledger has the charges; both together give the holds. The ledger is read after the gateways were asked,
  * so a generation that ends in between is in one of the two.
  * One load of a kind runs at a time for each workspace, month, key or set of budgets, and callers share it; after a failure the next caller
- * starts anew. A message waits for loads for a bounded time in all (`LoadDeadline`).
+ * starts over. A message waits for loads for a bounded time in all (`LoadDeadline`).
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type {
@@ -206,7 +206,7 @@ function withMonth(account: AccountPush, month: Month): AccountPush {
   return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
 }
 
-/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
+/** Gateways do not know which budgets a hold counts against: its key and the time of its admission show that. */
 function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
   const counting = budgets.filter(
     (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),

@@ -2,7 +2,7 @@
  * How each endpoint writes the answers of models, whole and in chunks: the pipeline is the same for all endpoints that complete a prompt. A
  * chunk is a `data:` line of our own JSON, so that no provider's text can end a line; the text that all chunks of a stream share is built
  * once.
- * Every schema here stands next to the code that writes it, and the OpenAPI description is made from them. The lines follow what the
+ * Every schema here is next to the code that writes it, and the OpenAPI description is made from them. The lines follow what the
  * official packages parse, including how they fail: see `commentLine`.
  */
 import { Type, type Static } from "@sinclair/typebox";

@@ -34,7 +34,7 @@ export const UsageBody = Type.Object({
   cost_details: Type.Optional(
     Type.Object(
       { cost_usd: Type.String({ description: "The charge in USD with nine decimals" }) },
-      { description: "The charge as an exact text, beside `cost`", "x-addition": true },
+      { description: "The charge as an exact text, besides `cost`", "x-addition": true },
     ),
   ),
 });

@@ -50,7 +50,7 @@ export interface RelayOptions {
   createStream: CreateStream;
   events: ProviderEventStream;
   writer: ChunkWriter;
-  /** The provider has been silent for so long that a comment must be sent first. */
+  /** The provider has been silent so long that a comment must be sent first. */
   quiet: boolean;
   /** Takes a slot for draining after the client left; null: stop the provider soon. @param finished only the usage is missing */
   acquireDrainSlot(finished: boolean): DrainSlot | null;

@@ -93,7 +93,7 @@ const leftBefore: StreamOutcome = {
 };
 
 /**
- * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is no count.
+ * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is not a count.
  * @param estimate counts the inputs. @param tokensMax what the provider can count for them
  */
 export function chargedEmbedding(
@@ -205,9 +205,9 @@ export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsa
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
- * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
+ * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is not a count: there
  * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
- * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
+ * model may reason and was allowed this many; otherwise the total contradicts its parts and is dropped.
  */
 function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (reported === null) return nothingReported;

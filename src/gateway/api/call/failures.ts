@@ -125,7 +125,7 @@ function deepestOf(fields: readonly (string | null)[]): string | null {
   }, null);
 }
 
-/** Names of the bound on output, which the client may call otherwise than its provider. */
+/** Names of the bound on output, which may have another name for the client than for its provider. */
 const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
 
 function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {

@@ -51,7 +51,7 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   const maximumCost = (candidate: Candidate): bigint => costOf(candidate, chat).amount;
   const ordered = orderCandidates(usable, routing.rules, { maximumCost, measure }).slice(0, routingCandidatesMax);
   if (ordered.length > 0) return fitting(ordered);
-  // Admission may know better what is usable, and otherwise tells the reason.
+  // Admission may know better what is usable, and otherwise gives the reason.
   const first = known[0];
   const providers = (first?.routes ?? []).slice(0, routingCandidatesMax).map(({ provider }) => provider.id);
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };

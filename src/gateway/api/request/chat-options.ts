@@ -129,7 +129,7 @@ export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at
 
 const anySeed = integerFrom(-(2 ** 63), 2 ** 63);
 
-/** A number beyond 2^53 has lost digits before it is read, so providers get one within: always the same for the same seed. */
+/** A number beyond 2^53 has lost digits before it is read, so providers get a smaller one, always the same for the same seed. */
 export const seed: Reader = reader(anySeed.schema, (value, at, context) => {
   const given = Number(anySeed(value, at, context));
   return Number.isSafeInteger(given) ? given : given % Number.MAX_SAFE_INTEGER;

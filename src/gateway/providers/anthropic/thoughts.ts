@@ -4,7 +4,7 @@
  * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text, as
  * the API writes blocks whose text it leaves out; their signatures are the same
  * (https://platform.claude.com/docs/en/build-with-claude/thinking).
- * A client may have written an id itself, so ids are read under the bounds of the calls' arguments, and what is no piece is left out.
+ * A client may have written an id itself, so ids are read under the bounds of the calls' arguments, and what is not a piece is left out.
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";

@@ -47,7 +47,7 @@ const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
 
 // Matched at the start where later parts of a message may quote the client's text.
 const keyMessage = /^api key (not valid|not found|expired)/i;
-/** Google reports every limit as "You exceeded your current quota". Waiting does not help against these ones. */
+/** Google reports every limit as "You exceeded your current quota". Waiting does not help against these. */
 const accountMessage =
   /^your prepayment credits are depleted|^your project has exceeded its (monthly )?spending cap|, limit: 0(?![\d.])/i;
 const contextMessage = /^(unable to submit request because )?the input token count\b/i;

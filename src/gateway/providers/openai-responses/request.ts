@@ -62,7 +62,7 @@ function functionTool({ name, description, parameters, strict }: JsonObject): Js
   };
 }
 
-/** The grammar stands in the format itself, not in an object of its own. */
+/** The grammar is in the format itself, not in an object of its own. */
 function customTool({ name, description, format }: JsonObject): JsonObject {
   const { grammar, ...others } = asObject(format) ?? {};
   return { type: "custom", name, description, format: format && { ...others, ...asObject(grammar) } };
@@ -121,8 +121,8 @@ class Items {
   }
 
   /**
-   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text has its phase again:
-   * models that write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
+   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text keeps its phase: models that
+   * write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
    */
   #answered(message: ChatMessage): JsonObject[] {
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));

@@ -1,7 +1,7 @@
 /**
  * Converts a whole chat completion to our answer, and holds what the stream reads in the same way: the fields of a message that reach the
  * client, finish reasons, counts. All other fields are dropped. Compatible servers differ in names, places and empty values; each
- * difference that is known stands here with the provider that has it.
+ * difference that is known is here with the provider that has it.
  */
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";

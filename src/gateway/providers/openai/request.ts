@@ -65,7 +65,7 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 
 // The conversation
 
-/** The model's words between a tool's result and the user, for providers that refuse one after the other. */
+/** The model's words between a tool's result and the user, for providers that refuse one after another. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {

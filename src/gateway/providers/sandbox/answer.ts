@@ -168,7 +168,7 @@ export function structuredText(request: JsonObject, said: string): string | null
   return JSON.stringify(isEcho ? echoed : value);
 }
 
-/** @returns undefined: it is no JSON, or has more values, fields or levels than one thread may look at */
+/** @returns undefined: it is not JSON, or has more values, fields or levels than one thread may look at */
 function saidJson(said: string): unknown {
   try {
     scanJson(Buffer.from(said), { valuesMax: sandboxSchemaStepsMax });

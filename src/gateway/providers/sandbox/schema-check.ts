@@ -159,7 +159,7 @@ export class UnsatisfiableError extends Error {
   }
 }
 
-/** Reading so many characters takes as long as looking at one part of a schema. */
+/** Reading this many characters takes as long as looking at one part of a schema. */
 const charactersPerStep = 256;
 
 /** The schema, and the steps that are left. What is long to find out is found out once for each value. */

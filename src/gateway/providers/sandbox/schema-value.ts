@@ -202,7 +202,7 @@ const ofFormat: Record<string, string> = {
   uuid: "00000000-0000-4000-8000-000000000000",
 };
 
-/** An empty text, or as long as it must be. A pattern next to a known format is taken to say the same as the format. */
+/** An empty string, or one that is just long enough. A pattern next to a known format is assumed to say the same as the format. */
 function textWithin(schema: JsonObject, at: string): string {
   const { format, pattern, minLength } = schema;
   const known = typeof format === "string" && Object.hasOwn(ofFormat, format) ? ofFormat[format] : undefined;

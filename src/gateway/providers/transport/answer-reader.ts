@@ -258,7 +258,7 @@ function lengthIn(header: string): number {
   if (wholeNumber.test(header)) return Number(header);
   const [length, ...others] = new Set(header.split(",").map((one) => one.trim()));
   if (length === undefined || others.length > 0 || !wholeNumber.test(length))
-    throw new MalformedAnswerError("the answer's length is no number");
+    throw new MalformedAnswerError("the answer's length is not a number");
   return Number(length);
 }
 

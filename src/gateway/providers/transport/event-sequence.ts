@@ -73,7 +73,7 @@ type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 class OpenCalls {
   /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
   readonly #byIndex = new Map<unknown, WholeObject>();
-  /** Those that got something after the last finish reason, and whose arguments are no closed object. */
+  /** Those that got something after the last finish reason, and whose arguments are not a closed object. */
   readonly #goOn = new Set<WholeObject>();
 
   /** Whether some call has gone on after the last finish reason, and is not complete. */

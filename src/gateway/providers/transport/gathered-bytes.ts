@@ -26,7 +26,7 @@ export class GatheredBytes {
     this.#length = length;
   }
 
-  /** Returns all bytes and lets go of them. */
+  /** Returns all bytes and releases them. */
   take(): Uint8Array {
     const bytes = this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
     this.#bytes = nothing;

@@ -11,7 +11,7 @@ import type { Post, PostOptions, Transport, TransportCall } from "./transport.ts
 
 const networks = new WeakMap<Clock, Network>();
 
-/** One network for each clock, hence one in a process: calls share its connections. */
+/** One network for each clock, and so one in a process: calls share its connections. */
 export function networkOf(clock: Clock): Transport {
   const known = networks.get(clock) ?? new Network(clock);
   networks.set(clock, known);

@@ -12,7 +12,7 @@ export interface TimerListener {
 
 const sharedTimers = new WeakMap<Clock, SharedTimer>();
 
-/** One for each clock, hence one in a process. */
+/** One for each clock, and so one in a process. */
 export function sharedTimerOf(clock: Clock): SharedTimer {
   const known = sharedTimers.get(clock) ?? new SharedTimer(clock);
   sharedTimers.set(clock, known);

@@ -36,7 +36,7 @@ export function namedTexts({ role, name }: ChatMessage, texts: readonly string[]
   return speaker && first !== undefined ? [`${speaker}: ${first}`, ...others] : texts;
 }
 
-/** Whether a message tells the model what to do, in place of saying something to it. */
+/** Whether a message instructs the model, instead of saying something to it. */
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
@@ -75,7 +75,7 @@ export function addedToFields({ tools, tool_choice, response_format }: ChatBody,
   return Math.max(0, bytesOf(sent) - inputTokensBound({ messages: [], tools, tool_choice, response_format }));
 }
 
-/** Arguments that are sent as objects: of all JSON only numbers become longer when they are written anew, as 1e20 does. */
+/** Arguments that are sent as objects: of all JSON only numbers become longer when they are written again, as 1e20 does. */
 export function addedToArguments({ messages }: ChatBody): number {
   let bytes = 0;
   for (const { tool_calls, function_call } of messages) {
@@ -148,7 +148,7 @@ interface Converted {
 
 type PlaceOf = (at: { turn: number; part: number | null }) => Place | null;
 
-/** As `placeIn`. The conversation is converted when the first place is asked for, and once. */
+/** As `placeIn`. The conversation is converted once, when the first place is needed. */
 export function placesOf(conversation: Conversation): PlaceOf {
   let converted: Converted | null = null;
   return (at) => placeIn((converted ??= convert(conversation)), at, conversation);

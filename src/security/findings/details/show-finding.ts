@@ -32,7 +32,7 @@ export const FindingDetails = Type.Object({
   ...FindingRow.properties,
   present: Type.Boolean({ description: "Whether the project still has the component, and an advisory still names its version" }),
   note: orNull("The reason for the decision"),
-  decided_by: orNull("Who decided last; null: nobody"),
+  decided_by: orNull("Who decided last; null: no one"),
   decided_at: orNull("When, ISO 8601 in UTC"),
   upgrade: Upgrade("The nearest version that this vulnerability does not affect"),
   upgrade_for_all: Upgrade("The smallest version that no known vulnerability of the component affects"),
@@ -47,7 +47,7 @@ export const FindingDetails = Type.Object({
 });
 export type FindingDetails = Static<typeof FindingDetails>;
 
-/** @throws DomainError not_found also for a finding of another workspace */
+/** @throws DomainError not_found even for a finding of another workspace */
 export async function showFinding(
   { workspace, id }: { workspace: WorkspaceId; id: string },
   { sql, clock }: { sql: Queries; clock: Clock },

@@ -18,7 +18,7 @@ interface ListSummary {
   /** What to try when the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
-  /** What an empty list says nothing about; null: it is a verdict on everything that was scanned. */
+  /** What an empty list does not cover; null: it is a verdict on everything that was scanned. */
   blind: string | null;
 }
 

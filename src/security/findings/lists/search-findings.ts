@@ -37,7 +37,7 @@ export const FindingPage = Type.Object({
 });
 export type FindingPage = Static<typeof FindingPage>;
 
-/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for what is no id */
+/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for what is not an id */
 export async function searchFindings(request: SearchRequest, sql: Queries): Promise<FindingPage> {
   const { scope, shown, ranks, ecosystem, fixable, limit } = request;
   const chosen = await chooseByText(request, sql);

@@ -64,7 +64,7 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
   return true;
 }
 
-/** Collects the matches of a scan, and writes them in transactions of some hundred rows. */
+/** Collects the matches of a scan, and writes them in transactions of a few hundred rows. */
 class MatchWriter {
   readonly #scan: Scan & { sbom: string };
   #waiting: Matched = { matches: [], unknowns: [] };

@@ -12,7 +12,7 @@ import type { Evidence, Component } from "./match.ts";
 
 /**
  * Packages that advisories are about in any spelling, with the number of their components, at `positions` positions of an SBOM from `from`
- * on. The limit makes the planner use the index for each position, also without statistics.
+ * on. The limit makes the planner use the index for each position, even without statistics.
  * @param least the first package; null: all packages
  */
 export async function selectPackagesWithRecords(
@@ -51,7 +51,7 @@ export async function selectComponents(
     ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
 }
 
-/** A version of a package; '' is no version. */
+/** A version of a package; '' is not a version. */
 export interface PackageVersion {
   package: string;
   version: string;
@@ -76,7 +76,7 @@ export interface KnownFindingRow extends FindingKey {
   evidence: Evidence;
 }
 
-/** The limit makes the planner look up each key in the index, also without statistics. */
+/** The limit makes the planner look up each key in the index, even without statistics. */
 export async function selectFindings(
   { project, keys }: { project: string; keys: readonly FindingKey[] },
   sql: Queries,

@@ -27,7 +27,7 @@ export const EventView = Type.Object(
 );
 export type EventView = Static<typeof EventView>;
 
-/** @throws DomainError not_found also for a finding of another workspace */
+/** @throws DomainError not_found even for a finding of another workspace */
 export async function listEvents(
   { workspace, finding, limit, offset }: Page & { workspace: WorkspaceId; finding: string },
   sql: Queries,

@@ -2,7 +2,7 @@
  * What a person decided about a finding in CycloneDX's words, `vulnerabilities[].analysis`
  * (https://cyclonedx.org/docs/1.6/json/#vulnerabilities_items_analysis), and back.
  *
- * Ignoring is no claim that the product is not affected; it is an accepted risk. Only a note that begins with `not_affected` and a
+ * Ignoring is not a claim that the product is not affected; it is an accepted risk. Only a note that begins with `not_affected` and a
  * justification, as imports write it, becomes that claim.
  */
 import { findingNoteCharactersMax } from "../../limits.ts";
@@ -54,7 +54,7 @@ export function analysisOf({ status, falsePositive, note }: Decided): Analysis {
   return { state: "in_triage", ...detail };
 }
 
-/** @returns `note` null: the analysis has no words, and the present note stays */
+/** @returns `note` null: the analysis has no words, and the current note stays */
 export function decisionOf({ state, justification, response = [], detail }: Analysis): Decided {
   const note = noteOf(detail);
   switch (state) {

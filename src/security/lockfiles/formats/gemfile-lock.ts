@@ -58,7 +58,7 @@ function specOf(line: string, { number, section }: { number: number; section: st
   return { name, version, isOwn: section === "PATH", needs: [] };
 }
 
-/** An exclamation mark follows gems of other sources. */
+/** An exclamation mark follows gems from other sources. */
 function nameOf(line: string): string {
   const [name = ""] = line.trim().split(" ", 1);
   return name.replace(/!$/, "");

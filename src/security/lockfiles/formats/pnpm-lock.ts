@@ -48,7 +48,7 @@ interface Facts {
   scope?: LockScope;
 }
 
-/** Entries of other sources than the registry also contain name and version. */
+/** Entries from sources other than the registry also contain name and version. */
 function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   const described = objectOf(packages, path.replace(/\(.*$/s, "")) ?? entry;
   const parsed = parsePnpmPath(path, major);

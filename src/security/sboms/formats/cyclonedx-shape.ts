@@ -4,7 +4,7 @@
  * the schemas.
  *
  * They replace the official schemas because one description then validates JSON and XML alike and names the location in either; a
- * recursive anyOf of a whole schema names neither the field nor the remedy. Parts stand before the parts that use them. The ids of
+ * recursive anyOf of a whole schema names neither the field nor the remedy. Parts are before the parts that use them. The ids of
  * licenses come from a package that follows SPDX's lists, since the schemas list them all and grow with them.
  */
 import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };

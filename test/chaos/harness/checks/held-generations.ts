@@ -36,7 +36,7 @@ export class HeldGenerations {
   }
 }
 
-/** Nothing where the file is gone: a replica that joins its master begins another one. */
+/** Nothing where the file is gone: a replica that joins its master starts a new one. */
 function bytesAfter(path: string, from: number): Buffer {
   let file: number;
   try {

@@ -7,7 +7,7 @@ import { UntilStopped } from "../load/until-stopped.ts";
 export class SpooledBlocks {
   /** The block of each generation. */
   readonly #blocks = new Map<string, string>();
-  /** How much of each segment was read, by its path and the number of its file: a spool that was adopted begins anew. */
+  /** How much of each segment was read, by its path and the number of its file: a spool that was adopted starts over. */
   readonly #read = new Map<string, number>();
   readonly #folder: string;
   readonly #reading: UntilStopped;

@@ -94,8 +94,8 @@ function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: 
 }
 
 /**
- * A hold may be in no file: on a busy disk Redis may answer up to two seconds before it writes, and a master drops what it decided
- * from when a replica took its place until it knows of that.
+ * A hold may be in no file: on a busy disk Redis may answer up to two seconds before it writes, and a master whose place a replica took
+ * drops what it decided before it knew.
  */
 function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[]): boolean {
   return episodes.some(({ faults, injectedAt, healedAt }) => {
@@ -109,7 +109,7 @@ function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[
 
 const writtenMsMax = 3_000;
 
-/** A cluster may still replace a master some seconds after it can be reached again. */
+/** A cluster may still replace a master a few seconds after it can be reached again. */
 const replacedMsMax = 5_000;
 
 /** From the last byte that a provider wrote to its gateway's record of it. */

@@ -58,14 +58,14 @@ export class CardPayments {
   /** Ends automatic top-up, and waits until every payment is decided, by looking at those under way, as a person in the Console would. */
   async end(): Promise<CardNotes> {
     await Promise.all(this.#running.map((one) => one.stop()));
-    // The credit is mostly below the threshold still: a payment would begin after the look at those under way.
+    // The credit is mostly still below the threshold: a payment would begin after those under way were looked at.
     const off = { workspace: this.#workspace, enabled: false };
     await this.#control.any((operator) => operator.call("PATCH", "/top-up-settings", off));
     await until(async () => (await this.#deliverNext()) && (await this.#areDecided()), endMsMax);
     return { workspace: this.#workspace, monthlyCap: parseUsd(String(monthlyCapUsd)), paid: this.#paid };
   }
 
-  /** Raises the threshold above the credit. Half of the times the gateway charges at once, beside the workers. */
+  /** Raises the threshold above the credit. In every second case the gateway charges at once, while the workers run. */
   async #raise(n: number): Promise<boolean> {
     const threshold = (n + 3) * stepUsd;
     if (threshold > monthlyCapUsd) return false;

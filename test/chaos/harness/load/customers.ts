@@ -17,13 +17,13 @@ export interface Customer {
   /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
   kind: "plenty" | "credit" | "window" | "limit" | "budget" | "revoked" | "own" | "own-or-credit" | "card";
   requestsPerMinute: number;
-  /** It sends so much that its gateways are lent blocks. */
+  /** It sends enough for its gateways to be lent blocks. */
   isBusy: boolean;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
   /** Its budgets, in USD: of each key's day, of its own day, and of the month of the member who owns the keys; null: none. */
   budgets: Budgets | null;
-  /** Its own key for the provider "stub", and whether its calls may go on at others on credit; null: it has none. */
+  /** Its own key for the provider "stub", and whether its calls may continue at other providers on credit; null: it has none. */
   own: { id: string; fallback: boolean } | null;
 }
 

@@ -1,4 +1,4 @@
-/** Keeps so many streams open: when one ends, the next begins. */
+/** Keeps this many streams open: when one ends, the next begins. */
 import { model, type Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";

@@ -5,7 +5,7 @@ import { ownKeyOf, type Customer } from "./customers.ts";
 import { UntilStopped } from "./until-stopped.ts";
 
 const usd = "0.001";
-/** It revokes one key in so many turns. */
+/** It revokes one key in this many turns. */
 const turnsPerRevocation = 5;
 
 export interface Done {
@@ -46,7 +46,7 @@ export class OperatorActions {
     return true;
   }
 
-  /** Calls under way end on the key of before. */
+  /** Calls under way end on the former key. */
   async #replaceOwnKey(n: number, customer: Customer | undefined, control: Control): Promise<boolean> {
     if (!customer?.own) return false;
     const { workspace, own } = customer;

@@ -1,4 +1,4 @@
-/** The code of an earlier version, beside the present one. */
+/** The code of an earlier version, next to that of the current one. */
 import { spawnSync } from "node:child_process";
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /** Addresses of loopback that belong to this run, between which the network can be cut by the firewall. That requires root. */
 import { Firewall } from "./firewall.ts";
 
-/** Another one than that of a run beside this one. */
+/** Different from that of a run at the same time. */
 const network = `127.${64 + ((process.pid >> 8) % 64)}.${process.pid % 256}`;
 
 export class LoopbackNetwork implements Disposable {
@@ -18,7 +18,7 @@ export class LoopbackNetwork implements Disposable {
     return this.#firewall.problem;
   }
 
-  /** Nothing arrives between the host and the others; clients reach all of them. Returns what connects it again. */
+  /** Nothing arrives between the host and the others; clients reach all of them. Returns a function that connects it again. */
   cut(host: string): () => void {
     const others = `${network}.0/24`;
     return this.#firewall.add([`-s ${host} -d ${others}`, `-s ${others} -d ${host}`].map((which) => `INPUT ${which} -j DROP`));

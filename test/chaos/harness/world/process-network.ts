@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { Firewall } from "./firewall.ts";
 
-/** Beyond those of people and services; others than those of a run beside this one. */
+/** Beyond those of people and services, and different from those of a run at the same time. */
 const firstGroup = 1_000_000 + (process.pid % 10_000) * 100;
 
 export class ProcessNetwork implements Disposable {

@@ -127,7 +127,7 @@ interface Body {
   model: string;
   content: string;
   streamed: boolean;
-  /** null: it is no embeddings request. */
+  /** null: it is not an embeddings request. */
   inputs: string[] | null;
 }
 

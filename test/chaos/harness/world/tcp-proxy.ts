@@ -10,7 +10,7 @@ export type LinkCondition =
   | { kind: "healthy" }
   /** Connections are closed, new ones at once. */
   | { kind: "cut" }
-  /** Bytes arrive so much later, in both directions. */
+  /** Bytes arrive this much later, in both directions. */
   | { kind: "delay"; ms: number }
   /** Connections stay open, new ones are accepted, and no byte arrives until the condition changes. */
   | { kind: "silent" };
@@ -69,7 +69,7 @@ export class TcpProxy implements AsyncDisposable {
     }
   }
 
-  /** Every connection breaks after so many more bytes, even in the middle of a message. */
+  /** Every connection breaks after this many more bytes, even in the middle of a message. */
   truncateAfter(bytes: number): void {
     for (const pair of this.#pairs) pair.bytesLeft = bytes;
   }

@@ -20,7 +20,7 @@ import { Provider } from "./provider.ts";
 export const operatorToken = "operator-token-of-a-chaos-run-of-32-characters";
 export const providerKey = "sk-key-of-the-chaos-provider";
 export const model = "stub/model";
-/** Two providers serve it, so that a call with an own key for the first may go on at the second on credit. */
+/** Two providers serve it, so that a call with an own key for the first may continue at the second on credit. */
 export const pairedModel = "stub/pair";
 export const embeddingsModel = "stub/embed";
 const prices_per_1m_usd = { input: "1.00", output: "2.00" };

@@ -71,7 +71,7 @@ describe("a client that hangs up", () => {
     await clock.pass(1);
     expect(events.closed).toBe(true);
     const produced = { producedTokens: 1, usage: { promptTokens: 9 } };
-    // The route's speed says nothing of the time in which the gateway only waited for the usage.
+    // The route's speed does not include the time in which the gateway only waited for the usage.
     expect(outcomes).toMatchObject([{ how: "client_gone", final: false, ...produced, heldUpMs: lastEventsMsMax }]);
     await settled();
     expect(clock.pending).toBe(0);

@@ -200,7 +200,7 @@ test("a prompt that its provider has told before the answer is not estimated, wh
   const bounds: UsageBounds = { promptEstimate: estimate, tokensMax: 1_064, maxOutputTokens: 200, reasons: false };
   const once = boundsOnceTold(bounds, told(1_064));
   expect(once.promptEstimate()).toBe(1_064);
-  // A later count that cannot be true leaves the one that was told.
+  // A later count that cannot be true does not replace the one that was reported.
   const left = { how: "client_gone", failure: null, final: false, producedTokens: 5, uncountedTokens: 5 } as const;
   const outcome = { ...left, usage: told(5_000), firstTokenMs: 1, heldUpMs: 0, isComplete: false };
   expect(chargedUsage(outcome, once).usage).toMatchObject({ promptTokens: 1_064, completionTokens: 5 });

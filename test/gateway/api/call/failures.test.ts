@@ -1,4 +1,4 @@
-/** What a client is told of a request that its provider refused is a field of its own request, and words of ours. */
+/** When a provider refuses a request, the client learns which field of its own request is at fault, in our words. */
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

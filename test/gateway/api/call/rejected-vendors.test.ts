@@ -1,4 +1,4 @@
-/** Errors in the shapes of real providers: the cause that a client is told of each, and the field of its own request. */
+/** Errors in the shapes of real providers: the cause that a client gets for each, and the field of its own request. */
 import { describe, expect, test } from "bun:test";
 import type { RejectionCause } from "../../../../src/gateway/providers/rejection.ts";
 import { bounded, rejected, unbounded, type Sent } from "../../../support/gateway/rejected.ts";

@@ -116,7 +116,7 @@ interface Block {
   input?: unknown;
 }
 
-/** Of tools, formats, and the ids and arguments of calls, which are all that a model reads beside the texts. */
+/** The bytes of tools, formats, and the ids and arguments of calls: all that a model reads besides the texts. */
 function sentBytes({ messages = [], contents = [], input: items = [], ...sent }: Sent): number {
   const blocks = messages.flatMap(({ content }): Block[] => (Array.isArray(content) ? content : []));
   const parts = contents.flatMap((turn) => turn.parts ?? []);

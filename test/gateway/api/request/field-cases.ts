@@ -4,9 +4,9 @@ import { tool, type Body } from "../../../support/gateway/check-chat.ts";
 type Code = "invalid_request" | "unsupported_parameter";
 
 export interface FieldCases {
-  /** The value; the part that is sent on (`undefined`: nothing); the fields that it needs beside it. */
+  /** The value; the part that is sent on (`undefined`: nothing); the fields that it needs with it. */
   accepted: [value: unknown, sentOn: unknown, beside?: Body][];
-  /** The value; the error's code; its param if that is not the field itself; the fields that it needs beside it. */
+  /** The value; the error's code; its param if that is not the field itself; the fields that it needs with it. */
   refused: [value: unknown, code: Code, param?: string, beside?: Body][];
 }
 
@@ -123,7 +123,7 @@ export const fieldCases: Record<string, FieldCases> = {
     ],
   },
   seed: {
-    // 64 bits. A number beyond 2^53 is sent as another, always the same.
+    // 64 bits. A number beyond 2^53 is sent as a smaller one, always the same.
     accepted: [...unchanged(7, 0, -7, 2 ** 53 - 1), [2 ** 60, 128], [2 ** 63, 1_024], [-(2 ** 63), -1_024]],
     refused: invalid(1.5, "7", 2 ** 64, -(2 ** 64)),
   },

@@ -1,4 +1,4 @@
-/** Whatever a client sends, a Claude of the catalog takes what is sent on, or the client is told which field it does not take. */
+/** Whatever a client sends, a Claude of the catalog takes what is sent on, or the client learns which field it does not take. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -129,7 +129,7 @@ function ownMessages({ signature, sends }: { signature: string; sends: boolean }
   return [sends ? message : rest, { role: "tool", tool_call_id: id, content: "rain" }];
 }
 
-/** What is sent to the provider; null: the client is told a field. */
+/** What is sent to the provider; null: the client learns a field. */
 function bodyOf(
   fields: object,
   { model, route }: { model: Model; route: Route },

@@ -134,7 +134,7 @@ describe("a schema that would cost much work ends early", () => {
     expect(JSON.stringify(fit(schema)).length).toBeLessThan(JSON.stringify(schema).length * 1.1);
   });
 
-  // As zod-to-json-schema writes it: the first of equal parts stands there, and the others refer to it.
+  // As zod-to-json-schema writes it: the first of equal parts is there, and the others refer to it.
   test.each([5, 50, 500])("parts with %d fields that refer to parts in them", (count) => {
     const fields = Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, city]));
     const address = object({ ...fields, country: object(fields) });

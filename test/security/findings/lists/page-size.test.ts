@@ -1,13 +1,13 @@
 /** The size of pages: a page over HTTP has all of its rows, and one over MCP says where it ends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { purlCharactersMax } from "../../../../src/security/limits.ts";
-import { databases } from "../../../support/servers/databases.ts";
+import { oneDatabase } from "../../../support/servers/databases.ts";
 import { ListWorld } from "../../../support/security/list-world.ts";
 import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 type Row = Record<string, unknown>;
 
-describe.each(databases)("a page of two hundred rows on $name", ({ open }) => {
+describe.each(oneDatabase)("a page of two hundred rows on $name", ({ open }) => {
   let stage: ToolsStage;
   const issueCount = 200;
   const bytesMax = { list_findings: 125_000, list_vulnerabilities: 96_000 };

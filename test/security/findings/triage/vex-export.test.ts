@@ -11,13 +11,13 @@ import { failureOf } from "../../../support/failure-of.ts";
 import { randomFrom } from "../../../support/random.ts";
 import { ListWorld, statuses, type NewFinding } from "../../../support/security/list-world.ts";
 import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
-import { databases } from "../../../support/servers/databases.ts";
+import { oneDatabase } from "../../../support/servers/databases.ts";
 
 const ranks = [4_098, 3_075, 2_050, 1_021, 0];
 const packages = 3;
 const versions = 130;
 
-describe.each(databases)("a project of many findings on $name", ({ open }) => {
+describe.each(oneDatabase)("a project of many findings on $name", ({ open }) => {
   let stage: ToolsStage;
   let project = "";
 
@@ -105,7 +105,7 @@ async function decision({ database: { sql }, workspace }: ToolsStage, said: obje
   return { project, found, given: { actor: { kind: "operator" } as const, workspace, project, bytes } };
 }
 
-describe.each(databases)("an import on $name", ({ open }) => {
+describe.each(oneDatabase)("an import on $name", ({ open }) => {
   test("decides about a version in a document, and all versions of its package follow, in transactions that let others in", async () => {
     await using stage = await toolsStage(open);
     const { sql } = stage.database;

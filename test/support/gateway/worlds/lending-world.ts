@@ -77,7 +77,7 @@ export class LendingWorld implements Disposable {
     return gateway;
   }
 
-  /** Changes the key, of which nobody is told. */
+  /** Changes the key without announcing it. */
   setKey(fields: Partial<KeyRecord>): void {
     this.record = { ...this.record, ...fields };
     this.worker.records.set(hashOf("key"), this.record);

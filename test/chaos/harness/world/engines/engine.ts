@@ -18,7 +18,7 @@ export interface Engine extends AsyncDisposable {
 }
 
 export interface Healed {
-  /** From when on the engine serves, in wall-clock milliseconds. Recovery is counted from then. */
+  /** When the engine begins to serve, in wall-clock milliseconds. Recovery is counted from then. */
   at: number;
   /** Resolves when all of its servers are back. */
   whole: Promise<void>;

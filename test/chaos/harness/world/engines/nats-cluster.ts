@@ -98,7 +98,7 @@ export class NatsServers implements NatsEngine {
     await until(async () => (await this.#stream(this.#cluster.servers))?.current === names.length - 1, joinedMsMax);
   }
 
-  /** Who leads the stream of settlements, and how many others have all of it. null: nobody knows. */
+  /** Who leads the stream of settlements, and how many others have all of it. null: unknown. */
   async #stream(servers: readonly Server[]): Promise<{ leader: string | undefined; current: number } | null> {
     const urls = servers.map(({ url }) => new URL(url));
     const [{ username, password } = { username: "", password: "" }] = urls;

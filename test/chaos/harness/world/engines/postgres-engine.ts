@@ -3,7 +3,7 @@ import type { Server } from "../../../../../scripts/services/server.ts";
 import { SingleServer, type Engine } from "./engine.ts";
 
 export interface PostgresEngine extends Engine {
-  /** Of the server that takes writes. */
+  /** The address of the server that takes writes. */
   primaryUrl(): string;
 }
 

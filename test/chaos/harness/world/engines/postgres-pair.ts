@@ -53,7 +53,7 @@ export class PrimaryAndStandby implements PostgresEngine {
     return this.#primary.server.url;
   }
 
-  /** Of a primary, all processes at once: it must not go on beside the next one. */
+  /** Kills all processes of a primary at once: it must not run on next to its successor. */
   async kill(target: string): Promise<Healed> {
     const isPrimary = target === "postgres-primary";
     const { server } = isPrimary ? this.#primary : this.#standby;
@@ -68,7 +68,7 @@ export class PrimaryAndStandby implements PostgresEngine {
     return { at: Date.now(), whole: this.#renewStandby() };
   }
 
-  /** Nobody is promoted: a primary that wakes beside another one would be a second ledger. */
+  /** No standby is promoted: if the primary woke next to a promoted one, there would be two ledgers. */
   async freeze(target: string, ms: number): Promise<Healed> {
     const { server } = target === "postgres-primary" ? this.#primary : this.#standby;
     await frozen(server, () => pause(ms));
@@ -96,7 +96,7 @@ export class PrimaryAndStandby implements PostgresEngine {
     }, promotedMsMax);
   }
 
-  /** Replaces the data of the dead server by a copy of the primary's, and follows it. */
+  /** Replaces the data of the dead server with a copy of the primary's, and follows it. */
   async #renewStandby(): Promise<void> {
     const { server, folder } = this.#standby;
     await rm(folder, { recursive: true, force: true });

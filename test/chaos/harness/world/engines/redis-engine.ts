@@ -4,7 +4,7 @@ import { HeldGenerations } from "../../checks/held-generations.ts";
 import { SingleServer, type Engine, type Healed } from "./engine.ts";
 
 export interface RedisEngine extends Engine {
-  /** Replaces the master of a target by its replica, which loses nothing. */
+  /** Replaces the master of a target with its replica, which loses nothing. */
   failover(target: string): Promise<Healed>;
   /** FLUSHALL. */
   empty(): Promise<void>;
@@ -56,7 +56,7 @@ export class SingleRedis extends SingleServer implements RedisEngine {
   }
 }
 
-/** Makes a Redis never rewrite its file, also after a restart, so that the file has every hold that ever existed. */
+/** Makes a Redis never rewrite its file, even after a restart, so that the file has every hold that ever existed. */
 export async function keepWholeFile(url: string): Promise<void> {
   const redis = await connectClient(url);
   await redis.configSet("auto-aof-rewrite-percentage", "0");

@@ -24,7 +24,7 @@ export class RedisMasters implements RedisEngine {
   readonly #cluster: RedisCluster;
   readonly #network: LoopbackNetwork;
   readonly #nodes: ClusterNode[];
-  /** A replica may begin its file anew when it joins a master, so files are read before. */
+  /** A replica may begin its file again when it joins a master, so files are read before. */
   readonly #files: HeldGenerations[];
 
   private constructor({ cluster, network, folder }: { cluster: RedisCluster; network: LoopbackNetwork; folder: string }) {
@@ -89,7 +89,7 @@ export class RedisMasters implements RedisEngine {
 
   async failover(target: string): Promise<Healed> {
     this.#noteHeld();
-    // A promoted or moved replica leaves a master alone for some seconds; then there is none yet that could take its place.
+    // A promoted or moved replica leaves a master alone for a few seconds; then there is none yet that could take its place.
     let replica: ClusterNode | null = null;
     await until(async () => {
       replica = await this.#replicaOf(target);
@@ -128,12 +128,12 @@ export class RedisMasters implements RedisEngine {
     await this.#cluster[Symbol.asyncDispose]();
   }
 
-  /** The present master of a third of the slots. */
+  /** The current master of a third of the slots. */
   #masterOf(target: string): Promise<ClusterNode> {
     return masterOf(share * this.targets.indexOf(target), this.#nodes);
   }
 
-  /** null: the present master has none that is connected to it. */
+  /** null: the current master has none that is connected to it. */
   async #replicaOf(target: string): Promise<ClusterNode | null> {
     const { id } = await this.#masterOf(target);
     const lines = await this.#report();
@@ -161,7 +161,7 @@ export class RedisMasters implements RedisEngine {
     return null;
   }
 
-  /** All nodes know each other again, and each master has a replica that has what it has. */
+  /** All nodes know each other again, and each master has a replica that is up to date. */
   async #joined(): Promise<void> {
     await until(async () => {
       const roles = await Promise.all(this.#nodes.map(roleOf));
@@ -184,7 +184,7 @@ async function mastersAmong(nodes: ClusterNode[]): Promise<ClusterNode[]> {
   return nodes.filter((_, place) => roles[place] === "master");
 }
 
-/** Such as `master`; of a replica whether it is connected to its master as well. */
+/** Such as `master`; for a replica, whether it is connected to its master as well. */
 async function roleOf({ send, server }: ClusterNode): Promise<string> {
   if (server.pid === 0) return "";
   const [role, , , state] = (await send("ROLE").catch(() => [])) as unknown[];

@@ -1,0 +1,44 @@
+/**
+ * Two gateways and three workers with a provider stub behind `stub/model`, for all files of this folder that neither kill nor configure
+ * a process. The first file that needs the fleet starts it, and the end of the test process stops it: a start costs more CPU time than
+ * most of these tests. It has servers of its own, since its workers would answer other fleets on the same bus. Each test makes customers
+ * of its own, and leaves the stub answering as at first.
+ */
+import type { ServiceUrls } from "../../scripts/services.ts";
+import { atEnd } from "../support/processes/at-end.ts";
+import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat } from "../support/providers/stub-answers.ts";
+import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
+import { Fleet } from "../support/servers/fleet.ts";
+import { ownServices } from "../support/servers/own-services.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** Input is free and one output token costs a cent, so a request with max_tokens 1 reserves and costs 0.01 USD. */
+const prices_per_1m_usd = { input: "0", output: "10000" };
+
+export interface SharedFleet {
+  fleet: Fleet;
+  stub: ProviderStub;
+  urls: ServiceUrls;
+}
+
+let started: Promise<SharedFleet> | null = null;
+
+export function sharedFleet(): Promise<SharedFleet> {
+  return (started ??= start());
+}
+
+async function start(): Promise<SharedFleet> {
+  const stack = new AsyncDisposableStack();
+  atEnd(() => stack.disposeAsync());
+  const services = await ownServices();
+  if (services === null) throw new Error("There are no servers");
+  const { urls } = stack.use(services);
+  const stub = stack.use(await startProviderStub(chat("Hello")));
+  const { path } = stack.use(await temporaryFolder());
+  const catalogDir = await writeStubCatalog(path, { url: stub.url, model: { prices_per_1m_usd } });
+  const plan = { gateways: 2, workers: 3, services: urls, catalogDir };
+  const fleet = stack.use(await Fleet.start({ ...plan, environment: { [stubKeyEnv]: "sk-stub" } }));
+  await fleet.runnable("stub/model");
+  return { fleet, stub, urls };
+}
