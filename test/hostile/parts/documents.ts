@@ -1,5 +1,6 @@
 /** A member exports and imports VEX documents of thousands of findings, and looks at their project, without a pause. Others' requests must not notice it. */
-import { Fleet, freePort } from "../../support/servers/fleet.ts";
+import { freePort } from "../../../scripts/services/ports.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
 import type { Operator } from "../../support/operator.ts";
 import { until } from "../../support/until.ts";
 import { tallied } from "./bodies.ts";

@@ -1,9 +1,9 @@
 /** A fleet of real processes on real servers, and the one process with embedded parts, with the same interface for tests. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../scripts/services/ports.ts";
 import type { ServiceUrls } from "../../../scripts/services.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
@@ -180,12 +180,4 @@ export class Fleet implements AsyncDisposable {
 
 async function ready(url: string, waitMs = startMsMax): Promise<void> {
   await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, waitMs);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
