@@ -10,6 +10,7 @@
  * once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
  */
 import { type Clock, DeadlineError, withDeadline, sleep, systemClock } from "../kernel/clock.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import {
   bodyBytesPerSecondMin,
   bodyGraceMs,
@@ -158,15 +159,13 @@ export class BodyReader {
    * @param count receives the length of each piece; an error that it throws ends the reading
    */
   async readUpTo(bytesMax: number, count?: (bytes: number) => void): Promise<Uint8Array | null> {
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
+    const gathered = new GatheredBytes();
     for (;;) {
       const { value } = await this.#reader.read();
-      if (value === undefined) return joined(pieces);
-      bytes += value.length;
-      if (bytes > bytesMax) return null;
+      if (value === undefined) return gathered.take();
+      if (gathered.length + value.length > bytesMax) return null;
       count?.(value.length);
-      pieces.push(value);
+      gathered.add(value);
     }
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ByteThrottle } from "../../src/http/body.ts";
+import { BodyReader, ByteThrottle } from "../../src/http/body.ts";
 import { ManualClock, settled } from "../support/clock.ts";
 
 const kibibyte = 1024;
@@ -39,4 +39,25 @@ test("idle time does not allow a later burst", async () => {
   expect(gone).toEqual([]);
   await clock.pass(1);
   expect(gone).toEqual(["late"]);
+});
+
+test("a body of single bytes is copied as it arrives, so that no piece of it is held", async () => {
+  const text = "Hello, weir";
+  const bytes = new TextEncoder().encode(text);
+  let last: Uint8Array<ArrayBuffer> | null = null;
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        // Whoever holds a piece but the first holds something else once the next one is asked for.
+        if (at > 1) last?.fill(0x21);
+        if (at === bytes.length) return controller.close();
+        last = bytes.slice(at, ++at);
+        controller.enqueue(last);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const read = await new BodyReader(body).readUpTo(text.length);
+  expect(new TextDecoder().decode(read ?? undefined)).toBe(text);
 });

@@ -9,7 +9,7 @@ import { connect as connectTls } from "node:tls";
 import type { Clock } from "../../../kernel/clock.ts";
 import { staleConnectionMsMax, upstreamReadAheadBytesMax } from "../../limits.ts";
 import { AnswerReader, ConnectionClosedError, type AnswerParts } from "./answer-reader.ts";
-import { GatheredBytes } from "./gathered-bytes.ts";
+import { GatheredBytes } from "../../../http/gathered-bytes.ts";
 import { StaleConnectionError, type BytesReceiver, type ResponseHead, type TransportCall } from "./transport.ts";
 
 /** Keeps connections between calls. */

@@ -11,7 +11,7 @@ import { type FinishReason, type ProviderEvent, type WholeAnswer, OversizedAnswe
 import { finalReason, strongerReason, blank, joinPiece } from "../wire/answers.ts";
 import { asArray, asText, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
 import { EventSequence } from "./event-sequence.ts";
-import { GatheredBytes } from "./gathered-bytes.ts";
+import { GatheredBytes } from "../../../http/gathered-bytes.ts";
 import { EventParser } from "./sse.ts";
 
 /** Whether a text begins like an event stream: with a comment or a field. JSON begins otherwise. */

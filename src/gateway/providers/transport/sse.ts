@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";
 import { asObject, parseJson, writtenJson } from "../wire/json.ts";
-import { GatheredBytes } from "./gathered-bytes.ts";
+import { GatheredBytes } from "../../../http/gathered-bytes.ts";
 
 /** An event that exceeds the bound. */
 export class EventTooLargeError extends Error {

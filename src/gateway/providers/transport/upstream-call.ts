@@ -9,7 +9,7 @@ import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Clock } from "../../../kernel/clock.ts";
 import { UpstreamFailure, OversizedAnswer } from "../provider.ts";
-import { GatheredBytes } from "./gathered-bytes.ts";
+import { GatheredBytes } from "../../../http/gathered-bytes.ts";
 import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
 import {
   StaleConnectionError,

@@ -1,5 +1,5 @@
 /**
- * Joins the pieces of a body as they arrive. A provider may send single bytes, and a list of such pieces takes more than a hundred times
+ * Joins the pieces of a body as they arrive. A client or a provider may send single bytes, and a list of such pieces takes more than a hundred times
  * their bytes; here each byte is copied about twice and takes about two.
  */
 import { Buffer } from "node:buffer";
