@@ -8,6 +8,7 @@ import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
+import { ToolUseIds } from "../wire/tool-use-ids.ts";
 import { continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 
@@ -45,7 +46,7 @@ export function conversationOf(
 ): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  const own: Reading = { ids: new ToolUseIds(), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
+  const own: Reading = { ids: new ToolUseIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
   const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
   for (const [index, message] of messages.entries()) {
@@ -69,47 +70,6 @@ interface Reading {
   ids: ToolUseIds;
   args: ToolArguments;
   thoughts: ThoughtsReader;
-}
-
-/**
- * The ids of a conversation's calls in the form that an API accepts, and each id only once. Some other providers number the calls of each
- * answer from 0, so that a conversation repeats an id.
- */
-export class ToolUseIds {
-  readonly #used = new Set<string>();
-  /** By the client's id. */
-  readonly #calls = new Map<string, SameId>();
-  readonly #formed: (id: string) => string;
-
-  /** @param formed returns what is sent for an id; what it has returned stays the same. Default: the form of the Messages API */
-  constructor(formed: (id: string) => string = wireId) {
-    this.#formed = formed;
-  }
-
-  ofCall(id: string): string {
-    const calls = this.#calls.get(id) ?? { count: 0, waiting: [], last: "" };
-    this.#calls.set(id, calls);
-    const plain = this.#formed(id);
-    calls.last = plain;
-    calls.count++;
-    while (this.#used.has(calls.last)) calls.last = this.#formed(`${plain}_${++calls.count}`);
-    this.#used.add(calls.last);
-    calls.waiting.push(calls.last);
-    return calls.last;
-  }
-
-  /** The id of the call whose result comes next. */
-  ofResult(id: string): string {
-    const calls = this.#calls.get(id);
-    return calls?.waiting.shift() ?? calls?.last ?? this.#formed(id);
-  }
-}
-
-interface SameId {
-  count: number;
-  /** The calls without a result yet. */
-  waiting: string[];
-  last: string;
 }
 
 /** A turn of the model goes on through its calls and their results until the user says something. */

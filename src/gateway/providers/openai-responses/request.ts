@@ -4,9 +4,9 @@
  * the whole conversation.
  * Functions are strict by default here, unlike in chat completions, so that is always said.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
-import { ToolUseIds } from "../anthropic/messages.ts";
+import { ToolUseIds } from "../wire/tool-use-ids.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { responsesSigner, readIdWithReasoning } from "./answer.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
@@ -162,7 +162,7 @@ const callIdCharactersMax = 64;
 
 /** Other providers' ids may be longer. The same id always maps to the same replacement. */
 function wireId(id: string): string {
-  return id.length <= callIdCharactersMax ? id : `call_${createHash("sha256").update(id).digest("base64url")}`;
+  return id.length <= callIdCharactersMax ? id : `call_${hash("sha256", id, "base64url")}`;
 }
 
 /** A text stays a text, and parts stay parts: the provider's cache knows a prompt by them. */
