@@ -1,6 +1,6 @@
 /** Rules about folders: how many files they hold, and that the README shows them. */
 import type { Rule } from "./rules.ts";
-import type { SourceTree } from "./source-tree.ts";
+import { folderOf, type SourceTree } from "./source-tree.ts";
 
 const filesMax = 26;
 /** One file for each member of a set that is given from outside: ecosystems, mistakes, fixtures. */
@@ -62,8 +62,4 @@ function foldersShown(readme: string): string[] {
 
 function codeFiles(tree: SourceTree): string[] {
   return [...tree.files.keys()].filter((path) => /\.(ts|mjs)$/.test(path));
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

@@ -3,7 +3,7 @@
  * a folder of few files is a file, and a name means one thing in its wing.
  */
 import type { Rule } from "./rules.ts";
-import { importsOf, sourceFiles, withoutComments, type SourceTree } from "./source-tree.ts";
+import { folderOf, importsOf, sourceFiles, withoutComments, type SourceTree } from "./source-tree.ts";
 
 const folderEntriesMin = 4;
 /** How many files may have a single importer in their folder: some are ideas of their own that meet in one place. */
@@ -91,8 +91,4 @@ function exportsOf(tree: SourceTree): { wing: string; name: string; path: string
     const names = [...withoutComments(text).matchAll(exported)].map(([, name = ""]) => name);
     return [...new Set(names)].map((name) => ({ wing, name, path }));
   });
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

@@ -69,3 +69,7 @@ export function withoutComments(text: string): string {
 export function sourceFiles(tree: SourceTree): [path: string, text: string][] {
   return [...tree.files].filter(([path]) => /^(src|workers)\/.*\.ts$/.test(path));
 }
+
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
