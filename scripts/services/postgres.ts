@@ -117,7 +117,10 @@ interface ServerUser {
   gid: number;
 }
 
-/** PostgreSQL refuses to run as root, so it then runs as `postgres` or else `nobody`. null: it runs as our user. */
+/**
+ * The user that the server runs as; null: our own. PostgreSQL refuses to run as root, so where we are root it runs as `postgres`, or as
+ * `nobody` if there is no such user.
+ */
 export function serverUser(): ServerUser | null {
   if (process.getuid?.() !== 0) return null;
   for (const name of ["postgres", "nobody"]) {

@@ -1,5 +1,5 @@
 /**
- * Notifications of what a transaction changed. They leave after its commit, so that whoever hears one reads what it announces. A
+ * Notifications of what a transaction changed. They are sent after the commit, so that every receiver can already read the change. A
  * transaction that is rolled back announces nothing, and one that changes many things sends each topic once. No caller has to remember
  * it: the handle of the database does it for every transaction, and a handle that cannot refuses the change. As with every broadcast,
  * correctness does not depend on the delivery: a process that ends right after a commit sends nothing.

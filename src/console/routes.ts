@@ -196,7 +196,7 @@ function errorPage(error: unknown, request: Request, { control }: ConsoleParts):
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
   const main = markup`${said(known.message)}${wayOut(known, request)}`;
-  // Whoever sends slowly would go on after the answer.
+  // A slow sender would go on after the answer.
   const headers = known.code === "body_too_slow" ? { connection: "close" } : {};
   return plainResponse(
     { title: titles[known.code] ?? "This cannot be done", main },

@@ -51,7 +51,7 @@ function limitError({ status, message }: LimitReachedError): DomainError {
   return new DomainError(status === 429 ? "limit_reached" : "unavailable", message);
 }
 
-/** Whoever sends slowly would go on after the answer. */
+/** A slow sender would go on after the answer. */
 function headersOf({ code }: DomainError): Record<string, string> {
   if (code === "body_too_slow") return { connection: "close" };
   return code === "rate_limited" ? { "retry-after": "1" } : {};

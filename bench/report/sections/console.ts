@@ -40,7 +40,7 @@ function trafficTable({ requestsPerSecond, direct, traffic }: ConsoleTimes): str
     clicks,
   ];
   const rounds = traffic.flatMap(({ alone, beside, clicks }, n) => [
-    line(`round ${n + 1}, nobody clicks`, alone),
+    line(`round ${n + 1}, without clicks`, alone),
     line(
       `round ${n + 1}, ${clickingPeople} people click without pause`,
       beside,

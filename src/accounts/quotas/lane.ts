@@ -34,7 +34,7 @@ export function memberLane(email: string, workspace: string): Lane {
 }
 
 /**
- * The lane of whoever has signed in: the named workspace if the person is a member of it, else the one that they joined first.
+ * The lane of a signed-in person: the named workspace if they are a member of it, else the one that they joined first.
  * @param named a workspace's id or name
  */
 export async function laneOf(principal: Principal, named: string | null, sql: Queries): Promise<Lane> {

@@ -77,7 +77,7 @@ export async function requirePasswordProof(
 export const linkNeeded =
   "Your account has no password yet: sign out, ask for a link under “Forgot the password, or none yet?”, and set it right after following it";
 
-/** Whoever has an app replaces it, or turns it off, with one of its codes or a recovery code. @throws DomainError as `checkSecondFactor` does */
+/** A person who has an app replaces it, or turns it off, with one of its codes or a recovery code. @throws DomainError as `checkSecondFactor` does */
 export async function requirePresentCode(
   { person, code }: { person: Person; code: string },
   sources: Omit<Parts, "passwords">,

@@ -68,7 +68,7 @@ function recordSteps(row: ConnectorRow, consoleOn: boolean): Html {
   </section>`;
 }
 
-/** The page is the same for everyone: the Console asks whoever follows the link to sign in. */
+/** The page is the same for everyone. A visitor who follows the link signs in at the Console. */
 function inConsole({ slug, name, form }: ConnectorRow): Html {
   const does =
     form === "none"

@@ -186,7 +186,7 @@ async function secondFactorSection(call: PageCall): Promise<Html> {
   return section("second-factor", "Second factor", body);
 }
 
-/** Asked of whoever changes what signs in. */
+/** A person who changes how they sign in proves who they are with this. */
 const presentCodeField: Field = {
   kind: "text",
   name: "code",

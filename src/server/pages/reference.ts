@@ -1,6 +1,6 @@
 /**
  * /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. The overview has the
- * service's address in its commands; those of the last addresses are kept, and whoever names ever new ones gets it without one.
+ * service's address in its commands; those of the last addresses are kept, and a client that keeps naming new ones gets it without one.
  */
 import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
 import { notFound } from "../../gateway/api/routes.ts";
