@@ -9,6 +9,7 @@ import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { broken } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { signerOf } from "../wire/answers.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
 import {
   responsesFinishReason,
@@ -20,13 +21,12 @@ import {
   reasoningIn,
   saidIn,
   type CallKind,
-  responsesSigner,
   ResponsesUsage,
 } from "./answer.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function responsesStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
-  const stream = new ResponsesStream(route === undefined ? null : responsesSigner(route));
+  const stream = new ResponsesStream(route === undefined ? null : signerOf(route));
   return (data) => stream.take(data);
 }
 

@@ -4,7 +4,7 @@
  * on after it: the body of such a stream may end in the middle of the call's arguments.
  */
 import { callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
-import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type DeltaEvent, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, WholeObject } from "../wire/json.ts";
 
 /** Given to the decoder if the body ends after a finish reason without this mark. */
@@ -52,6 +52,7 @@ export class EventSequence {
       } else {
         countsAlone = false;
         this.#settled = false;
+        if (event.kind === "thought") continue;
         if (event.finishReason !== null) this.#finish = event.finishReason;
         if ("tool_calls" in event.delta || "function_call" in event.delta || event.finishReason !== null) this.#calls.take(event);
       }
@@ -67,8 +68,6 @@ export class EventSequence {
   }
 }
 
-type Delta = Extract<ProviderEvent, { kind: "delta" }>;
-
 /** Which calls of tools go on after a finish reason. */
 class OpenCalls {
   /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
@@ -81,7 +80,7 @@ class OpenCalls {
     return this.#goOn.size > 0;
   }
 
-  take({ delta, finishReason }: Delta): void {
+  take({ delta, finishReason }: DeltaEvent): void {
     for (const value of asArray(delta["tool_calls"])) {
       const { index, function: called, custom } = asObject(value) ?? {};
       this.#feed(index, asObject(called)?.["arguments"] ?? asObject(custom)?.["input"]);
