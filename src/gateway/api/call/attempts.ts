@@ -23,6 +23,8 @@ import {
   isGivenUp,
   type EventReceiver,
   type ProviderEvent,
+  apart,
+  native,
 } from "../../providers/provider.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import { mergeUsage } from "../answer/relay.ts";
@@ -48,7 +50,7 @@ export type CallRoute = (call: ProviderCall, candidate: Candidate, signals: Call
 export interface AttemptsOptions {
   reservation: Pick<Reservation, "generation">;
   /** What is sent for a candidate. */
-  requestFor(candidate: Candidate): { chat: ChatBody; maxOutputTokens: number };
+  requestFor(candidate: Candidate): Pick<ProviderCall, "chat" | "maxOutputTokens" | "wants">;
   streamed: boolean;
   /** In order of preference. */
   candidates: Candidates;
@@ -146,7 +148,7 @@ export class Attempts {
   #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
     const { candidates, clientSignal, fallbacks, requestFor } = this.#options;
     if (this.#isLast || clientSignal.aborted) return null;
-    if (failure.isOfThoughts && requestFor(failed).chat.messages.some(givesBack)) return failed;
+    if (failure.isOfThoughts && givesThoughtsBack(requestFor(failed).chat, failed)) return failed;
     return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 
@@ -179,6 +181,11 @@ export class Attempts {
       this.#givenUp.listen(null);
     }
   }
+}
+
+/** Whether what is sent has earlier thoughts of the model. */
+function givesThoughtsBack({ messages, [native]: own }: ChatBody, { route }: Candidate): boolean {
+  return own?.format === route.format || messages.some((message) => message[apart]?.thoughts !== undefined || givesBack(message));
 }
 
 interface NextOptions {
@@ -214,8 +221,8 @@ function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Cand
 }
 
 /**
- * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before they
- * fail. Until then a failure is an ordinary error.
+ * Waits for the first event that is neither a usage count nor a role, or the end of a thought, that a failure follows at once: some
+ * providers send these before they fail. Until then a failure is an ordinary error.
  * @param onUsage gets the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
@@ -240,8 +247,9 @@ async function withFirstEvent(
   }
 }
 
-/** Whether it is the role alone, with which most providers begin. */
+/** Whether it is the role alone, with which most providers begin, or the end of a thought that no text came before. */
 function saysNothing(event: ProviderEvent): boolean {
+  if (event.kind === "thought") return true;
   if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
 }

@@ -4,11 +4,12 @@
  * The table in docs/reference/inference.md is made from the words (scripts/inference-tables.ts).
  * A model that is not in the catalog passes every check here. Check 4 refuses it.
  */
-import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { modelIdCharactersMax } from "../../limits.ts";
 import { embeddingWords } from "../../models/catalog-entry.ts";
 import type { Model, WireFormatName } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
+import { pathText, readPathText, type FieldPath } from "../../providers/provider-error.ts";
 import { wireFormats } from "../../providers/registry.ts";
 
 interface SupportFacts {
@@ -92,12 +93,23 @@ export function requireKind(model: Model | null, kind: "chat" | "embeddings"): v
 
 /**
  * Every route must support the request, since any of them may serve it.
+ * @param clientPath of the request's format
  * @throws GatewayError unsupported_parameter with `param`
  */
-export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "routes"> | null): void {
+export function rejectUnsupportedFields(
+  body: ChatBody,
+  model: Pick<Model, "routes"> | null,
+  clientPath?: (body: ChatBody, path: FieldPath) => FieldPath | null,
+): void {
   for (const format of formatsOf(model)) {
     const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
-    if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);
+    if (!unsupportedField) continue;
+    const { param, message } = unsupportedField;
+    if (clientPath === undefined) throw unsupportedParameter(param, message);
+    const path = clientPath(body, readPathText(param));
+    const named = path === null ? undefined : pathText(path);
+    const told = named === undefined ? message : message.replaceAll(param, () => named);
+    throw new GatewayError("unsupported_parameter", { param: named, message: told });
   }
 }
 

@@ -91,6 +91,8 @@ describe("a streamed completion", () => {
     expect(writer.begin()).toBe(
       `${begun}{"index":0,"delta":{"role":"assistant","content":"","refusal":null},${rest}:null}]}\n\n`,
     );
-    expect(writer.finish("stop")).toBe(`${begun}{"index":0,"delta":{},${rest}:"stop"}]}\n\n`);
+    expect(writer.complete({ reason: "stop", stop: null }, charged)).toBe(
+      `${begun}{"index":0,"delta":{},${rest}:"stop"}]}\n\ndata: [DONE]\n\n`,
+    );
   });
 });
