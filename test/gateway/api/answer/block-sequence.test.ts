@@ -34,7 +34,13 @@ const begun = (index: number, name: string, text = "") => ({
   tool_calls: [{ index, id: `call_${name}`, type: "function", function: { name, arguments: text } }],
 });
 const argued = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] });
-const called = (name: string, text: string): Block => ({ kind: "call", id: `call_${name}`, name, custom: false, text });
+const called = (name: string, text: string): Extract<Block, { kind: "call" }> => ({
+  kind: "call",
+  id: `call_${name}`,
+  name,
+  custom: false,
+  text,
+});
 const thinking = (text: string, seal = "", redacted = false): Block => ({ kind: "thinking", text, seal, redacted });
 
 describe("an answer in order", () => {

@@ -124,7 +124,7 @@ describe("the model's own word for its stop", () => {
 describe("a quiet stream", () => {
   const quiet = (writer: StreamWriter) => {
     const events = new FakeEvents();
-    return { events, ...openRelay({ events, options: { writer, quiet: true } }) };
+    return { ...openRelay({ events, options: { writer, quiet: true } }), events };
   };
 
   test("is kept open before it begins", async () => {
