@@ -7,7 +7,7 @@
  * The texts are stored nowhere, even if the workspace stores prompts.
  */
 import { GatewayError } from "../../kernel/errors.ts";
-import { StopSignal } from "../../kernel/stop-signal.ts";
+import { StopSignal } from "../../kernel/clock.ts";
 import { startTrace, type TraceStart } from "../../kernel/traces.ts";
 import type { Admission, Caller } from "../admission/message.ts";
 import type { EmbeddingFacts } from "../models/model.ts";

@@ -9,10 +9,9 @@
  * How much usage is charged is not decided here: callers pass it (call/charged-usage.ts).
  */
 import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock, StopSignal } from "../../kernel/clock.ts";
 import type { EndingCode } from "../../kernel/errors.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
-import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
 import type { Reservation } from "../credit/reservation.ts";

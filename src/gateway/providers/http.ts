@@ -7,10 +7,9 @@
  * Retries are not made here (api/call/attempts.ts).
  */
 import type { Reservation } from "../credit/reservation.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock, StopSignal } from "../../kernel/clock.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord, Route } from "../models/model.ts";
 import { assembledAnswer, beginsEvents } from "./transport/other-forms.ts";

@@ -8,7 +8,7 @@ import {
 import type { CallRoute } from "../../../src/gateway/api/call/attempts.ts";
 import { dispatch, type DispatchOptions } from "../../../src/gateway/api/call/dispatch.ts";
 import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
-import { StopSignal } from "../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../src/kernel/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { candidate } from "../providers/candidates.ts";
 import { drainSlotIn } from "../providers/open-relay.ts";

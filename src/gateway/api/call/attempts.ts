@@ -8,8 +8,7 @@
  * provider's words may be the client's in part, so a request that gives no thoughts back is not sent again for them.
  * There is one retry at most, since each call may be billed.
  */
-import type { Clock } from "../../../kernel/clock.ts";
-import { StopSignal } from "../../../kernel/stop-signal.ts";
+import { type Clock, StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { type Candidate, sharesCredential } from "../../models/candidate.ts";

@@ -5,8 +5,7 @@
  * A client that leaves before there is anything to send ends the call only where that saves money. A whole answer is waited for, since its
  * provider bills it anyway. A stream is waited for only if and as long as it would be drained (answer/drains.ts), and aborted otherwise.
  */
-import type { Clock } from "../../../kernel/clock.ts";
-import type { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { Clock, StopSignal } from "../../../kernel/clock.ts";
 import { firstEventMsMax } from "../../limits.ts";
 import type { Candidate } from "../../models/candidate.ts";
 import { type ProviderEventStream, UpstreamFailure, type EventReceiver } from "../../providers/provider.ts";

@@ -6,7 +6,7 @@
  */
 import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import type { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { RouteHealth } from "../../models/route-health.ts";
 import type { Candidate } from "../../models/candidate.ts";

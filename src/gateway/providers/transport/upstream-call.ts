@@ -7,10 +7,9 @@
  */
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
-import type { Clock } from "../../../kernel/clock.ts";
+import { type Clock, sharedTimerOf, type TimerListener } from "../../../kernel/clock.ts";
 import { UpstreamFailure, OversizedAnswer } from "../provider.ts";
-import { GatheredBytes } from "../../../http/gathered-bytes.ts";
-import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
+import { GatheredBytes } from "../../../http/body.ts";
 import {
   StaleConnectionError,
   type Body,

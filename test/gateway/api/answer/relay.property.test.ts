@@ -5,7 +5,7 @@ import { webStream } from "../../../../src/gateway/api/answer/client-stream.ts";
 import { DrainLimit } from "../../../../src/gateway/api/answer/drains.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/answer/relay.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeEvents } from "../../../support/providers/fake-events.ts";
 import { drainSlotIn } from "../../../support/providers/open-relay.ts";
