@@ -19,12 +19,12 @@ import type { Endpoint, RouteAttempt } from "../field-parts.ts";
 import type { Progress } from "../journal/progress.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { type OwedRoute, owedPrices } from "../journal/spool-line.ts";
-import { chargeOf } from "../metering/booking.ts";
+import { chargeOf } from "../metering/settle.ts";
 import type { ReportedUsage, Usage, Prices, Route } from "../models/model.ts";
 import { tieredCost } from "../models/price.ts";
 import type { Candidate } from "../models/candidate.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
-import type { Attempt } from "./call/attempts.ts";
+import type { Attempt } from "./call/dispatch.ts";
 import { noUsage } from "./call/charged-usage.ts";
 import type { Gateway } from "./gateway.ts";
 

@@ -1,8 +1,12 @@
 /**
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the release of
  * holds. A repetition after a crash finds its charge and only pushes again.
- * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no hold; its
- * gateway makes the block smaller after that push.
+ * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no
+ * hold; its gateway makes the block smaller after that push.
+ * The effect on the books is computed before any row is written (`bookingOf`): rows, one entry for each workspace, sums of months and
+ * budgets. It is pure, so the simulation and the database book by the same code. A charge is the exact cost, rounded once, and at most the
+ * reservation and the balance. What is above that is the excess, which the service bears. A generation that is charged already changes
+ * nothing, but a true charge replaces an end that was unknown or expired.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
@@ -73,20 +77,7 @@ export function oncePerGeneration(settlements: Settlement[]): Settlement[] {
   return [...chosen.values()].toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
 }
 
-/**
- * The effect of a set of charges on the books, computed before any row is written: rows, one entry for each workspace, sums of months and
- * budgets. It is pure, so the simulation and the database book by the same code.
- * A charge is the exact cost, rounded once, and at most the reservation and the balance. What is above that is the excess, which the
- * service bears. A generation that is charged already changes nothing, but a true charge replaces an end that was unknown or expired.
- */
-
-
-
-
-
-
-
-
+// The books
 
 /** The end of a workspace's chain. */
 export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
