@@ -18,7 +18,7 @@ import {
   type FinishReason,
 } from "../../providers/provider.ts";
 import { finalReason, strongerReason } from "../../providers/wire/answers.ts";
-import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
+import type { CreateStream, TextSink, TextSource } from "./response.ts";
 import type { DrainSlot } from "./drains.ts";
 import { commentLine, type ChunkWriter, doneLine, errorLine } from "./answer-format.ts";
 import { type BilledUsage, logprobsBody } from "./answer.ts";

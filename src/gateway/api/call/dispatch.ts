@@ -1,16 +1,31 @@
 /**
- * Gets an answer to an admitted request: a whole answer, a stream whose first event has arrived, or a failure. A client that streams waits
- * at most 15 seconds for a first byte; then its stream begins without the provider, and whatever the provider answers, even a failure,
- * becomes an event.
- * A client that leaves before there is anything to send ends the call only where that saves money. A whole answer is waited for, since its
- * provider bills it anyway. A stream is waited for only if and as long as it would be drained (answer/drains.ts), and aborted otherwise.
+ * Gets an answer to an admitted request: a whole answer, a stream whose first event has arrived, or a failure. Nothing has reached the
+ * client yet, so the answer of a second call is as good as the first; only the answer that is served is charged.
+ * There is one retry at most, since each call may be billed, and only where it may help. It goes to the same route or to another candidate,
+ * depending on whom the failure concerns (`nextCandidate`). If the transport sends a request again because a kept connection closed, that
+ * is the retry. A request whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its
+ * conversation; one that gives no thoughts back does not, because a provider's words may be the client's in part.
+ * A client that streams waits at most 15 seconds for a first byte; then its stream begins without the provider, and whatever the provider
+ * answers, even a failure, becomes an event. A client that leaves before there is anything to send ends the call only where that saves
+ * money: a whole answer is waited for, since its provider bills it anyway, a stream only if and as long as it would be drained
+ * (answer/drains.ts).
  */
 import { type Clock, StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import { firstEventMsMax } from "../../limits.ts";
 import { type Candidate, sharesCredential } from "../../models/candidate.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import { type ProviderEventStream, UpstreamFailure, type EventReceiver, type WholeAnswer, type ChatBody, type ProviderAnswer, type ProviderCall, isGivenUp, type ProviderEvent } from "../../providers/provider.ts";
+import {
+  type ProviderEventStream,
+  UpstreamFailure,
+  type EventReceiver,
+  type WholeAnswer,
+  type ChatBody,
+  type ProviderAnswer,
+  type ProviderCall,
+  isGivenUp,
+  type ProviderEvent,
+} from "../../providers/provider.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import type { AcquireDrainSlot } from "../answer/drains.ts";
 import { mergeUsage } from "../answer/relay.ts";
@@ -171,24 +186,8 @@ function threw(error: unknown): { kind: "failed"; failure: UpstreamFailure } {
   return { kind: "failed", failure: new UpstreamFailure("upstream_error", "opening the stream threw", null, error) };
 }
 
-/**
- * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is as
- * good as the first; only the answer that is served is charged. A stream counts as an answer once its first event with content has arrived:
- * some providers send a role or a count before they fail.
- * The retry goes to the same route or to another candidate, depending on whom the failure concerns (`nextCandidate`). If the transport
- * sends a request again because a kept connection closed, that is the retry, and it stays on the same route.
- * A request whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its conversation. A
- * provider's words may be the client's in part, so a request that gives no thoughts back is not sent again for them.
- * There is one retry at most, since each call may be billed.
- */
-
-
-
-
-
-
-
-
+// The calls of one request. A stream counts as an answer once its first event with content has arrived: some providers send a role or
+// a count before they fail.
 
 export interface Attempt {
   candidate: Candidate;

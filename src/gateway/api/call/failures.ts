@@ -17,7 +17,7 @@ import { wireFormats } from "../../providers/registry.ts";
 import { provenPath, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
 import { Rejection } from "../../providers/rejection.ts";
 import type { CheckedChat } from "../request/chat-request.ts";
-import type { Attempt } from "./attempts.ts";
+import type { Attempt } from "./dispatch.ts";
 import type { SentCall } from "./charged-usage.ts";
 
 /** What a failure concerns. An open stream holds this in place of the request, which would keep the body in memory. */

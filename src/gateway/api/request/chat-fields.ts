@@ -1,7 +1,13 @@
 /**
- * Readers of the chat fields that have rules of their own: what they accept depends on the model, its routes or other fields of the
- * request. Fields without such rules are made from read-value.ts where the table names them (chat-fields.ts).
- * A bound that the model sets is checked here, before credit, so that the error names the field and not the provider's refusal of it.
+ * The fields of a request but `model` and `messages`: readers of those that have rules of their own, and the table of all.
+ * The table has every field of the official schema, in the schema's order
+ * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
+ * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it, so a field is added in one row.
+ * No field is dropped in silence. It is sent on, handled by the gateway, checked and kept (labels), or refused where it would change the
+ * answer, the retention or the price in a way that no provider here supports.
+ * What a reader accepts may depend on the model, its routes or other fields of the request. A bound that the model sets is checked here,
+ * before credit, so that the error names the field and not the provider's refusal of it. The readers are above the table because it is built
+ * when the module loads.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json.ts";
@@ -9,8 +15,37 @@ import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts"
 import { temperatureMax } from "../../limits.ts";
 import { type Model, reasoningEfforts } from "../../models/model.ts";
 import { wireFormats } from "../../providers/registry.ts";
-import { textContent, cacheControl, legacyFunctionChoice, legacyFunctions, parallelToolCalls, toolChoice, tools } from "./chat-parts.ts";
-import { anyObject, anyString, boolean, identifier, integerFrom, nullable, numberFrom, objectOf, oneOf, reader, readField, readInteger, required, type Field, type ReadContext, type Reader, checkOnly, added, omitIf, string } from "./read-value.ts";
+import {
+  textContent,
+  cacheControl,
+  legacyFunctionChoice,
+  legacyFunctions,
+  parallelToolCalls,
+  toolChoice,
+  tools,
+} from "./chat-parts.ts";
+import {
+  anyObject,
+  anyString,
+  boolean,
+  identifier,
+  integerFrom,
+  nullable,
+  numberFrom,
+  objectOf,
+  oneOf,
+  reader,
+  readField,
+  readInteger,
+  required,
+  type Field,
+  type ReadContext,
+  type Reader,
+  checkOnly,
+  added,
+  omitIf,
+  string,
+} from "./read-value.ts";
 import { supports, type SupportWord } from "./requested-model.ts";
 
 /** Refuses a field of the official schema that no model supports here: it would change the answer, the retention or the price. */
@@ -167,19 +202,7 @@ function outputLimit(model: Model | null): number {
   return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : Number.MAX_SAFE_INTEGER;
 }
 
-/**
- * The table of the request's fields: every field of the official schema but `model` and `messages`, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
- * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it, so a field is added in one row.
- * No field is dropped in silence. It is sent on, handled by the gateway, checked and kept (labels), or refused where it would change the
- * answer, the retention or the price in a way that no provider here supports.
- */
-
-
-
-
-
-
+// The table
 
 interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChatChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
-import { webStream } from "../../../../src/gateway/api/answer/client-stream.ts";
+import { webStream } from "../../../../src/gateway/api/answer/response.ts";
 import { DrainLimit } from "../../../../src/gateway/api/answer/drains.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/answer/relay.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";

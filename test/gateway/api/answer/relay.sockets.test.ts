@@ -2,8 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { ChatChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
-import { bunStream, type CreateStream, webStream } from "../../../../src/gateway/api/answer/client-stream.ts";
-import { streamHeaders } from "../../../../src/gateway/api/answer/headers.ts";
+import { bunStream, type CreateStream, webStream, streamHeaders } from "../../../../src/gateway/api/answer/response.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/answer/relay.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
 import { streamStallMsMax } from "../../../../src/gateway/limits.ts";
