@@ -27,7 +27,8 @@ import {
 } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
-import type { Post, ResponseHead } from "./transport/transport.ts";
+import type { ResponseHead } from "./transport/answer-reader.ts";
+import type { Post } from "./transport/transport.ts";
 
 export interface CallContext {
   clock: Clock;

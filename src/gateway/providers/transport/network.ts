@@ -13,7 +13,7 @@ import { connect as connectTls } from "node:tls";
 import { GatheredBytes } from "../../../http/body.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { idleConnectionMsMax, idleConnectionsPerOrigin, staleConnectionMsMax, upstreamReadAheadBytesMax } from "../../limits.ts";
-import { AnswerReader, ConnectionClosedError, type AnswerParts } from "./answer-reader.ts";
+import { AnswerReader, ConnectionClosedError, type AnswerParts, type ResponseHead } from "./answer-reader.ts";
 import {
   type Post,
   type PostOptions,
@@ -21,7 +21,6 @@ import {
   type TransportCall,
   StaleConnectionError,
   type BytesReceiver,
-  type ResponseHead,
 } from "./transport.ts";
 
 const networks = new WeakMap<Clock, Network>();

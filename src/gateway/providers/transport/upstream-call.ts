@@ -14,12 +14,12 @@ import {
   StaleConnectionError,
   type Body,
   type BytesReceiver,
-  type ResponseHead,
   type Post,
   type PostOptions,
   type Transport,
   type TransportCall,
 } from "./transport.ts";
+import type { ResponseHead } from "./answer-reader.ts";
 
 /** Milliseconds. */
 export interface ProviderClocks {
