@@ -9,7 +9,7 @@ import type { KeyId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import { type CreateStream, streamFor } from "./answer/client-stream.ts";
+import { type CreateStream, streamFor } from "./answer/response.ts";
 import { authenticateMember } from "./authenticate.ts";
 import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";

@@ -1,7 +1,7 @@
 /** What an endpoint with a form of its own gets of an accepted request, and what its client and the log get of it. */
 import { expect, test } from "bun:test";
 import type { AnswerFormat, StreamFacts, WholeFacts } from "../../../src/gateway/api/answer/answer-format.ts";
-import { webStream } from "../../../src/gateway/api/answer/client-stream.ts";
+import { webStream } from "../../../src/gateway/api/answer/response.ts";
 import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
 import { UnpaidWork } from "../../../src/gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../../../src/gateway/api/gateway.ts";

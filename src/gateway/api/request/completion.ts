@@ -11,8 +11,7 @@ import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts"
 import { completionTokensDefault } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
 import { completionFormat } from "../answer/answer-format.ts";
-import { chatFields, type ChatField } from "./chat-fields.ts";
-import { acceptOnly, maxTokens, notSupported } from "./chat-options.ts";
+import { chatFields, type ChatField, acceptOnly, maxTokens, notSupported } from "./chat-fields.ts";
 import { checkRequest, tableFormat, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
 import { nullable } from "./read-value.ts";
 

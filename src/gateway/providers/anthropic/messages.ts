@@ -8,8 +8,7 @@ import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
-import { ToolUseIds } from "../wire/tool-use-ids.ts";
-import { continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
+import { ToolUseIds, continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 
 export interface Conversation {

@@ -6,12 +6,11 @@
  */
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
-import { ToolUseIds } from "../wire/tool-use-ids.ts";
+import { ToolUseIds, fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { readIdWithReasoning } from "./answer.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 
 /** See `WireFormat.addedBytes`. */
 export function responsesAddedBytes(chat: ChatBody): number {

@@ -1,12 +1,12 @@
 /**
  * What several formats do alike in a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
- * bytes that an encoding adds, the refusal of fields, cache breakpoints, and which message a part of a turn came from.
+ * bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a part of a turn came from.
  * A conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
  * Only hints, such as an effort that the model does not take, give way.
  */
 import { Buffer } from "node:buffer";
-import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
+import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 import type { ChatMessage, ChatBody, UnsupportedField } from "../provider.ts";
 import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
 
@@ -204,4 +204,45 @@ function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
     return turn === null ? [] : [{ message, index, turn }];
   });
   return { sent: turnsOf(messages), made };
+}
+
+/**
+ * The ids of a conversation's calls in the form that an API accepts, and each id only once. Some providers number the calls of each
+ * answer from 0, so that a conversation repeats an id: the results of a repeated id go to its calls in their order.
+ */
+export class ToolUseIds {
+  readonly #used = new Set<string>();
+  /** By the client's id. */
+  readonly #calls = new Map<string, SameId>();
+  readonly #formed: (id: string) => string;
+
+  /** @param formed returns what is sent for an id; what it has returned stays the same */
+  constructor(formed: (id: string) => string) {
+    this.#formed = formed;
+  }
+
+  ofCall(id: string): string {
+    const calls = this.#calls.get(id) ?? { count: 0, waiting: [], last: "" };
+    this.#calls.set(id, calls);
+    const plain = this.#formed(id);
+    calls.last = plain;
+    calls.count++;
+    while (this.#used.has(calls.last)) calls.last = this.#formed(`${plain}_${++calls.count}`);
+    this.#used.add(calls.last);
+    calls.waiting.push(calls.last);
+    return calls.last;
+  }
+
+  /** The id of the call whose result comes next. */
+  ofResult(id: string): string {
+    const calls = this.#calls.get(id);
+    return calls?.waiting.shift() ?? calls?.last ?? this.#formed(id);
+  }
+}
+
+interface SameId {
+  count: number;
+  /** The calls without a result yet. */
+  waiting: string[];
+  last: string;
 }

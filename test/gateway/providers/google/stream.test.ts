@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { google } from "../../../../src/gateway/providers/registry.ts";
-import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
+import { EventParser } from "../../../../src/gateway/providers/transport/events.ts";
 import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/providers/call.ts";
 import { googleChat, googleError } from "../../../support/providers/google-answers.ts";
 import { aRoute } from "../../../support/providers/models.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { generationHeaders, retryHeaders, streamHeaders, windowHeaders } from "../../../../src/gateway/api/answer/headers.ts";
+import { generationHeaders, retryHeaders, streamHeaders, windowHeaders } from "../../../../src/gateway/api/answer/response.ts";
 
 describe("retryHeaders", () => {
   test.each([
