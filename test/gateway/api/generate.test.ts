@@ -48,7 +48,10 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
     return reply instanceof UpstreamFailure ? Promise.reject(reply) : Promise.resolve(reply);
   };
   const gateway = {
-    ...{ journal, call, clock, log: silentLog },
+    journal,
+    call,
+    clock,
+    log: silentLog,
     admission: { release() {} },
     models: { find: () => model, usableRoutes: ({ routes }: typeof model) => ({ routes }) },
     health: { recordAnswer() {}, recordFailure() {} },
@@ -66,8 +69,12 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
       told.push(facts);
       const line = (name: string) => () => `${name}\n`;
       return {
-        ...{ begin: line("begin"), delta: line("delta"), thought: line("thought"), keepAlive: "\n" },
-        ...{ complete: line("complete"), fail: line("fail") },
+        begin: line("begin"),
+        delta: line("delta"),
+        thought: line("thought"),
+        keepAlive: "\n",
+        complete: line("complete"),
+        fail: line("fail"),
       };
     },
     errors: { response: ({ code }, headers, request) => Response.json({ code, request }, { status: 502, headers }) },
@@ -75,7 +82,10 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
   };
   const held = reservation();
   const admitted = {
-    ...{ reservation: held, decision: { askedAt: 0, decidedAt: 0 }, fingerprint: "f0", priced: null },
+    reservation: held,
+    decision: { askedAt: 0, decidedAt: 0 },
+    fingerprint: "f0",
+    priced: null,
     window: { limit: 60, remaining: 59, resetMs: 1_000 },
   };
   const caller = { hash: "h", record: keyRecord({ fallbacks: false }) };

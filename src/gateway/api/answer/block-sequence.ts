@@ -8,7 +8,7 @@
 import type { ThoughtEvent, WholeAnswer } from "../../providers/provider.ts";
 import { asArray, asObject, asText, WholeObject, type JsonObject } from "../../providers/wire/json.ts";
 
-export type Block =
+export type AnswerBlock =
   | { kind: "text" | "refusal"; text: string }
   /** `seal` is known when the block closes; see `Thought`. */
   | { kind: "thinking"; text: string; seal: string; redacted: boolean }
@@ -17,11 +17,11 @@ export type Block =
 
 export interface BlockReceiver {
   /** A block begins. It may be a redacted thought, which gets no text. */
-  opened(block: Block, index: number): void;
+  opened(block: AnswerBlock, index: number): void;
   /** @param text more of the block's text, never empty */
-  more(block: Block, index: number, text: string): void;
+  more(block: AnswerBlock, index: number, text: string): void;
   /** The block is whole. Its text is in it if the sequence keeps texts. */
-  closed(block: Block, index: number): void;
+  closed(block: AnswerBlock, index: number): void;
 }
 
 /** What is written at once, or waits. What follows it there and is of the same text or call is joined to it. */
@@ -43,7 +43,7 @@ interface CallPart {
 }
 
 interface Open {
-  block: Block;
+  block: AnswerBlock;
   /** null: the block is no call. */
   call: CallPart | null;
   written: WholeObject;
@@ -197,7 +197,7 @@ export class BlockSequence {
     this.#close();
   }
 
-  #begin(block: Block, call: CallPart | null): void {
+  #begin(block: AnswerBlock, call: CallPart | null): void {
     this.#close();
     this.#open = { block, call, written: new WholeObject() };
     if (this.#keepsTexts) this.#held += partCharacters;
@@ -225,8 +225,8 @@ export class BlockSequence {
 }
 
 /** The blocks of a whole answer in the model's order, or else as a message has them: reasoning, text, refusal, calls. */
-export function blocksOf({ message, pieces }: Pick<WholeAnswer, "message" | "pieces">): Block[] {
-  const blocks: Block[] = [];
+export function answerBlocks({ message, pieces }: Pick<WholeAnswer, "message" | "pieces">): AnswerBlock[] {
+  const blocks: AnswerBlock[] = [];
   const sequence = new BlockSequence(
     { opened() {}, more() {}, closed: (block) => void blocks.push(block) },
     { keepsTexts: true },

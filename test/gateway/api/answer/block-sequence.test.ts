@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BlockSequence, blocksOf, type Block } from "../../../../src/gateway/api/answer/block-sequence.ts";
+import { BlockSequence, answerBlocks, type AnswerBlock } from "../../../../src/gateway/api/answer/block-sequence.ts";
 import type { AnswerPiece } from "../../../../src/gateway/providers/provider.ts";
 
 type Feed = (sequence: BlockSequence) => void;
@@ -8,7 +8,7 @@ type Feed = (sequence: BlockSequence) => void;
 /** What the receiver gets, in short, and the closed blocks. */
 function run(feed: Feed, { keepsTexts = true } = {}) {
   const calls: string[] = [];
-  const blocks: Block[] = [];
+  const blocks: AnswerBlock[] = [];
   const sequence = new BlockSequence(
     {
       opened: ({ kind }, index) => void calls.push(`open ${index} ${kind}`),
@@ -34,14 +34,14 @@ const begun = (index: number, name: string, text = "") => ({
   tool_calls: [{ index, id: `call_${name}`, type: "function", function: { name, arguments: text } }],
 });
 const argued = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] });
-const called = (name: string, text: string): Extract<Block, { kind: "call" }> => ({
+const called = (name: string, text: string): Extract<AnswerBlock, { kind: "call" }> => ({
   kind: "call",
   id: `call_${name}`,
   name,
   custom: false,
   text,
 });
-const thinking = (text: string, seal = "", redacted = false): Block => ({ kind: "thinking", text, seal, redacted });
+const thinking = (text: string, seal = "", redacted = false): AnswerBlock => ({ kind: "thinking", text, seal, redacted });
 
 describe("an answer in order", () => {
   test("is written piece by piece, one block after another", () => {
@@ -55,11 +55,13 @@ describe("an answer in order", () => {
       sequence.delta(argued(0, "{"));
       sequence.delta(argued(0, "}"));
     });
-    expect(calls).toEqual([
-      ...["open 0 thinking", "more 0 hm", "close 0"],
-      ...["open 1 text", "more 1 He", "more 1 llo", "close 1"],
-      ...["open 2 call", "more 2 {", "more 2 }", "close 2"],
-    ]);
+    expect(calls).toEqual(
+      [
+        ["open 0 thinking", "more 0 hm", "close 0"],
+        ["open 1 text", "more 1 He", "more 1 llo", "close 1"],
+        ["open 2 call", "more 2 {", "more 2 }", "close 2"],
+      ].flat(),
+    );
     expect(blocks).toEqual([thinking("hm", "S"), { kind: "text", text: "Hello" }, called("a", "{}")]);
   });
 
@@ -69,11 +71,13 @@ describe("an answer in order", () => {
       sequence.delta({ content: "and" });
       sequence.delta(begun(1, "b", "{}"));
     });
-    expect(calls).toEqual([
-      ...["open 0 call", "more 0 {}", "close 0"],
-      ...["open 1 text", "more 1 and", "close 1"],
-      ...["open 2 call", "more 2 {}"],
-    ]);
+    expect(calls).toEqual(
+      [
+        ["open 0 call", "more 0 {}", "close 0"],
+        ["open 1 text", "more 1 and", "close 1"],
+        ["open 2 call", "more 2 {}"],
+      ].flat(),
+    );
   });
 
   test("parts text, refusal and thinking, and goes on with the same kind", () => {
@@ -110,10 +114,12 @@ describe("calls that are mixed up", () => {
       sequence.delta(argued(0, "1}"));
     });
     expect(blocks).toEqual([called("a", '{"q":1}'), called("b", "{}")]);
-    expect(calls).toEqual([
-      ...["open 0 call", 'more 0 {"q":', "more 0 1}", "close 0"],
-      ...["open 1 call", "more 1 {}", "close 1"],
-    ]);
+    expect(calls).toEqual(
+      [
+        ["open 0 call", 'more 0 {"q":', "more 0 1}", "close 0"],
+        ["open 1 call", "more 1 {}", "close 1"],
+      ].flat(),
+    );
   });
 
   test("let all wait that is behind a call whose arguments come at the end", () => {
@@ -126,11 +132,13 @@ describe("calls that are mixed up", () => {
     });
     expect(calls).toEqual(["open 0 call"]);
     sequence.delta(argued(3, "{}"));
-    expect(calls.slice(1)).toEqual([
-      ...["more 0 {}", "close 0"],
-      ...["open 1 text", "more 1 wait", "close 1"],
-      ...["open 2 thinking", "more 2 hm", "close 2"],
-    ]);
+    expect(calls.slice(1)).toEqual(
+      [
+        ["more 0 {}", "close 0"],
+        ["open 1 text", "more 1 wait", "close 1"],
+        ["open 2 thinking", "more 2 hm", "close 2"],
+      ].flat(),
+    );
   });
 
   test("are written at the end although their arguments are cut", () => {
@@ -253,7 +261,12 @@ describe("a whole answer", () => {
   };
 
   test("has reasoning, text and calls if its pieces are unknown", () => {
-    expect(blocksOf({ message })).toEqual([thinking("hm"), { kind: "text", text: "Hello" }, called("a", "{"), called("b", "{}")]);
+    expect(answerBlocks({ message })).toEqual([
+      thinking("hm"),
+      { kind: "text", text: "Hello" },
+      called("a", "{"),
+      called("b", "{}"),
+    ]);
   });
 
   test("has the order of its pieces", () => {
@@ -263,7 +276,7 @@ describe("a whole answer", () => {
       { kind: "thought", seal: "S", redacted: false },
       { kind: "delta", delta: begun(0, "a", "{}"), finishReason: null },
     ];
-    expect(blocksOf({ message, pieces })).toEqual([{ kind: "text", text: "Hello" }, thinking("hm", "S"), called("a", "{}")]);
+    expect(answerBlocks({ message, pieces })).toEqual([{ kind: "text", text: "Hello" }, thinking("hm", "S"), called("a", "{}")]);
   });
 });
 
