@@ -14,7 +14,6 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let admin: Browser;
-  let member: Browser;
   let workspace: string;
   const keys: string[] = [];
   beforeAll(async () => {
@@ -26,7 +25,6 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
       (await world.control.key("acme", { name: "job", owner: "admin@acme" })).id,
     );
     admin = await world.signIn("admin@acme");
-    member = await world.signIn("member@acme");
     await book(database.sql, ...charges());
     await rollUpUsage({ sql: database.sql, clock: new ManualClock(Date.parse("2026-11-01T04:30Z")) }, { rowsMax: 7 });
   });

@@ -27,7 +27,6 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
   let world: ConsoleWorld;
   const browsers: Record<"member" | "auditor" | "admin" | "operator", Browser> = Object.create(null);
   const ids: Record<"tiered" | "failed" | "other" | "stored", string> = Object.create(null);
-  let stranger: string;
 
   beforeAll(async () => {
     database = await open();
@@ -91,10 +90,6 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     };
     await book(database.sql, ...Object.values(settled));
     for (const [name, { generation }] of Object.entries(settled)) ids[name as keyof typeof ids] = generation;
-    const elsewhere = await world.control.workspace("other", "1");
-    const foreign = settlement({ workspace: elsewhere, key: (await world.control.key("other")).id });
-    await book(database.sql, foreign);
-    stranger = foreign.generation;
     await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
     const image = { type: "image_url", image_url: { url: "https://example.com/secret.png" } };
     const messages = [{ role: "user", content: [{ type: "text", text: prompt }, image] }];

@@ -118,4 +118,3 @@ test("another model of the same provider takes the conversation over, without th
     { tool_call_id: "call_1" },
   ]);
 });
-

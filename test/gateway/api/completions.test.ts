@@ -7,7 +7,6 @@ import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Customer } from "../../support/operator.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { chat } from "../../support/gateway/requests.ts";
-import { error } from "../../support/providers/stub-answers.ts";
 import { until } from "../../support/until.ts";
 
 let stub: ProviderStub;

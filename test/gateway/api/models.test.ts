@@ -36,4 +36,3 @@ describe("the list of models", () => {
     expect(() => modelBody(listing(false), "acme/one")).toThrow("cannot be read");
   });
 });
-

@@ -141,7 +141,11 @@ describe("an invalid file is refused as a whole, with file, id and field in the 
     ["a negative price", priced({ input: "-1", output: "1" }), /prices_per_1m_usd\.input/],
     ["a price finer than a pico-USD a token", priced({ input: "0.0000001", output: "1" }), /prices_per_1m_usd\.input/],
     ["an entry without an id", { providers, models: { stub: [{} as never] } }, /models\/stub\.json: entry 0: id/],
-    ["an unknown provider", { models: { stub: [stubModel()] } }, /stub\.json: stub\/model: provider: there is no provider "stub"/],
+    [
+      "an unknown provider",
+      { models: { stub: [stubModel()] } },
+      /stub\.json: stub\/model: provider: there is no provider "stub"/,
+    ],
     ["an unknown provider among routes", one({ routes: [{ ...route, provider: "unknown" }] }), /there is no provider "unknown"/],
     [
       "an id in two files",
@@ -160,7 +164,11 @@ describe("an invalid file is refused as a whole, with file, id and field in the 
     ["tiers whose bounds do not ascend", one({ tiers: [tier(9), tier(9)] }), /tiers\.1\.above_input_tokens: is not above 9/],
     ["tiers without the prices below them", one({ routes: [{ ...route, tiers: [tier(9)] }] }), /tiers: need prices_per_1m_usd/],
     ["a tier above no token", one({ tiers: [tier(0)] }), /stub\/model: tiers\.0\.above_input_tokens/],
-    ["a tier without a price of output", one({ tiers: [{ above_input_tokens: 1, input: "1" }] }), /stub\/model: tiers\.0\.output/],
+    [
+      "a tier without a price of output",
+      one({ tiers: [{ above_input_tokens: 1, input: "1" }] }),
+      /stub\/model: tiers\.0\.output/,
+    ],
     ["an invalid base_url", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],
     ["an unknown format", { providers: [stubProvider({ format: "carrier-pigeon" as never })] }, /providers\.json: stub: format/],
   ];

@@ -68,4 +68,3 @@ test("tiers are listed with the model's prices, and with each of several routes"
   expect(routed).not.toHaveProperty("tiers");
   for (const one of [record, routed]) expect(Value.Check(ModelRecord, one)).toBe(true);
 });
-

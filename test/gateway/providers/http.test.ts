@@ -14,7 +14,7 @@ import {
 } from "../../support/providers/call.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";
-import { chat, completion, gzip, json, redirect, usageOf } from "../../support/providers/stub-answers.ts";
+import { chat, completion, gzip, json, redirect, text, usageOf } from "../../support/providers/stub-answers.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ base_url: provider.url });

@@ -1,8 +1,8 @@
-/** Every way to send a document, archive or record refuses wrong ones with a sentence, and stores nothing of them. */
+/** Every way to send a document or record refuses wrong ones with a sentence, and stores nothing of them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tarOf, zipOf } from "../../support/security/archives.ts";
+import { zipOf } from "../../support/security/archives.ts";
 import { objectOf } from "../../support/control.ts";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
@@ -79,20 +79,6 @@ describe("an SBOM that is", () => {
     });
   });
 });
-
-const lock = "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n";
-const archives: [string, Buffer][] = [
-  ["nothing", Buffer.alloc(0)],
-  ["a text", Buffer.from("hello, this is no archive")],
-  ["half a zip", zipOf([{ name: "go.mod", text: lock }]).subarray(0, 40)],
-  ["half a tar", tarOf([{ name: "go.mod", text: lock }]).subarray(0, 520)],
-  ["a tar without lock files", tarOf([{ name: "README.md", text: "Words" }])],
-  ["a zip that leaves its folder", zipOf([{ name: "../../go.mod", text: lock }])],
-  ["a tar that leaves its folder", tarOf([{ name: "/etc/go.mod", text: lock }])],
-  ["a zip bomb", zipOf([{ name: "go.mod", text: "0".repeat(60_000_000) }])],
-  ["an encrypted zip", zipOf([{ name: "go.mod", text: lock, encrypted: true }])],
-  ["a zip whose checksum is wrong", zipOf([{ name: "go.mod", text: lock, checksum: 1 }])],
-];
 
 describe("the command line", () => {
   test.each([

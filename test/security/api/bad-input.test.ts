@@ -7,6 +7,7 @@ import { jsonOf, problems, withoutTitles } from "../../support/described.ts";
 import type { PlatformStub } from "../repositories/stub.ts";
 import { lodash } from "../../support/security/security-world.ts";
 import { storedRows } from "../../support/servers/stored-rows.ts";
+import { toolsInputs } from "../../support/security/tools-inputs.ts";
 import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-workspaces.ts";
 
 let stage: TwoWorkspaces;

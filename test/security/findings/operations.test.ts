@@ -8,7 +8,6 @@ import { objectOf } from "../../support/control.ts";
 let stage: ToolsStage;
 let world: SecurityWorld;
 let auditor: string;
-let stranger: string;
 let project: string;
 let finding: string;
 
@@ -17,8 +16,6 @@ beforeAll(async () => {
   world = SecurityWorld.on(stage);
   auditor = await stage.key("admin@w");
   await stage.control.expect("PATCH", "/members/admin@w", { body: { workspace: "w", role: "auditor" } });
-  await stage.control.workspace("other");
-  stranger = (await stage.control.key("other", { kind: "tools", owner: "member@other" })).key;
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {

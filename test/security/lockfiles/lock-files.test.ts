@@ -27,7 +27,11 @@ const refusals: [path: string, text: string | Uint8Array, reason: unknown][] = [
   ["package-lock.json", "[".repeat(1_000), expect.stringContaining("nested deeper than 128 levels")],
   ["package-lock.json", "  \n", "is empty"],
   ["package-lock.json", new Uint8Array([0x7b, 0xff, 0x7d]), "is not valid UTF-8"],
-  ["package-lock.json", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", expect.stringContaining("Git LFS")],
+  [
+    "package-lock.json",
+    "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+    expect.stringContaining("Git LFS"),
+  ],
   ["pnpm-lock.yaml", "lockfileVersion: 4.0\n", 'lockfileVersion: is "4.0"; 5 to 9 are read'],
   ["pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters:\n  .: text\n", 'importers["."]: is no mapping'],
   ["pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters: [\n", expect.stringContaining("cannot be read as YAML")],
@@ -58,9 +62,17 @@ const refusals: [path: string, text: string | Uint8Array, reason: unknown][] = [
   ["Gemfile.lock", "GEM\n  specs:\n    a 1.0\n", expect.stringContaining('line 3: is "a 1.0"')],
   ["Gemfile.lock", "GEM\n<<<<<<< HEAD\n", "line 2: is the mark of a merge that is not resolved"],
   ["packages.lock.json", '{"version": 3}', "version: is 3; 1 and 2 are read"],
-  ["packages.lock.json", '{"version": 1, "dependencies": {"net6.0": {"A": {"type": "Direct"}}}}', 'dependencies["net6.0"]["A"].resolved: is missing'],
+  [
+    "packages.lock.json",
+    '{"version": 1, "dependencies": {"net6.0": {"A": {"type": "Direct"}}}}',
+    'dependencies["net6.0"]["A"].resolved: is missing',
+  ],
   ["packages.config", '<packages><package id="a"/></packages>', "<package> 1: has no id or no version"],
-  ["project.assets.json", '{"version": 3, "targets": {"net8.0": {"A": {}}}}', 'targets["net8.0"]["A"]: is no library "name/version"'],
+  [
+    "project.assets.json",
+    '{"version": 3, "targets": {"net8.0": {"A": {}}}}',
+    'targets["net8.0"]["A"]: is no library "name/version"',
+  ],
   ["pom.xml", `<project ${attributes}/>`, expect.stringContaining("too many attributes")],
 ];
 

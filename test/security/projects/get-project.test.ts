@@ -18,16 +18,29 @@ describe.each(oneDatabase)("a project on $name", ({ open }) => {
       const data = await stage.api.data("get_project", { project_id: stage.project });
       const known = { match: { state: "known", reason: null } };
       const notMatched = (reason: string) => ({ ecosystem: null, match: { state: "not_matched", reason } });
+      const shown = {
+        type: "library",
+        licenses: [],
+        ecosystem: "npm",
+        scope: null,
+        relation: "unknown",
+        path: [],
+        vulnerabilities: 0,
+      };
       const row = (name: string, version: string | null, purl: string | null, more: object = {}) => ({
-        ...{ type: "library", licenses: [], ecosystem: "npm", scope: null, name, version, purl },
-        ...{ relation: "unknown", path: [], vulnerabilities: 0 },
+        ...shown,
+        name,
+        version,
+        purl,
         match: expect.objectContaining({ state: "unknown", reason: expect.any(String) }),
         ...more,
       });
       const items = [
         row("express", "4.0.0", "pkg:npm/express@4.0.0", { ...known, relation: "direct", path: ["shop", "express"] }),
         row("lodash", "4.17.20", "pkg:npm/lodash@4.17.20", {
-          ...{ ...known, relation: "transitive", path: ["shop", "express", "lodash"] },
+          ...known,
+          relation: "transitive",
+          path: ["shop", "express", "lodash"],
           vulnerabilities: 1,
         }),
         row("lodash", "latest", "pkg:npm/lodash@latest"),

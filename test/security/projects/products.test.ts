@@ -62,11 +62,12 @@ describe.each(oneDatabase)("products on $name", ({ open }) => {
       expect(theirs["id"]).not.toBe(created["id"]);
     });
 
-    test.each([
-      [{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`],
-    ])("are not created from %j", async (body, sentence) => {
-      expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);
-    });
+    test.each([[{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`]])(
+      "are not created from %j",
+      async (body, sentence) => {
+        expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);
+      },
+    );
 
     test("of another workspace are not listed", async () => {
       const data = await stage.api.data("list_products", {}, { key: stage.theirs });

@@ -20,13 +20,11 @@ describe.each(oneDatabase)("stored SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspace: string;
-  let other: string;
   let waiting = 0;
   beforeAll(async () => {
     database = await open();
     control = new Control(database.sql);
     workspace = await control.workspace("w");
-    other = await control.workspace("other");
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 

@@ -24,4 +24,3 @@ test("windowHeaders has the limit, the remaining requests, and the wait in the o
   const reset = (resetMs: number) => windowHeaders({ limit: 1, remaining: 0, resetMs })["x-ratelimit-reset-requests"];
   expect([0, 120, 999.5, 59_500].map(reset)).toEqual(["0ms", "120ms", "1s", "59.5s"]);
 });
-

@@ -8,7 +8,7 @@ import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
-import { answer, failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
+import { failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
 const never = new Promise<ProviderAnswer>(() => {});

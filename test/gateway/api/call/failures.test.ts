@@ -18,7 +18,7 @@ import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { rejectionCauses, Rejection } from "../../../../src/gateway/providers/rejection.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
-import { failure, given } from "../../../support/gateway/given-dispatch.ts";
+import { given } from "../../../support/gateway/given-dispatch.ts";
 import { body, bounded, rejected } from "../../../support/gateway/rejected.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 

@@ -24,13 +24,18 @@ function casesOf(format: string): RejectionCase[] {
 
 describe.each(["openai", "anthropic", "google"] as const)("an error of the format %s", (format) => {
   test.each(casesOf(format))("$name", ({ error, why, param, sent }) => {
-    const refused = rejected(format, error, { sent: sent === "unbounded" ? unbounded : bounded, status: format === "openai" ? 422 : 400 });
+    const refused = rejected(format, error, {
+      sent: sent === "unbounded" ? unbounded : bounded,
+      status: format === "openai" ? 422 : 400,
+    });
     expect<unknown>([refused.why, refused.param]).toEqual([why, param]);
   });
 });
 
 test("the field of a violation of Google's comes before those of the text, and the error may be in a list", () => {
-  const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "generation_config.stop_sequences[0]" }] }];
+  const details = [
+    { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "generation_config.stop_sequences[0]" }] },
+  ];
   const refused = rejected("google", [{ error: { code: 400, message: "Invalid value", status: "INVALID_ARGUMENT", details } }]);
   expect(refused.param).toBe("stop[0]");
 });

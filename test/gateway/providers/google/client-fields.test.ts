@@ -102,4 +102,3 @@ describe("what it has a place for passes", () => {
     expect(refusal(fields)).toBeNull();
   });
 });
-

@@ -4,7 +4,6 @@ import { callStream, callWhole, readAll, testKey } from "../../../support/provid
 import { googleChat } from "../../../support/providers/google-answers.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 import { startProviderStub } from "../../../support/providers/provider-stub.ts";
-import { stream } from "../../../support/providers/stub-answers.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ format: "google", base_url: provider.url });

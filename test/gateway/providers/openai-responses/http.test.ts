@@ -16,11 +16,6 @@ beforeAll(async () => {
 beforeEach(() => provider.answer(response("Hello there")));
 afterAll(() => provider[Symbol.asyncDispose]());
 
-const failed = (code: string) => ({
-  type: "response.failed",
-  response: { status: "failed", error: { code, message: "x" }, output: [] },
-});
-
 describe("over HTTP", () => {
   test("a call carries our key, and a whole answer arrives with its token counts", async () => {
     const answer = await callWhole({ route });

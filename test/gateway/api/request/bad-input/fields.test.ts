@@ -78,4 +78,3 @@ describe("a model id that is not in the catalog", () => {
     expect(response.headers.has("x-evil")).toBe(false);
   });
 });
-
