@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ProbeAnswer } from "../../src/connectors/connections/probe.ts";
 import { publishVendors } from "../connectors/connections/vendors.ts";
-import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -96,20 +95,6 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
       at("/connections"),
     );
     expect((await world.get(at(path), admin)).status).toBe(404);
-  });
-
-  test("credentials are replaced, and a connection is deleted, only after a sign-in of the last hour", async () => {
-    const path = await saved();
-    const left = await world.signIn("admin@acme");
-    world.control.clock.advance(recentSignInMs);
-    expect((await world.get(at(path), left)).text).toContain("To replace the credentials, sign in again");
-    const answers = [
-      await world.post(at(path), { action: "replace", okta_domain: "a.okta.com", api_token: "x" }, left),
-      await world.post(at(path), { action: "delete" }, left),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    admin = await world.signIn("admin@acme");
-    expect((await world.get(at(path), admin)).status).toBe(200);
   });
 
   test.each(["member", "auditor"])("a %s sees connections, and no form", async (role) => {
