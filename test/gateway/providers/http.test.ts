@@ -98,15 +98,6 @@ describe("a call needs a reservation", () => {
 });
 
 describe("a whole answer", () => {
-  test("is decoded with its usage", async () => {
-    provider.answer(chat("Hello there"));
-    expect(await callWhole({ route })).toMatchObject({
-      message: { role: "assistant", content: "Hello there", refusal: null },
-      finishReason: "stop",
-      usage,
-    });
-  });
-
   test("that has another status of success is upstream_error", async () => {
     provider.answer(json(completion({ role: "assistant", content: "x" }), 202));
     expect((await failureOf(callWhole({ route }))).code).toBe("upstream_error");

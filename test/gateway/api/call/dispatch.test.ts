@@ -35,13 +35,6 @@ describe("the retry", () => {
     expect(calls).toBe(1);
   });
 
-  test("dispatch retries once, answers the second failure, and reports both", async () => {
-    const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
-    expect(await outcome).toMatchObject({ kind: "failed", candidate: second, failure: { code: "upstream_auth" } });
-    expect((await outcome).failed.map((one) => one.candidate.route.provider.id)).toEqual(["first", "second"]);
-    expect(called).toEqual(["first", "second"]);
-  });
-
   const refused = failure("upstream_rejected");
   refused.isOfThoughts = true;
   const call = (id: string) => ({ id, type: "function", function: { name: "look_up", arguments: "{}" } });
