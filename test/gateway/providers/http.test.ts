@@ -14,7 +14,7 @@ import {
 } from "../../support/providers/call.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";
-import { chat, completion, gzip, json, redirect, text, usageOf } from "../../support/providers/stub-answers.ts";
+import { completion, gzip, json, redirect, text, usageOf } from "../../support/providers/stub-answers.ts";
 
 let provider = await startProviderStub();
 let route = aRoute({ base_url: provider.url });
@@ -24,8 +24,6 @@ beforeEach(async () => {
   route = aRoute({ base_url: provider.url });
 });
 afterAll(() => provider[Symbol.asyncDispose]());
-
-const usage = { promptTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
 
 describe("what a provider receives", () => {
   test("is our key, the generation's id and the output bound, without asking for compression", async () => {
