@@ -6,7 +6,7 @@ import { Fleet } from "../support/servers/fleet.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
-import { openaiResponsesAndChat, response, responseUsage, type ResponseOptions } from "../support/providers/responses-answers.ts";
+import { openaiResponsesAndChat, response, responseUsage } from "../support/providers/responses-answers.ts";
 import { stubKeyEnv, stubModel, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -117,24 +117,4 @@ test("another model of the same provider takes the conversation over, without th
     { tool_calls: [{ id: "call_1" }] },
     { tool_call_id: "call_1" },
   ]);
-});
-
-test.each<[string, ResponseOptions, object]>([
-  ["length", { incomplete: "max_output_tokens" }, { content: "It" }],
-  ["content_filter", { incomplete: "content_filter" }, { content: "It" }],
-])("an incomplete response finishes with %s, whole and streamed", async (reason, options, message) => {
-  for (const streamed of [false, true]) {
-    provider.answerOnce(response("It", options));
-    expect((await answered(streamed)).choices[0]).toMatchObject({ finish_reason: reason, message });
-  }
-});
-
-test.each([
-  [{ stop: "END" }, "stop"],
-  [{ max_tokens: 5 }, "max_tokens"],
-])("%j is refused by name, and the provider is not called", async (given, param) => {
-  const before = provider.calls.length;
-  const refused = await answered(false, given).catch((error: unknown) => error);
-  expect(refused).toMatchObject({ status: 400, param });
-  expect(provider.calls).toHaveLength(before);
 });

@@ -112,13 +112,6 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
   });
 
   test.each([
-    [{}, 'The field "url" is missing'],
-    [{ url: null }, 'The field "url" is null'],
-    [{ url: 7 }, 'The field "url" is 7'],
-    [{ url: "" }, 'The field "url" is ""'],
-    [{ url: `https://github.com/${"a".repeat(2_000)}` }, 'The field "url" is a text of'],
-    [{ url: "https://github.com/a/b", repository: "x" }, 'There is no field "repository"'],
-    [{ url: "https://github.com/a/b", project: "" }, 'The field "project" is ""'],
     [{ url: "acme/app" }, '"acme/app" is no address of a repository'],
     [{ url: "https://github.com/acme" }, "names no repository"],
     [{ url: "https://github.com/../.." }, "names no repository"],
@@ -153,12 +146,6 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
     const [row] = await stage.database
       .sql`SELECT count(*)::integer AS count FROM projects WHERE name IN ('acme/empty', 'acme/broken')`;
     expect(row?.["count"]).toBe(0);
-  });
-
-  test("is not for auditors", async () => {
-    const body = { workspace: "w", url: "https://github.com/acme/app" };
-    const refused = await stage.control.call("POST", "/repositories", { as: "auditor@w", body });
-    expect(refused).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
   });
 
   const upload = (body: Uint8Array, query: Record<string, string>) =>
