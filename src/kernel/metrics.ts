@@ -8,7 +8,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
 import type { Logger } from "./log.ts";
-import { TalliedHistogram, Tally } from "./tallied-histogram.ts";
 
 export const registry = new Registry();
 // The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
@@ -27,18 +26,18 @@ const requestsTotal = new Counter({
   collect: countAnswered,
 });
 
-const firstTokenSeconds = new TalliedHistogram({
+const firstTokenSeconds = new Histogram({
   name: "weir_first_token_seconds",
   help: "From admission to the first event of the provider",
-  label: "provider",
+  labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
 });
 
-const generationSeconds = new TalliedHistogram({
+const generationSeconds = new Histogram({
   name: "weir_generation_seconds",
   help: "From admission to the end of the answer",
-  label: "provider",
+  labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
 });
@@ -59,7 +58,7 @@ const admissionsTotal = new Counter({
   collect: countDecided,
 });
 
-const admissionSeconds = new TalliedHistogram({
+const admissionSeconds = new Histogram({
   name: "weir_admission_seconds",
   help: "From a request to admission to its decision",
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
@@ -68,6 +67,25 @@ const admissionSeconds = new TalliedHistogram({
 
 /** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
+
+/** Counts by two labels between scrapes, so that the library checks and hashes labels once a scrape. */
+class Tally<First, Second> {
+  readonly #counts = new Map<First, Map<Second, number>>();
+
+  add(first: First, second: Second): void {
+    const counts = this.#counts.get(first);
+    if (counts === undefined) this.#counts.set(first, new Map([[second, 1]]));
+    else counts.set(second, (counts.get(second) ?? 0) + 1);
+  }
+
+  /** The counts since the last call. */
+  drain(): [First, Second, number][] {
+    const drained: [First, Second, number][] = [];
+    for (const [first, counts] of this.#counts) for (const [second, count] of counts) drained.push([first, second, count]);
+    this.#counts.clear();
+    return drained;
+  }
+}
 
 /** Answers by code and status. */
 const answered = new Tally<string, number>();
@@ -97,8 +115,8 @@ const decided = new Tally<string, "">();
 
 export function measureGeneration({ provider, code, durationMs, firstTokenMs }: GenerationEnd): void {
   ended.add(provider, code ?? "none");
-  generationSeconds.count(durationMs / 1_000, provider);
-  if (firstTokenMs !== null) firstTokenSeconds.count(firstTokenMs / 1_000, provider);
+  generationSeconds.observe({ provider }, durationMs / 1_000);
+  if (firstTokenMs !== null) firstTokenSeconds.observe({ provider }, firstTokenMs / 1_000);
 }
 
 function countEnded(): void {
@@ -108,7 +126,7 @@ function countEnded(): void {
 /** @param outcome "admitted", or the code of the refusal */
 export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
   decided.add(outcome, "");
-  admissionSeconds.count(ms / 1_000);
+  admissionSeconds.observe(ms / 1_000);
 }
 
 function countDecided(): void {
