@@ -23,7 +23,6 @@ const requestsTotal = new Counter({
   help: "Answers of the inference API by status and error code",
   labelNames: ["status", "code"],
   registers,
-  collect: countAnswered,
 });
 
 const firstTokenSeconds = new Histogram({
@@ -47,7 +46,6 @@ const generationsTotal = new Counter({
   help: "Generations that ended in this gateway",
   labelNames: ["provider", "code"],
   registers,
-  collect: countEnded,
 });
 
 const admissionsTotal = new Counter({
@@ -55,7 +53,6 @@ const admissionsTotal = new Counter({
   help: "Decisions of admission, as this gateway got them",
   labelNames: ["outcome"],
   registers,
-  collect: countDecided,
 });
 
 const admissionSeconds = new Histogram({
@@ -68,35 +65,9 @@ const admissionSeconds = new Histogram({
 /** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
 
-/** Counts by two labels between scrapes, so that the library checks and hashes labels once a scrape. */
-class Tally<First, Second> {
-  readonly #counts = new Map<First, Map<Second, number>>();
-
-  add(first: First, second: Second): void {
-    const counts = this.#counts.get(first);
-    if (counts === undefined) this.#counts.set(first, new Map([[second, 1]]));
-    else counts.set(second, (counts.get(second) ?? 0) + 1);
-  }
-
-  /** The counts since the last call. */
-  drain(): [First, Second, number][] {
-    const drained: [First, Second, number][] = [];
-    for (const [first, counts] of this.#counts) for (const [second, count] of counts) drained.push([first, second, count]);
-    this.#counts.clear();
-    return drained;
-  }
-}
-
-/** Answers by code and status. */
-const answered = new Tally<string, number>();
-
 /** Counts an answer of the inference API. @param code "none" for a success */
 export function countRequest(status: number, code: string): void {
-  answered.add(code, status);
-}
-
-function countAnswered(): void {
-  for (const [code, status, count] of answered.drain()) requestsTotal.inc({ status, code }, count);
+  requestsTotal.inc({ status, code });
 }
 
 interface GenerationEnd {
@@ -108,29 +79,16 @@ interface GenerationEnd {
   firstTokenMs: number | null;
 }
 
-/** Ended generations by provider and code. */
-const ended = new Tally<string, string>();
-/** Decisions of admission by outcome. */
-const decided = new Tally<string, "">();
-
 export function measureGeneration({ provider, code, durationMs, firstTokenMs }: GenerationEnd): void {
-  ended.add(provider, code ?? "none");
+  generationsTotal.inc({ provider, code: code ?? "none" });
   generationSeconds.observe({ provider }, durationMs / 1_000);
   if (firstTokenMs !== null) firstTokenSeconds.observe({ provider }, firstTokenMs / 1_000);
 }
 
-function countEnded(): void {
-  for (const [provider, code, count] of ended.drain()) generationsTotal.inc({ provider, code }, count);
-}
-
 /** @param outcome "admitted", or the code of the refusal */
 export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
-  decided.add(outcome, "");
+  admissionsTotal.inc({ outcome });
   admissionSeconds.observe(ms / 1_000);
-}
-
-function countDecided(): void {
-  for (const [outcome, , count] of decided.drain()) admissionsTotal.inc({ outcome }, count);
 }
 
 export const upstreamFailuresTotal = new Counter({
