@@ -88,7 +88,7 @@ export const packageHomes: Record<string, string[]> = {
   "openid-client": ["src/accounts/oidc/"],
   uqr: ["src/console/sign-in/second-factor-forms.ts"],
   pino: ["src/kernel/log.ts"],
-  "prom-client": ["src/kernel/metrics.ts", "src/kernel/tallied-histogram.ts"],
+  "prom-client": ["src/kernel/metrics.ts"],
   saxes: ["src/security/sboms/", "src/security/lockfiles/syntax.ts"],
   "smol-toml": ["src/security/lockfiles/syntax.ts"],
   "spdx-license-ids": ["src/security/sboms/"],
