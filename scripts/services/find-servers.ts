@@ -22,8 +22,8 @@ const installations = "/usr/lib/postgresql";
 
 /** Servers that run here. The first time on a machine without them it takes up to a few minutes. */
 export async function findServers(): Promise<Servers | Missing> {
-  const nats = await findHere("nats-server", runs);
-  const redis = await findHere("redis-server", runs);
+  const nats = await findHere("nats-server");
+  const redis = await findHere("redis-server");
   const postgres = await findHere("postgres", isPostgres);
   if (nats && redis && postgres) return { nats, redis, postgres };
   const names = [nats ?? "nats-server", redis ?? "redis-server", postgres ?? `PostgreSQL ${postgresMajorMin} or newer`];
@@ -31,10 +31,8 @@ export async function findServers(): Promise<Servers | Missing> {
   return { missing: `install ${list} (on PATH), or set DATABASE_URL, NATS_URL and REDIS_URL to servers that run` };
 }
 
-type Check = (program: Program) => boolean;
-
 /** On PATH or where Debian has it, or else unpacked from its package; null: it is not available. */
-export async function findHere(binary: string, works: Check): Promise<Program | null> {
+export async function findHere(binary: string, works = runs("--version")): Promise<Program | null> {
   for (const folder of folders()) {
     // Not what a link leads to: Debian's redis-server is a link to redis-check-rdb, which decides by its own name what it is.
     const path = resolve(folder, binary);
@@ -52,21 +50,18 @@ function folders(): string[] {
   return [...path, "/usr/local/sbin", "/usr/sbin", ...newestFirst.map((number) => join(installations, number, "bin"))];
 }
 
-function version(program: Program): string {
-  const { status, stdout } = spawnSync(program.path, ["--version"], { env: environmentOf(program), encoding: "utf8" });
-  return status === 0 ? stdout : "";
-}
-
-function runs(program: Program): boolean {
-  return version(program) !== "";
+/** @param flag by which a program prints its version */
+export function runs(flag: string): (program: Program) => boolean {
+  return (program) => spawnSync(program.path, [flag], { env: environmentOf(program) }).status === 0;
 }
 
 function isPostgres(program: Program): boolean {
-  const major = Number(/\(PostgreSQL\) (\d+)/.exec(version(program))?.[1] ?? 0);
-  return major >= postgresMajorMin && runs(neighbour(program, "initdb"));
+  const { stdout } = spawnSync(program.path, ["--version"], { env: environmentOf(program), encoding: "utf8" });
+  const major = Number(/\(PostgreSQL\) (\d+)/.exec(stdout ?? "")?.[1] ?? 0);
+  return major >= postgresMajorMin && runs("--version")(neighbour(program, "initdb"));
 }
 
 /** HAProxy, which comes from Debian's package as the servers do; null: it is not available here. */
 export function findBalancer(): Promise<Program | null> {
-  return findHere("haproxy", (program) => spawnSync(program.path, ["-v"], { env: environmentOf(program) }).status === 0);
+  return findHere("haproxy", runs("-v"));
 }

@@ -8,7 +8,7 @@ import { csvText } from "../../src/http/csv-response.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../src/security/findings/lists/search-findings.ts";
 import { projectFindingsMax } from "../../src/security/limits.ts";
-import { CallError } from "./call.ts";
+import { answerAs, CallError } from "./call.ts";
 import { sarifOf, sarifResultsMax, type LocationOf, type Notes } from "./sarif.ts";
 import { UsageError } from "./value.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
@@ -111,14 +111,10 @@ async function allFindings(
   const findings: FindingRow[] = [];
   let after: string | null = null;
   do {
-    const page: FindingPage = pageFrom(await get("/findings", { ...query, limit: pageRows, ...(after !== null && { after }) }));
-    findings.push(...page.data);
-    after = page.next;
+    const answer = await get("/findings", { ...query, limit: pageRows, ...(after !== null && { after }) });
+    const { data, next } = answerAs<FindingPage>(answer);
+    findings.push(...data);
+    after = next;
   } while (after !== null && findings.length < most);
   return { findings: findings.slice(0, most), isCut: after !== null || findings.length > most };
-}
-
-/** The control API's document states that its answer has these fields. */
-export function pageFrom(answer: Record<string, unknown>): FindingPage {
-  return answer as unknown as FindingPage;
 }

@@ -10,6 +10,7 @@ import {
   advisoryBatchMax,
   advisoryBytesMax,
 } from "../../src/security/limits.ts";
+import { answerAs } from "./call.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
 
 export interface Tally {
@@ -56,13 +57,7 @@ interface Stored {
 
 async function storeBatch({ records }: AdvisoryBatch, post: Sending["post"]): Promise<Stored> {
   if (records.length === 0) return { imported: 0, unchanged: 0, failures: [] };
-  const answer = await post({ records: records.map(({ raw }) => raw) });
-  return storedFrom(answer);
-}
-
-/** The control API's document states that its answer has these fields. */
-function storedFrom(answer: Record<string, unknown>): Stored {
-  return answer as unknown as Stored;
+  return answerAs<Stored>(await post({ records: records.map(({ raw }) => raw) }));
 }
 
 function add({ records, failures }: AdvisoryBatch, stored: Stored, tally: Tally): Failure[] {
@@ -76,13 +71,22 @@ function add({ records, failures }: AdvisoryBatch, stored: Stored, tally: Tally)
   return failed;
 }
 
-export function tallyText({ read, imported, unchanged, failed }: Tally): string {
-  return `${read} read: ${imported} imported, ${unchanged} unchanged, ${failed} failed`;
-}
-
-export function progressText({ read, imported, unchanged, failed }: Tally, progress: Progress | null): string {
+export function tallyText({ read, imported, unchanged, failed }: Tally, progress: Progress | null = null): string {
   const part = progress?.bytesTotal ? ` (${Math.floor((100 * progress.bytesRead) / progress.bytesTotal)} %)` : "";
   return `${read} read${part}: ${imported} imported, ${unchanged} unchanged, ${failed} failed`;
+}
+
+/** The least time between two lines of progress. */
+const progressMs = 1_000;
+
+/** Shows a line unless the one before it was shown a moment ago. */
+export function atIntervals(show: (line: string) => void): (line: () => string) => void {
+  let shownMs = performance.now();
+  return (line) => {
+    if (performance.now() - shownMs < progressMs) return;
+    shownMs = performance.now();
+    show(line());
+  };
 }
 
 /** A line for each failure that is shown. */
@@ -98,16 +102,6 @@ export function answerOf(tally: Tally): LocalAnswer {
     text: tallyText(tally),
     errors: [...failureLines(tally), ...(nothing ? ["No record could be read"] : [])],
   };
-}
-
-export function printCursor({ document, record }: Cursor): string {
-  return `${document}#${record}`;
-}
-
-/** @returns null for a text that is not a cursor */
-export function parseCursor(cursor: string): Cursor | null {
-  const [, document, record] = /^(.+)#(\d{1,9})$/s.exec(cursor) ?? [];
-  return document === undefined ? null : { document, record: Number(record) };
 }
 
 interface AdvisoryBatch {

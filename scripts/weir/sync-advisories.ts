@@ -9,15 +9,11 @@ import type { EcosystemAge } from "../../src/security/advisories/ecosystem-ages.
 import { CursorError } from "../../src/security/advisories/read-advisories.ts";
 import { ecosystems, type Ecosystem } from "../../src/security/versions/ecosystem.ts";
 import { cacheFolder } from "../services/fetch-program.ts";
-import { CallError } from "./call.ts";
+import { answerAs, CallError } from "./call.ts";
 import { downloadArchive, downloadText, Pace, SyncFiles, type SyncState } from "./download-advisories.ts";
-import { agesFrom } from "./print-findings.ts";
-import { failureLines, progressText, storeAdvisories, tallyText, type Tally } from "./store-advisories.ts";
+import { atIntervals, failureLines, storeAdvisories, tallyText, type Tally } from "./store-advisories.ts";
 import { UsageError } from "./value.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
-
-/** The least time between two lines of progress. */
-const progressMs = 1_000;
 
 interface Synced {
   ecosystem: Ecosystem;
@@ -33,7 +29,7 @@ export async function syncAdvisories(fields: Record<string, unknown>, sending: S
   const named = namedEcosystems(fields["ecosystems"]);
   const base = baseOf(String(fields["from"] ?? osvArchives));
   const folder = String(fields["folder"] ?? join(cacheFolder(), "advisories"));
-  const ages = agesFrom(await sending.get("/advisories", {}));
+  const { data: ages } = answerAs<{ data: EcosystemAge[] }>(await sending.get("/advisories", {}));
   const done: Synced[] = [];
   for (const ecosystem of named) {
     const age = ages.find((one) => one.ecosystem === ecosystem);
@@ -104,7 +100,7 @@ interface Downloading {
 
 function download({ ecosystem, url, known, files }: Downloading, { showProgress }: Sending): Promise<SyncState | null> {
   let pace: Pace | null = null;
-  const show = atMostEach(progressMs, showProgress);
+  const show = atIntervals(showProgress);
   return downloadArchive({
     url,
     files,
@@ -126,7 +122,7 @@ interface Storing {
 
 /** @throws CallError also for an archive that cannot be read to its end; then it is removed, since reading it again would not help */
 async function store({ ecosystem, state, files }: Storing, { post, showProgress }: Sending): Promise<Tally> {
-  const show = atMostEach(progressMs, showProgress);
+  const show = atIntervals(showProgress);
   const name = `${ecosystem}.zip`;
   let damage: string | null = null;
   let pace: Pace | null = null;
@@ -143,7 +139,7 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
           const done = progress?.bytesRead ?? 0;
           pace ??= new Pace(done, nowMs);
           const left = pace.timeLeft({ done, total: progress?.bytesTotal ?? null, nowMs });
-          show(() => `${ecosystem}: ${progressText(soFar, progress)}${left === "" ? "" : `, ${left}`}`);
+          show(() => `${ecosystem}: ${tallyText(soFar, progress)}${left === "" ? "" : `, ${left}`}`);
         },
       },
       post,
@@ -155,14 +151,4 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
   }
   files.remove();
   throw new CallError(`The archive ${damage ?? ""}`);
-}
-
-/** Shows a line unless the one before it was shown a moment ago. */
-function atMostEach(ms: number, show: (line: string) => void): (line: () => string) => void {
-  let shownMs = performance.now();
-  return (line) => {
-    if (performance.now() - shownMs < ms) return;
-    shownMs = performance.now();
-    show(line());
-  };
 }

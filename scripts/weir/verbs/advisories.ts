@@ -1,28 +1,23 @@
 /** `weir advisories import`: sends the records of a source batch by batch, and says where to continue when it is interrupted. */
 import { CursorError, type Cursor } from "../../../src/security/advisories/read-advisories.ts";
 import { CallError, reasonOf } from "../call.ts";
-import { answerOf, parseCursor, printCursor, progressText, storeAdvisories } from "../store-advisories.ts";
+import { answerOf, atIntervals, storeAdvisories, tallyText } from "../store-advisories.ts";
 import { UsageError } from "../value.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
-
-/** The least time between two lines of progress. */
-const progressMs = 1_000;
 
 export async function importAdvisories(fields: Record<string, unknown>, { post, showProgress }: Sending): Promise<LocalAnswer> {
   const path = String(fields["path"]);
   const after = fields["after"] === undefined ? undefined : readCursor(String(fields["after"]));
-  let shownMs = performance.now();
+  const show = atIntervals(showProgress);
   let done = fields["after"] ?? null;
   try {
     const tally = await storeAdvisories(
       {
-        source: sourceOf(path),
+        source: path === "-" ? { name: "stdin", bytes: process.stdin } : { path },
         after,
         onStored({ tally: soFar, cursor, progress }) {
-          done = printCursor(cursor);
-          if (performance.now() - shownMs < progressMs) return;
-          shownMs = performance.now();
-          showProgress(progressText(soFar, progress));
+          done = `${cursor.document}#${cursor.record}`;
+          show(() => tallyText(soFar, progress));
         },
       },
       post,
@@ -31,10 +26,6 @@ export async function importAdvisories(fields: Record<string, unknown>, { post, 
   } catch (error) {
     throw interruption(error, path, done);
   }
-}
-
-function sourceOf(path: string) {
-  return path === "-" ? { name: "stdin", bytes: process.stdin } : { path };
 }
 
 function interruption(error: unknown, path: string, done: unknown): unknown {
@@ -50,7 +41,7 @@ function interruption(error: unknown, path: string, done: unknown): unknown {
 
 /** @throws UsageError */
 function readCursor(text: string): Cursor {
-  const cursor = parseCursor(text);
-  if (cursor === null) throw new UsageError(`--after: "${text}" is not a place that an import printed`);
-  return cursor;
+  const [, document, record] = /^(.+)#(\d{1,9})$/s.exec(text) ?? [];
+  if (document === undefined) throw new UsageError(`--after: "${text}" is not a place that an import printed`);
+  return { document, record: Number(record) };
 }
