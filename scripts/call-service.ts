@@ -100,8 +100,6 @@ function reason(error: unknown): string {
   return error.name === "TimeoutError" ? "it does not answer" : error.message;
 }
 
-/** Reads a file that an agent names, and refuses files that its user would not send. */
-
 /** The usual names of key files. Hidden files and folders (.env, .ssh, .weir) are refused as well. */
 const secretNames = /^id_|\.(pem|key|p12|pfx|ppk|jks|kdbx)$/i;
 
@@ -109,13 +107,7 @@ const secretNames = /^id_|\.(pem|key|p12|pfx|ppk|jks|kdbx)$/i;
  * Reads one regular file of at most 50 MiB within the root, through no symbolic link that leads out of it.
  * @throws DomainError with the reason
  */
-async function readAttachment({
-  path,
-  root,
-}: {
-  path: string;
-  root: string;
-}): Promise<{ name: string; bytes: Uint8Array<ArrayBuffer> }> {
+async function readAttachment({ path, root }: Record<"path" | "root", string>) {
   const refuse = (cause: string) => new DomainError("invalid_field", `Cannot attach ${JSON.stringify(path)}: ${cause}`);
   const top = await realpath(root);
   const file = await realpath(resolve(top, path)).catch(() => {

@@ -8,7 +8,7 @@ import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
 import { LockedError } from "../src/process/lock-owner.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
-import { ClusterError, metricsPorts, membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";
+import { ClusterError, metricsPorts, membersOf, stopGroups, type Sizes } from "./cluster/roles.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
 import { isFree } from "./services/ports.ts";
@@ -31,9 +31,7 @@ async function main(): Promise<void> {
   if (!(await isFree(settings.port, settings.host))) {
     throw new ClusterError(`Port ${settings.port} on ${settings.host} is taken: set another PORT`);
   }
-  const names = rolesOf(root)
-    .flat()
-    .flatMap((role) => membersOf(role, sizes));
+  const names = stopGroups.flat().flatMap((role) => membersOf(role, sizes));
   const ports = await metricsPorts({ first: settings.metricsPort, host: settings.metricsHost, port: settings.port, names });
   const dataDir = resolve(settings.dataDir);
   openDataFolder(dataDir, 0);

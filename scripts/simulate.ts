@@ -1,13 +1,16 @@
-/**
- * `npm run simulate -- --seeds N [--from S] [--processes P]`: runs the whole protocol N times under faults, in P processes (2 when left out).
- * `npm run simulate -- --seed S`: runs one seed, and prints its events when it fails.
- */
+/** `npm run simulate`: runs the whole protocol under faults, once for each seed, in several processes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 const shownFailuresMax = 3;
+/** Of the tallies, those that the progress shows. */
+const shownNames =
+  "faults, messages harmed, requests, admitted, charged, charged late, cut, expired, unknown, embeddings, on own keys, other payers";
 const progressEveryMs = 5_000;
 
 interface Totals {
@@ -54,16 +57,12 @@ function childrenOf({ from, seeds, processes }: Seeds): { from: number; count: n
   return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));
 }
 
-async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number> {
-  const command = [process.execPath, join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
-  let rest = "";
-  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) take(JSON.parse(line) as Progress);
-  }
-  return await child.exited;
+async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number | null> {
+  const words = [join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  createInterface({ input: child.stdout }).on("line", (line) => take(JSON.parse(line) as Progress));
+  await once(child, "close");
+  return child.exitCode;
 }
 
 function take({ tally, failures }: Progress): void {
@@ -78,21 +77,7 @@ function progressText(): string {
   const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const names = [
-    "faults",
-    "messages harmed",
-    "requests",
-    "admitted",
-    "charged",
-    "charged late",
-    "cut",
-    "expired",
-    "unknown",
-    "embeddings",
-    "on own keys",
-    "other payers",
-  ];
-  const counts = names.map((name) => `${name} ${shown(name)}`).join(", ");
+  const counts = shownNames.replaceAll(/[a-z ]+[a-z]/g, (name) => `${name} ${shown(name.trim())}`);
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }
 

@@ -9,7 +9,7 @@ import { shutdownLeaveMsDefault } from "../../src/process/limits.ts";
 import { shutdownDrainMs, shutdownFlushMs } from "../../src/server/limits.ts";
 import { shareCore } from "../services/share-core.ts";
 import { environmentFor } from "./role-environment.ts";
-import { membersOf, rolesOf, type Sizes } from "./roles.ts";
+import { membersOf, stopGroups, type Sizes } from "./roles.ts";
 
 interface FleetPlan {
   root: string;
@@ -32,12 +32,11 @@ export class Fleet {
 
   constructor({ root, sizes, environment, metricsPorts, say }: FleetPlan) {
     this.#stopMsMax = Number(environment["SHUTDOWN_LEAVE_MS"] || shutdownLeaveMsDefault) + endMsMax;
-    const roles = rolesOf(root);
-    this.summary = roles
+    this.summary = stopGroups
       .flat()
       .map((role) => `${role.count(sizes)} ${role.name}`)
       .join(", ");
-    this.#groups = roles.map((group) =>
+    this.#groups = stopGroups.map((group) =>
       group.flatMap((role) =>
         membersOf(role, sizes).map((name) => {
           const METRICS_PORT = String(metricsPorts.get(name) ?? "");

@@ -1,6 +1,4 @@
 /** The processes of a fleet. To add a kind of worker, add one line here. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { isFree } from "../services/ports.ts";
 
 export interface Sizes {
@@ -21,17 +19,11 @@ interface Role {
 const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, command: ["workers/main.ts", name], count });
 
 /** Groups in the order of stopping: callers stop before the workers that they call, and settlement stops last. */
-const stopGroups: Role[][] = [
+export const stopGroups: readonly Role[][] = [
   [{ name: "gateway", command: ["src/main.ts"], count: ({ gateways }) => gateways }],
   [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("background")],
   [worker("metering", ({ metering }) => metering)],
 ];
-
-/** The roles that this version of the code contains. */
-export function rolesOf(root: string): Role[][] {
-  const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers", `${name}.ts`));
-  return stopGroups.map((group) => group.filter(isThere));
-}
 
 /** The names of a role's processes, such as "gateway 1". */
 export function membersOf(role: Role, sizes: Sizes): string[] {

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { mkdir, rename, rm, readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, dirname } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Program, environmentOf } from "./program.ts";
 
@@ -41,7 +41,7 @@ export async function fetchProgram({ binary, works }: Fetch): Promise<Program | 
   try {
     await mkdir(temporary, { recursive: true });
     const apt = new Apt(join(cache, "apt"));
-    await apt.useLists("nats-server");
+    await apt.update();
     await unpack({ apt, packages: await packages(apt), folder: temporary, binary });
     await rename(temporary, folder);
     await removeOldest(cache, binary);
@@ -147,12 +147,13 @@ const run = promisify(execFile);
 const commandMsMax = 180_000;
 const connectSecondsMax = 10;
 
-/** Reads package lists and downloads packages; needs no rights and changes nothing of the system. */
+/**
+ * Reads package lists and downloads packages; needs no rights and changes nothing of the system. It has lists of its own: images have none, and
+ * a system's may be older than what its archive still has.
+ */
 class Apt {
   readonly #folder: string;
-  #options: string[] = [];
 
-  /** @param folder for our own lists, if the system has none */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -162,10 +163,10 @@ class Apt {
     return apt !== null && dpkg !== null;
   }
 
-  /** The system's package lists if they can provide `probe` (images have no lists, and lists become outdated), else our own. */
-  async useLists(probe: string): Promise<void> {
-    const usable = await this.#command("apt-get", ["download", "--print-uris", probe]).catch(() => null);
-    if (usable === null) await this.#updateOwnLists();
+  async update(): Promise<void> {
+    await mkdir(join(this.#folder, "lists", "partial"), { recursive: true });
+    await mkdir(join(this.#folder, "archives", "partial"), { recursive: true });
+    await this.#command("apt-get", ["update"]);
   }
 
   /** The direct dependencies of packages, without virtual alternatives. */
@@ -185,7 +186,7 @@ class Apt {
   async unpack(packages: string[], folder: string): Promise<void> {
     const archives = join(folder, "archives");
     await mkdir(archives, { recursive: true });
-    await this.#download(packages, archives);
+    await this.#command("apt-get", ["download", ...packages], archives);
     for (const archive of await readdir(archives)) await run("dpkg", ["-x", join(archives, archive), folder]);
     await rm(archives, { recursive: true });
   }
@@ -195,30 +196,16 @@ class Apt {
     return stdout.includes("not found");
   }
 
-  async #download(packages: string[], folder: string): Promise<void> {
-    const command = () => this.#command("apt-get", ["download", ...packages], folder);
-    try {
-      await command();
-    } catch (error) {
-      // Lists that are older than the last update of a package name removed files.
-      if (this.#options.length > 0) throw error;
-      await this.#updateOwnLists();
-      await command();
-    }
-  }
-
-  async #updateOwnLists(): Promise<void> {
-    const lists = join(this.#folder, "lists");
-    await mkdir(join(lists, "partial"), { recursive: true });
-    await mkdir(join(this.#folder, "archives", "partial"), { recursive: true });
-    this.#options = ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${this.#folder}`];
-    await this.#command("apt-get", ["update"]);
-  }
-
-  async #command(name: string, rest: string[], cwd = dirname(this.#folder)): Promise<{ stdout: string }> {
-    await mkdir(cwd, { recursive: true });
-    const waits = ["http", "https"].flatMap((scheme) => ["-o", `Acquire::${scheme}::Timeout=${connectSecondsMax}`]);
-    const settings = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", ...waits, ...this.#options];
-    return await run(name, [...settings, ...rest], { cwd, timeout: commandMsMax, maxBuffer: 1 << 26 });
+  async #command(name: string, rest: string[], cwd = this.#folder): Promise<{ stdout: string }> {
+    const settings = [
+      "APT::Sandbox::User=root",
+      "Acquire::Retries=0",
+      `Acquire::http::Timeout=${connectSecondsMax}`,
+      `Acquire::https::Timeout=${connectSecondsMax}`,
+      `Dir::State::lists=${join(this.#folder, "lists")}`,
+      `Dir::Cache=${this.#folder}`,
+    ];
+    const words = ["-q", ...settings.flatMap((setting) => ["-o", setting]), ...rest];
+    return await run(name, words, { cwd, timeout: commandMsMax, maxBuffer: 1 << 26 });
   }
 }
