@@ -10,7 +10,7 @@ import type { Progress } from "../test/simulation/run-seeds.ts";
 const shownFailuresMax = 3;
 /** Of the tallies, those that the progress shows. */
 const shownNames =
-  "faults, messages harmed, requests, admitted, charged, charged late, cut, expired, unknown, embeddings, on own keys, other payers";
+  "faults,messages harmed,requests,admitted,charged,charged late,cut,expired,unknown,embeddings,on own keys,other payers".split(",");
 const progressEveryMs = 5_000;
 
 interface Totals {
@@ -77,7 +77,7 @@ function progressText(): string {
   const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const counts = shownNames.replaceAll(/[a-z ]+[a-z]/g, (name) => `${name} ${shown(name.trim())}`);
+  const counts = shownNames.map((name) => `${name} ${shown(name)}`).join(", ");
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }
 

@@ -6,7 +6,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Cursor } from "../../src/security/advisories/read-advisories.ts";
+import { Type, type Static } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { advisoryArchiveBytesMax, advisoryEtagCharactersMax } from "../../src/security/limits.ts";
 import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
 import { CallError } from "./call.ts";
@@ -181,17 +182,19 @@ export function downloadText(
   return [`${name}: ${part}`, `${size(pace.rate(done, nowMs))} MiB/s`, ...(left === "" ? [] : [left])].join(", ");
 }
 
-export interface SyncState {
-  url: string;
+const SyncState = Type.Object({
+  url: Type.String(),
   /** A strong ETag, without which nothing is continued. */
-  etag: string;
-  /** ISO 8601; null: the server did not tell. */
-  publishedAt: string | null;
+  etag: Type.String(),
+  /** ISO 8601; null: the server does not say. */
+  publishedAt: Type.Union([Type.String(), Type.Null()]),
   /** The archive's length. */
-  bytesTotal: number;
+  bytesTotal: Type.Integer(),
   /** The last stored record; null: none. */
-  cursor: Cursor | null;
-}
+  cursor: Type.Union([Type.Object({ document: Type.String(), record: Type.Integer() }), Type.Null()]),
+});
+
+export type SyncState = Static<typeof SyncState>;
 
 export class SyncFiles {
   /** The archive, whole or in part. */
@@ -208,7 +211,8 @@ export class SyncFiles {
   /** @returns null if no state is left, or what is left is not one */
   read(): SyncState | null {
     try {
-      return stateFrom(JSON.parse(readFileSync(this.#state, "utf8")));
+      const state: unknown = JSON.parse(readFileSync(this.#state, "utf8"));
+      return Value.Check(SyncState, state) ? state : null;
     } catch {
       return null;
     }
@@ -227,16 +231,4 @@ export class SyncFiles {
     rmSync(this.archive, { force: true });
     rmSync(this.#state, { force: true });
   }
-}
-
-function stateFrom(value: unknown): SyncState | null {
-  const { url, etag, publishedAt, bytesTotal, cursor } = Object(value);
-  if (typeof url !== "string" || typeof etag !== "string" || !Number.isSafeInteger(bytesTotal)) return null;
-  if (publishedAt !== null && typeof publishedAt !== "string") return null;
-  return { url, etag, publishedAt, bytesTotal, cursor: cursorFrom(cursor) };
-}
-
-function cursorFrom(value: unknown): Cursor | null {
-  const { document, record } = Object(value);
-  return typeof document === "string" && Number.isSafeInteger(record) ? { document, record } : null;
 }

@@ -1,11 +1,10 @@
 /** Files that go to the service and come from it: SBOMs, lock files of repositories, and VEX documents. */
 import { writeFileSync } from "node:fs";
-import { DomainError } from "../../../src/accounts/errors.ts";
 import { vexBytesMax } from "../../../src/security/findings/limits.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";
 import { answerAs, readUpload, CallError } from "../call.ts";
 import { passGate, readGate } from "../gate.ts";
-import { packedRepository, type PackedRepository } from "../packed-repository.ts";
+import { packedRepository } from "../packed-repository.ts";
 import { columns } from "../print.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
 
@@ -41,19 +40,9 @@ async function storeRepository(
   { post, upload }: Sending,
 ): Promise<Record<string, unknown>> {
   if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return post({ ...rest, url: given });
-  const { body, name, provider, repository } = await packed(given);
+  const { body, name, provider, repository } = await packedRepository(given);
   const query = { ...rest, name, provider, ...(repository !== null && { repository }) };
   return upload({ query, body });
-}
-
-/** @throws CallError */
-async function packed(path: string): Promise<PackedRepository> {
-  try {
-    return await packedRepository(path);
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    throw new CallError(error.message, { cause: error });
-  }
 }
 
 interface Imported {

@@ -26,7 +26,7 @@ const kinds = [
 ] as const;
 
 const archiveFiles = (archive: Uint8Array, budget = repositoryBudget) =>
-  filesOf({ pieces: [archive], yielder: new EventLoopYielder(systemClock) }, budget);
+  filesOf({ bytes: archive, yielder: new EventLoopYielder(systemClock) }, budget);
 const pathsIn = async (archive: Uint8Array) => (await archiveFiles(archive)).files.map(({ path }) => path);
 
 test.each(kinds)("a %s gives its lock files, without the folder that all are in", async (_, archive) => {
@@ -58,7 +58,7 @@ test("an archive of the command line keeps its files, with any names", async () 
   const paths = ["package-lock.json", `${"long/".repeat(60)}yarn.lock`, "Ünïcode/日本/go.mod", "9".repeat(95) + "/pom.xml"];
   const files = paths.map((path) => ({ path, bytes: randomBytes(700) }));
   expect(
-    (await archiveFiles(packedFiles(files))).files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString("hex")]),
+    (await archiveFiles(await packedFiles(files))).files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString("hex")]),
   ).toEqual(files.map(({ path, bytes }) => [path, bytes.toString("hex")]));
 });
 
