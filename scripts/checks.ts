@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { bePatient } from "./be-patient.ts";
 import type { Tally } from "./run-suite.ts";

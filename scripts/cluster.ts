@@ -8,8 +8,7 @@ import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
 import { LockedError } from "../src/process/lock-owner.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
-import { ClusterError, metricsPorts, membersOf, stopGroups, type Sizes } from "./cluster/roles.ts";
-import { Fleet } from "./cluster/fleet.ts";
+import { ClusterError, metricsPorts, membersOf, stopGroups, type Sizes, Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
 import { isFree } from "./services/ports.ts";
 

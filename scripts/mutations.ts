@@ -80,7 +80,7 @@ async function failingTest(copy: string, file: string): Promise<string | null> {
 async function failingSeed(copy: string): Promise<string | null> {
   const words = [join(copy, "test/simulation/run-seeds.ts"), "1", String(seedsMax), "1"];
   const child = spawn(process.execPath, words, { cwd: copy, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(child, "close");
+  const ended = once(child, "exit");
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const [first] = (JSON.parse(line) as Progress).failures;

@@ -9,7 +9,7 @@ import { serverUser } from "../services/postgres.ts";
 import { ServerError } from "../services/server.ts";
 import { shareCore } from "../services/share-core.ts";
 import { startServices, type Services } from "../services.ts";
-import { ClusterError } from "./roles.ts";
+import { ClusterError } from "./fleet.ts";
 
 export interface OwnServices extends AsyncDisposable {
   /** Addresses and keys for the environment of every process. */

@@ -73,7 +73,7 @@ export const additions: Readonly<Record<string, Addition>> = {
         help: "the same as --from, also as a date or an age such as 30m, 24h or 7d",
       },
     ],
-    show: async (body) => (await import("./verbs/log.ts")).printLog(body),
+    show: async (body) => (await import("./verbs/usage.ts")).printLog(body),
   },
   "log retain": {
     progress: ({ month, generations, bytes }) => `${String(month)}: ${String(generations)} generations, ${String(bytes)} bytes`,
@@ -88,7 +88,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   "statement list": {
     columns: ["number", "closed", "opening_balance_usd", "credits_usd", "refunds_usd", "charges_usd", "closing_balance_usd"],
   },
-  "statement show": { show: async (body) => (await import("./verbs/statement.ts")).printStatement(body) },
+  "statement show": { show: async (body) => (await import("./verbs/usage.ts")).printStatement(body) },
   "alert rules": { columns: ["id", "kind", "percents", "balance_usd", "armed", "mail", "webhooks"] },
   "alert list": { columns: ["created_at", "id", "kind", "text", "mails"] },
   "alert test": { show: ({ deliveries }) => (Array.isArray(deliveries) ? deliveries : []).map(deliveryLine).join("\n") },

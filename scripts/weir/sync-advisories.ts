@@ -1,19 +1,24 @@
 /**
  * `weir advisories sync`: downloads each archive of OSV that changed, stores its records, and notes it at the service.
  *
- * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was.
+ * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was: the state
+ * beside an archive has its ETag, so that parts of two versions never mix, and how far its records are stored.
  */
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { Type, type Static } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { osvArchives } from "../../src/config.ts";
 import type { EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import { CursorError } from "../../src/security/advisories/read-advisories.ts";
+import { advisoryArchiveBytesMax, advisoryEtagCharactersMax } from "../../src/security/limits.ts";
 import { ecosystems, type Ecosystem } from "../../src/security/versions/ecosystem.ts";
-import { cacheFolder } from "../services/fetch-program.ts";
+import { cacheFolder } from "../services/find-servers.ts";
 import { answerAs, CallError } from "./call.ts";
-import { downloadArchive, downloadText, Pace, SyncFiles, type SyncState } from "./download-advisories.ts";
-import { atIntervals, failureLines, storeAdvisories, tallyText, type Tally } from "./store-advisories.ts";
 import { UsageError } from "./value.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
+import { atIntervals, failureLines, storeAdvisories, tallyText, type Tally } from "./verbs/advisories.ts";
 
 interface Synced {
   ecosystem: Ecosystem;
@@ -151,4 +156,225 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
   }
   files.remove();
   throw new CallError(`The archive ${damage ?? ""}`);
+}
+
+/** For the server to answer, and between two pieces of the answer. */
+const silenceMsMax = 60_000;
+
+interface Download {
+  url: string;
+  files: SyncFiles;
+  /** The ETag of the archive whose records are stored already; null: none. */
+  known: string | null;
+  bytesMax?: number;
+  onPiece(done: number, total: number | null): void;
+}
+
+/** @returns what is now there as a whole; null: the records of the server's archive are stored already @throws CallError */
+export async function downloadArchive(download: Download): Promise<SyncState | null> {
+  const { url, files, known } = download;
+  const left = files.read();
+  const state = left?.url === url && left.bytesTotal >= files.size() ? left : null;
+  if (state === null) files.remove();
+  const from = state === null ? 0 : files.size();
+  const isWhole = state !== null && from === state.bytesTotal;
+  const headers: Record<string, string> = isWhole
+    ? { "if-none-match": state.etag }
+    : state === null || from === 0
+      ? known === null
+        ? {}
+        : { "if-none-match": known }
+      : { range: `bytes=${from}-`, "if-range": state.etag };
+  const silence = new Silence();
+  try {
+    const response = await fetch(url, { headers: { ...headers, "accept-encoding": "identity" }, signal: silence.signal });
+    silence.heard();
+    if (response.status === 304) return isWhole ? state : null;
+    if (response.status === 206 && state !== null && startOf(response) === from) {
+      return await receive({ response, state, from, ...download }, silence);
+    }
+    files.remove();
+    if (response.status === 200) return await receive({ response, state: stateOf(url, response), from: 0, ...download }, silence);
+    await response.body?.cancel();
+    if (response.status === 416) throw new CallError(`${url} changed during the download: start again`);
+    throw new CallError(`${url} answers with status ${response.status}`);
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    throw new CallError(`Cannot download ${url}: ${reasonOf(error, silence)}; the same command continues`, { cause: error });
+  } finally {
+    silence.end();
+  }
+}
+
+interface Receiving extends Download {
+  response: Response;
+  state: SyncState | null;
+  from: number;
+}
+
+/** Writes pieces as they come, so that an interrupted download keeps them. */
+async function receive(
+  { response, state, from, url, files, bytesMax, onPiece }: Receiving,
+  silence: Silence,
+): Promise<SyncState> {
+  const most = bytesMax ?? advisoryArchiveBytesMax;
+  const announced = state?.bytesTotal ?? null;
+  if (announced !== null && announced > most) {
+    await response.body?.cancel();
+    throw new CallError(`${url} has ${announced} bytes: at most ${most} are taken`);
+  }
+  if (state !== null && state.etag !== "") files.write(state);
+  const file = await open(files.archive, from === 0 ? "w" : "r+", 0o600);
+  let done = from;
+  try {
+    for await (const piece of response.body ?? []) {
+      silence.heard();
+      if (done + piece.length > (announced ?? most))
+        throw new CallError(`${url} has more bytes than ${announced === null ? "are taken" : "it announced"}`);
+      await file.write(piece, 0, piece.length, done);
+      done += piece.length;
+      onPiece(done, announced);
+    }
+  } finally {
+    await file.close();
+  }
+  if (announced !== null && done < announced) throw new Error(`the answer ended after ${done} of ${announced} bytes`);
+  return state ?? { url, etag: "", publishedAt: null, bytesTotal: done, cursor: null };
+}
+
+/** @returns null if the server does not give the length */
+function stateOf(url: string, { headers }: Response): SyncState | null {
+  const bytesTotal = headers.get("content-length") ?? "";
+  if (!/^\d{1,15}$/.test(bytesTotal)) return null;
+  const etag = headers.get("etag") ?? "";
+  const isUsable = /^"[\x21\x23-\x7e]*"$/.test(etag) && etag.length <= advisoryEtagCharactersMax;
+  const published = new Date(headers.get("last-modified") ?? "");
+  return {
+    url,
+    etag: isUsable ? etag : "",
+    publishedAt: Number.isNaN(published.getTime()) ? null : published.toISOString(),
+    bytesTotal: Number(bytesTotal),
+    cursor: null,
+  };
+}
+
+/** The first byte of a part of an answer, by RFC 9110, 14.4. */
+function startOf({ headers }: Response): number | null {
+  const [, start] = /^bytes (\d{1,15})-/.exec(headers.get("content-range") ?? "") ?? [];
+  return start === undefined ? null : Number(start);
+}
+
+/** Ends a download that is silent for too long. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer = setTimeout(() => this.#controller.abort(), silenceMsMax);
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function reasonOf(error: unknown, { signal }: Silence): string {
+  if (signal.aborted) return "the server is silent";
+  return error instanceof Error ? error.message : String(error);
+}
+
+export class Pace {
+  readonly #startMs: number;
+  readonly #startAt: number;
+
+  /** @param startAt what was done before the start, such as the bytes of an earlier download */
+  constructor(startAt: number, nowMs: number) {
+    this.#startAt = startAt;
+    this.#startMs = nowMs;
+  }
+
+  /** Units per second since the start; 0: unknown. */
+  rate(done: number, nowMs: number): number {
+    const ms = nowMs - this.#startMs;
+    return ms <= 0 ? 0 : ((done - this.#startAt) * 1_000) / ms;
+  }
+
+  /** Such as `12 s left`; empty while the rate or the total is unknown. */
+  timeLeft({ done, total, nowMs }: { done: number; total: number | null; nowMs: number }): string {
+    const rate = this.rate(done, nowMs);
+    if (total === null || rate <= 0 || done > total) return "";
+    const seconds = Math.ceil((total - done) / rate);
+    return seconds < 120 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
+  }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`. */
+export function downloadText(
+  { name, done, total, nowMs }: { name: string; done: number; total: number | null; nowMs: number },
+  pace: Pace,
+): string {
+  const size = (bytes: number) => (bytes / mebibyte).toFixed(1);
+  const part =
+    total === null || total === 0
+      ? `${size(done)} MiB`
+      : `${size(done)} of ${size(total)} MiB (${Math.floor((100 * done) / total)} %)`;
+  const left = pace.timeLeft({ done, total, nowMs });
+  return [`${name}: ${part}`, `${size(pace.rate(done, nowMs))} MiB/s`, ...(left === "" ? [] : [left])].join(", ");
+}
+
+const SyncState = Type.Object({
+  url: Type.String(),
+  /** A strong ETag, without which nothing is continued. */
+  etag: Type.String(),
+  /** ISO 8601; null: the server does not say. */
+  publishedAt: Type.Union([Type.String(), Type.Null()]),
+  /** The archive's length. */
+  bytesTotal: Type.Integer(),
+  /** The last stored record; null: none. */
+  cursor: Type.Union([Type.Object({ document: Type.String(), record: Type.Integer() }), Type.Null()]),
+});
+
+export type SyncState = Static<typeof SyncState>;
+
+export class SyncFiles {
+  /** The archive, whole or in part. */
+  readonly archive: string;
+  readonly #state: string;
+
+  /** Makes the folder where it is missing. @throws an error of the file system */
+  constructor(folder: string, ecosystem: Ecosystem) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.archive = join(folder, `${ecosystem}.zip`);
+    this.#state = join(folder, `${ecosystem}.json`);
+  }
+
+  /** @returns null if no state is left, or what is left is not one */
+  read(): SyncState | null {
+    try {
+      const state: unknown = JSON.parse(readFileSync(this.#state, "utf8"));
+      return Value.Check(SyncState, state) ? state : null;
+    } catch {
+      return null;
+    }
+  }
+
+  write(state: SyncState): void {
+    writeFileSync(this.#state, JSON.stringify(state), { mode: 0o600 });
+  }
+
+  /** Bytes of the archive that are there. */
+  size(): number {
+    return statSync(this.archive, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  remove(): void {
+    rmSync(this.archive, { force: true });
+    rmSync(this.#state, { force: true });
+  }
 }

@@ -5,8 +5,7 @@ import type { FindingPage } from "../../../src/security/findings/lists/search-fi
 import type { ProjectView } from "../../../src/security/projects/schema.ts";
 import { answerAs } from "../call.ts";
 import { agesText, findingTable, projectTable } from "../print-findings.ts";
-import { readReport, reportFindings } from "../report.ts";
-import type { Notes } from "../sarif.ts";
+import { readReport, reportFindings, type Notes } from "../report.ts";
 import { UsageError } from "../value.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
 

@@ -60,7 +60,7 @@ describe("a body", () => {
       await clock.pass(1_000);
     }
     void steady.end();
-    expect((await steady.received).pieces).toHaveLength(25);
+    expect((await steady.received).bytes).toHaveLength(25 * bodyBytesPerSecondMin);
     expect(clock.pending).toBe(0);
   });
 
@@ -88,7 +88,7 @@ describe("slow bodies of one workspace", () => {
     await clock.pass(bodyGivesWayMs);
     const body = receive(memberLane("3@a", "a"), "body");
     await settled();
-    expect((await body).pieces).toHaveLength(1);
+    expect((await body).bytes).toHaveLength(4);
     expect([...slow, other].map(({ state }) => state()).toSorted()).toEqual(["open", "open", "too slow"]);
     expect(other.state()).toBe("open");
   });
@@ -132,7 +132,7 @@ describe("when every place is taken", () => {
     await settled();
     const body = receive(networkLane("192.0.2.4"), "event");
     await settled();
-    expect((await body).pieces).toHaveLength(1);
+    expect((await body).bytes).toHaveLength(5);
     expect([oldest, ...busiest, last].map(({ state }) => state())).toEqual(["open", "open", "too slow", "open"]);
   });
 
@@ -151,14 +151,14 @@ describe("when every place is taken", () => {
     const body = await large.received;
     expect(await Promise.race([waiting, settled()])).toBeUndefined();
     body[Symbol.dispose]();
-    expect((await waiting).pieces).toHaveLength(1);
+    expect((await waiting).bytes).toHaveLength(4);
   });
 
   test("the operator's body is read", async () => {
     const { receive, begin } = open({ all: 1 });
     begin(memberLane("a@a", "a"));
     await settled();
-    expect((await receive(operatorLane, "body")).pieces).toHaveLength(1);
+    expect((await receive(operatorLane, "body")).bytes).toHaveLength(4);
   });
 
   test("a workspace that fills the waiting room gives way to another one", async () => {
