@@ -10,13 +10,10 @@ import type { Progress } from "../test/simulation/run-seeds.ts";
 const shownFailuresMax = 3;
 /** Of the tallies, those that the progress shows. */
 const shownNames =
-  "faults,messages harmed,requests,admitted,charged,charged late,cut,expired,unknown,embeddings,on own keys,other payers".split(",");
+  "faults,messages harmed,requests,admitted,charged,charged late,cut,expired,unknown,embeddings,on own keys,other payers".split(
+    ",",
+  );
 const progressEveryMs = 5_000;
-
-interface Totals {
-  tally: Record<string, number>;
-  failed: number[];
-}
 
 const root = dirname(import.meta.dir);
 const wanted = readArguments();
@@ -25,12 +22,13 @@ if (wanted === null) {
   process.exit(2);
 }
 const startedAt = performance.now();
-const totals: Totals = { tally: {}, failed: [] };
+const tally: Record<string, number> = {};
+const failed: number[] = [];
 const ticking = setInterval(() => console.log(progressText()), progressEveryMs);
 const codes = await Promise.all(childrenOf(wanted).map(runChild));
 clearInterval(ticking);
 report(wanted.seeds);
-process.exit(totals.failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
+process.exit(failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
 
 interface Seeds {
   from: number;
@@ -65,16 +63,15 @@ async function runChild({ from, count, step }: { from: number; count: number; st
   return child.exitCode;
 }
 
-function take({ tally, failures }: Progress): void {
-  for (const [name, count] of Object.entries(tally)) totals.tally[name] = (totals.tally[name] ?? 0) + count;
+function take({ tally: counts, failures }: Progress): void {
+  for (const [name, count] of Object.entries(counts)) tally[name] = (tally[name] ?? 0) + count;
   for (const { seed, text } of failures) {
-    totals.failed.push(seed);
-    if (totals.failed.length <= shownFailuresMax) console.log(`\nSeed ${seed} fails\n${text}\n`);
+    failed.push(seed);
+    if (failed.length <= shownFailuresMax) console.log(`\nSeed ${seed} fails\n${text}\n`);
   }
 }
 
 function progressText(): string {
-  const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
   const counts = shownNames.map((name) => `${name} ${shown(name)}`).join(", ");
@@ -82,16 +79,16 @@ function progressText(): string {
 }
 
 function shown(name: string): string {
-  return Math.round(totals.tally[name] ?? 0).toLocaleString("en");
+  return Math.round(tally[name] ?? 0).toLocaleString("en");
 }
 
 function report(seeds: number): void {
   console.log(progressText());
-  const invariants = Object.keys(totals.tally).filter((name) => /^I-\d/.test(name));
+  const invariants = Object.keys(tally).filter((name) => /^I-\d/.test(name));
   for (const name of invariants) console.log(`  ${name.padEnd(14)} ${shown(name).padStart(14)} checks`);
   console.log(`  ${"ledger verify".padEnd(14)} ${shown("rows verified").padStart(14)} rows`);
-  const missing = seeds - (totals.tally["seeds"] ?? 0);
+  const missing = seeds - (tally["seeds"] ?? 0);
   if (missing > 0) console.log(`A process ended early: ${missing} seeds did not run`);
-  if (totals.failed.length === 0) console.log("Every invariant held in every run");
-  else console.log(`Failed: ${totals.failed.slice(0, 20).join(", ")}`);
+  if (failed.length === 0) console.log("Every invariant held in every run");
+  else console.log(`Failed: ${failed.slice(0, 20).join(", ")}`);
 }

@@ -36,6 +36,8 @@ export async function findServers(): Promise<Servers | Missing> {
   return { missing: `install ${list} (on PATH), or set DATABASE_URL, NATS_URL and REDIS_URL to servers that run` };
 }
 
+type Check = (program: Program) => boolean;
+
 /** On PATH or where Debian has it, or else unpacked from its package; null: it is not available. */
 export async function findHere(binary: string, works = runs("--version")): Promise<Program | null> {
   for (const folder of folders()) {
@@ -45,7 +47,7 @@ export async function findHere(binary: string, works = runs("--version")): Promi
     const program = { path, libraries: null };
     if (works(program)) return program;
   }
-  return await fetchProgram({ binary, works });
+  return await fetchProgram(binary, works);
 }
 
 function folders(): string[] {
@@ -56,7 +58,7 @@ function folders(): string[] {
 }
 
 /** @param flag by which a program prints its version */
-export function runs(flag: string): (program: Program) => boolean {
+export function runs(flag: string): Check {
   return (program) => spawnSync(program.path, [flag], { env: environmentOf(program) }).status === 0;
 }
 
@@ -69,11 +71,6 @@ function isPostgres(program: Program): boolean {
 /** HAProxy, which comes from Debian's package as the servers do; null: it is not available here. */
 export function findBalancer(): Promise<Program | null> {
   return findHere("haproxy", runs("-v"));
-}
-
-interface Fetch {
-  binary: string;
-  works(program: Program): boolean;
 }
 
 /** The packages that contain a binary. PostgreSQL's is named after its version in the release. */
@@ -90,7 +87,7 @@ const packagesOf: Record<string, (apt: Apt) => Promise<string[]>> = {
 let given = true;
 
 /** null if this is not Debian or Ubuntu, or if a download failed. */
-async function fetchProgram({ binary, works }: Fetch): Promise<Program | null> {
+async function fetchProgram(binary: string, works: Check): Promise<Program | null> {
   const cache = cacheFolder();
   const kept = findKept(cache, binary, works);
   if (kept !== null && !kept.isOld) return kept.program;
@@ -163,7 +160,7 @@ interface Unpacked {
 }
 
 /** The working one that was unpacked last; null if none works. */
-export function findKept(cache: string, binary: string, works: (program: Program) => boolean): Unpacked | null {
+export function findKept(cache: string, binary: string, works: Check): Unpacked | null {
   for (const { folder, ageMs } of foldersOf(cache, binary)) {
     const program = findProgram(folder, binary);
     if (program !== null && works(program)) return { folder, program, isOld: ageMs > ageMsMax };

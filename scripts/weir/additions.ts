@@ -42,17 +42,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   },
   "member list": { columns: ["email", "role", "state"] },
   "key list": {
-    columns: [
-      "id",
-      "name",
-      "kind",
-      "masked",
-      "owner",
-      "monthly_spend_limit_usd",
-      "rate_limit_rpm",
-      "month_spent_usd",
-      "revoked_at",
-    ],
+    columns: "id name kind masked owner monthly_spend_limit_usd rate_limit_rpm month_spent_usd revoked_at".split(" "),
   },
   "top-up create": { columns: ["id", "state", "amount_usd", "url"] },
   "top-up list": {
@@ -171,15 +161,9 @@ export const additions: Readonly<Record<string, Addition>> = {
     send: async (fields, sending) => (await import("./verbs/exploits.ts")).importExploits(fields, sending),
   },
   "vulnerability list": {
-    columns: [
-      "cve_id",
-      "severity",
-      "cvss_score",
-      "affected_component",
-      "fix_version",
-      "affected_projects_count",
-      "affected_components_count",
-    ],
+    columns: "cve_id severity cvss_score affected_component fix_version affected_projects_count affected_components_count".split(
+      " ",
+    ),
   },
   "vulnerability show": { show: async (body) => (await import("./print-findings.ts")).printVulnerability(body) },
   "ticket list": { columns: ["reference", "type", "status", "subject", "owner", "created_at"] },

@@ -104,7 +104,7 @@ interface Downloading {
 }
 
 function download({ ecosystem, url, known, files }: Downloading, { showProgress }: Sending): Promise<SyncState | null> {
-  let pace: Pace | null = null;
+  let progress: ReturnType<typeof downloadProgress> | null = null;
   const show = atIntervals(showProgress);
   return downloadArchive({
     url,
@@ -112,9 +112,8 @@ function download({ ecosystem, url, known, files }: Downloading, { showProgress 
     known,
     onPiece(done, total) {
       const nowMs = performance.now();
-      pace ??= new Pace(done, nowMs);
-      const measured = pace;
-      show(() => downloadText({ name: ecosystem, done, total, nowMs }, measured));
+      const write = (progress ??= downloadProgress(ecosystem, { startAt: done, startMs: nowMs }));
+      show(() => write({ done, total, nowMs }));
     },
   });
 }
@@ -130,7 +129,6 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
   const show = atIntervals(showProgress);
   const name = `${ecosystem}.zip`;
   let damage: string | null = null;
-  let pace: Pace | null = null;
   try {
     const after = state.cursor ?? undefined;
     const tally = await storeAdvisories(
@@ -140,11 +138,7 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
         onStored({ tally: soFar, cursor, progress, failures }) {
           damage ??= failures.find(({ record }) => record === name)?.reason ?? null;
           if (state.etag !== "") files.write({ ...state, cursor });
-          const nowMs = performance.now();
-          const done = progress?.bytesRead ?? 0;
-          pace ??= new Pace(done, nowMs);
-          const left = pace.timeLeft({ done, total: progress?.bytesTotal ?? null, nowMs });
-          show(() => `${ecosystem}: ${tallyText(soFar, progress)}${left === "" ? "" : `, ${left}`}`);
+          show(() => `${ecosystem}: ${tallyText(soFar, progress)}`);
         },
       },
       post,
@@ -185,7 +179,7 @@ export async function downloadArchive(download: Download): Promise<SyncState | n
         ? {}
         : { "if-none-match": known }
       : { range: `bytes=${from}-`, "if-range": state.etag };
-  const silence = new Silence();
+  const silence = silenceBounded();
   try {
     const response = await fetch(url, { headers: { ...headers, "accept-encoding": "identity" }, signal: silence.signal });
     silence.heard();
@@ -264,22 +258,13 @@ function startOf({ headers }: Response): number | null {
   return start === undefined ? null : Number(start);
 }
 
+type Silence = ReturnType<typeof silenceBounded>;
+
 /** Ends a download that is silent for too long. */
-class Silence {
-  readonly #controller = new AbortController();
-  #timer = setTimeout(() => this.#controller.abort(), silenceMsMax);
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  heard(): void {
-    this.#timer.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
+function silenceBounded() {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), silenceMsMax);
+  return { signal: controller.signal, heard: () => timer.refresh(), end: () => clearTimeout(timer) };
 }
 
 function reasonOf(error: unknown, { signal }: Silence): string {
@@ -287,45 +272,25 @@ function reasonOf(error: unknown, { signal }: Silence): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export class Pace {
-  readonly #startMs: number;
-  readonly #startAt: number;
-
-  /** @param startAt what was done before the start, such as the bytes of an earlier download */
-  constructor(startAt: number, nowMs: number) {
-    this.#startAt = startAt;
-    this.#startMs = nowMs;
-  }
-
-  /** Units per second since the start; 0: unknown. */
-  rate(done: number, nowMs: number): number {
-    const ms = nowMs - this.#startMs;
-    return ms <= 0 ? 0 : ((done - this.#startAt) * 1_000) / ms;
-  }
-
-  /** Such as `12 s left`; empty while the rate or the total is unknown. */
-  timeLeft({ done, total, nowMs }: { done: number; total: number | null; nowMs: number }): string {
-    const rate = this.rate(done, nowMs);
-    if (total === null || rate <= 0 || done > total) return "";
-    const seconds = Math.ceil((total - done) / rate);
-    return seconds < 120 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
-  }
+interface Arrived {
+  done: number;
+  total: number | null;
+  nowMs: number;
 }
 
-const mebibyte = 1024 * 1024;
-
-/** Such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`. */
-export function downloadText(
-  { name, done, total, nowMs }: { name: string; done: number; total: number | null; nowMs: number },
-  pace: Pace,
-): string {
-  const size = (bytes: number) => (bytes / mebibyte).toFixed(1);
-  const part =
-    total === null || total === 0
-      ? `${size(done)} MiB`
-      : `${size(done)} of ${size(total)} MiB (${Math.floor((100 * done) / total)} %)`;
-  const left = pace.timeLeft({ done, total, nowMs });
-  return [`${name}: ${part}`, `${size(pace.rate(done, nowMs))} MiB/s`, ...(left === "" ? [] : [left])].join(", ");
+/**
+ * Writes lines such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`.
+ * @param startAt the bytes of an earlier download, which do not count for the rate
+ */
+export function downloadProgress(name: string, { startAt, startMs }: Record<"startAt" | "startMs", number>) {
+  const size = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+  return ({ done, total, nowMs }: Arrived): string => {
+    const rate = nowMs > startMs ? ((done - startAt) * 1_000) / (nowMs - startMs) : 0;
+    const part = total ? ` of ${size(total)} MiB (${Math.floor((100 * done) / total)} %)` : " MiB";
+    const seconds = total && rate > 0 ? Math.ceil((total - done) / rate) : null;
+    const left = seconds === null ? "" : seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
+    return `${name}: ${size(done)}${part}, ${size(rate)} MiB/s${left}`;
+  };
 }
 
 const SyncState = Type.Object({

@@ -41,23 +41,17 @@ function barOf(cost: number, most: number): string {
   return most === 0 ? "" : "█".repeat(Math.round((barLength * cost) / most));
 }
 
-const facts = [
-  "number",
-  "closed",
-  "closed_at",
-  "opening_balance_usd",
-  "charges_usd",
-  "closing_balance_usd",
-  "of_previous_month_usd",
-  "of_next_month_usd",
-  "sha256",
-];
+const facts =
+  "number closed closed_at opening_balance_usd charges_usd closing_balance_usd of_previous_month_usd of_next_month_usd sha256";
 const movementColumns = ["at", "kind", "ref", "usd"];
 const lineColumns = ["key_name", "member", "model", "provider", "endpoint", "tier_above_tokens", "requests", "cost_usd"];
 const ownKeyColumns = ["provider", "model", "requests", "list_cost_usd"];
 
 export function printStatement(body: Fields): string {
-  const known = facts.filter((name) => name in body).map((name) => [name, shown(body[name])]);
+  const known = facts
+    .split(" ")
+    .filter((name) => name in body)
+    .map((name) => [name, shown(body[name])]);
   const parts = [
     columns(known),
     table("credits", body, movementColumns),

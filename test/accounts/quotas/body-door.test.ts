@@ -107,7 +107,7 @@ describe("bodies that keep up", () => {
     for (let tenth = 0; tenth < 10; tenth++) await keepUp();
     const body = receive(memberLane("c@c", "c"), "body");
     for (let tenth = 0; tenth < 200; tenth++) await keepUp();
-    expect(await Promise.race([body, settled()])).toMatchObject({ bytes: Buffer.from("body") });
+    expect(await Promise.race([body, settled()])).toMatchObject({ bytes: new TextEncoder().encode("body") });
   });
 
   test("of one workspace have all its places while nobody else has one", async () => {
@@ -115,7 +115,7 @@ describe("bodies that keep up", () => {
     begin(memberLane("1@a", "a"));
     const second = receive(memberLane("2@a", "a"), "body");
     await settled();
-    expect(await Promise.race([second, settled()])).toMatchObject({ bytes: Buffer.from("body") });
+    expect(await Promise.race([second, settled()])).toMatchObject({ bytes: new TextEncoder().encode("body") });
   });
 });
 

@@ -165,7 +165,9 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
     stage.control.call("POST", `/repositories/archive?${new URLSearchParams(query)}`, { body });
 
   test("from an archive or a checkout gives the same document", async () => {
-    const archive = await packedFiles(Object.entries(content).map(([path, text]) => ({ path, bytes: Buffer.from(String(text)) })));
+    const archive = await packedFiles(
+      Object.entries(content).map(([path, text]) => ({ path, bytes: Buffer.from(String(text)) })),
+    );
     const one = await upload(archive, { workspace: "w", name: "shop" });
     expect(one).toMatchObject({ status: 201, body: { project: "shop", provider: "archive", repository: null, components: 5 } });
     const repository = "https://git.example.com/acme/shop";

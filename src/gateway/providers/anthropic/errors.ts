@@ -3,14 +3,14 @@
  * account is at fault, because the API reports this as a fault of the request. Then the error type decides where it says more than the
  * status. Otherwise the status decides.
  */
-import { asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, errorOf, failureDetail, filterHint, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {
-  return withCause(judge(status, errorOf(parseJson(body))), body, status);
+  return withCause(judge(status, errorOf(asObject(parseJson(body)))), body, status);
 }
 
 /** Classifies an `error` in a response with status 200: often an overload, reported as the first event of a stream. */

@@ -6,11 +6,11 @@
  * each one gets.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { shutdownLeaveMsDefault } from "../../src/process/limits.ts";
-import { shutdownDrainMs, shutdownFlushMs } from "../../src/server/limits.ts";
-import { isFree } from "../services/ports.ts";
-import { shareCore } from "../services/share-core.ts";
+import { shutdownLeaveMsDefault } from "../src/process/limits.ts";
+import { shutdownDrainMs, shutdownFlushMs } from "../src/server/limits.ts";
 import { environmentFor } from "./role-environment.ts";
+import { isFree } from "./services/ports.ts";
+import { shareCore } from "./services/share-core.ts";
 
 interface FleetPlan {
   root: string;
