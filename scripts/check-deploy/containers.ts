@@ -4,11 +4,6 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { run, toolOf, root, ToolMissingError } from "./tool.ts";
 
-interface Images {
-  build: string | null;
-  base: string | null;
-}
-
 const startMsMax = 60_000;
 const lookMs = 500;
 const name = "weir-check";
@@ -16,7 +11,7 @@ const name = "weir-check";
 const secrets = /-(api|mcp)-[0-9a-f]{16}|\/console\/link\//;
 const confined = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
 
-export async function checkImage({ build, base }: Images): Promise<string> {
+export async function checkImage({ build, base }: Record<"build" | "base", string | null>): Promise<string> {
   const tool = toolOf("podman", "docker");
   const bases = [
     ...(build ? ["--build-arg", `BUILD_IMAGE=${build}`] : []),

@@ -4,7 +4,6 @@ import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { readMigrationConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import type { Secret } from "../../../src/kernel/secret.ts";
 import { answerAs } from "../call.ts";
 import { columns } from "../print.ts";
 import type { LocalAnswer } from "../verb.ts";
@@ -38,12 +37,8 @@ function schemaText({ newest, missing, unknown }: NonNullable<FleetView["schema"
   return [newest ?? "none", ...differences].join(", ");
 }
 
-export function migrateDatabase(): Promise<LocalAnswer> {
-  return migrateSchema(readMigrationConfig().databaseUrl);
-}
-
 /** Brings a fleet's database to the schema of this version, before its processes start. */
-export async function migrateSchema(url: Secret): Promise<LocalAnswer> {
+export async function migrateSchema(url = readMigrationConfig().databaseUrl): Promise<LocalAnswer> {
   await using database = openPostgres({ url, applicationName: "weir migrate", clock: systemClock });
   try {
     const applied = await migrate(database.sql);
