@@ -130,7 +130,7 @@ function exchange(
 async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<SafeResponse> {
   const gathered = new GatheredBytes();
   for await (const piece of answer) {
-    gathered.add(piece);
+    gathered.add(Buffer.from(piece));
     if (gathered.length > bytesMax) throw new TooLargeError(`The answer is larger than ${bytesMax} bytes`);
   }
   const { buffer, byteOffset, byteLength } = gathered.take();

@@ -1,6 +1,6 @@
 /**
  * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
- * provider's text; and the error in a document whose status is 200, in any of the shapes that servers use.
+ * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use.
  * Our log contains the documented words of vendors and nothing else of an error.
  */
 import { UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
