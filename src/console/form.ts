@@ -8,7 +8,7 @@ import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
 import type { Lane } from "../accounts/quotas/lane.ts";
 import { asTyped, type TypedText } from "../control-api/endpoint.ts";
-import { type BodyErrors, joined } from "../http/body.ts";
+import type { BodyErrors } from "../http/body.ts";
 import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
 
 export class FormFields {
@@ -93,7 +93,7 @@ export async function receiveForm(
   const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
   const bounds = { bytesMax: boundary === null ? Math.min(bytesMax, formBytesMax) : bytesMax, withinMs, errors };
   const body = await door.receive(request, lane, bounds);
-  return { read: () => readForm(joined(body.pieces), boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
+  return { read: () => readForm(body.bytes, boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
 }
 
 async function readForm(bytes: Uint8Array, boundary: string | null): Promise<FormFields> {

@@ -175,9 +175,11 @@ export class BodyReader {
   }
 }
 
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const [only] = pieces;
-  return only && pieces.length === 1 ? only : Buffer.concat(pieces);
+/** The whole body of `bodyPieces`, joined as it arrives. @throws like `bodyPieces` */
+export async function wholeBody(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const gathered = new GatheredBytes();
+  for await (const piece of pieces) gathered.add(piece);
+  return gathered.take();
 }
 
 /**

@@ -37,8 +37,8 @@ const Outcome = Type.Object({
 });
 
 /** Keeps the names of unknown fields, so that the error can name them. */
-async function readBatch(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
-  const { refused, others, records } = await readBodyInSubprocess(pieces, clock);
+async function readBatch(bytes: Uint8Array, clock: Clock): Promise<Record<string, unknown>> {
+  const { refused, others, records } = await readBodyInSubprocess(bytes, clock);
   if (refused !== null) throw new DomainError("invalid_body", refused);
   return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
 }

@@ -235,8 +235,7 @@ export const vexEndpoints = {
     async handle({ input, actors, file, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const project = await requireProject({ workspace: workspace.id, project: input.project }, parts.sql);
-      const bytes = new Uint8Array(Buffer.concat(await file()));
-      return importVex({ actor, workspace: workspace.id, project, bytes }, parts);
+      return importVex({ actor, workspace: workspace.id, project, bytes: await file() }, parts);
     },
   }),
 };

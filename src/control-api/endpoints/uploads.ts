@@ -26,14 +26,14 @@ import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../
 import type { ControlParts } from "../parts.ts";
 
 interface SentDocument {
-  pieces: readonly Uint8Array[];
+  bytes: Uint8Array;
   workspace: WorkspaceId;
 }
 
 /** @throws DomainError invalid_body with the problem of the document; LimitReachedError if too many are being read */
-async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
+async function readDocument({ bytes, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
-    const { sbom } = await sboms.read({ pieces, path: null, workspace });
+    const { sbom } = await sboms.read({ pieces: [bytes], path: null, workspace });
     if (sbom?.rows) return sbom.rows;
     throw new DomainError("invalid_body", sbom?.refused ?? "There is no document");
   } catch (error) {
@@ -69,7 +69,7 @@ export const sbomEndpoints = {
     deadlineMs: sbomUploadMs,
     async handle({ input: { workspace: named, project, product = null, filename = null }, actors, file, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
+      const sbom = await readDocument({ bytes: await file(), workspace: workspace.id }, parts);
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },
   }),
@@ -130,7 +130,7 @@ export const repositoryEndpoints = {
       parts,
     }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      const found = await archiveFiles({ pieces: await file(), yielder: new EventLoopYielder(parts.clock) });
+      const found = await archiveFiles({ bytes: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },

@@ -14,7 +14,7 @@ import { networkLane, type Lane } from "../../accounts/quotas/lane.ts";
 import { LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";
 import { Turns } from "../../accounts/quotas/fair-semaphore.ts";
 import { networkOf } from "../../accounts/sessions/tries.ts";
-import { type BodyErrors, joined } from "../../http/body.ts";
+import type { BodyErrors } from "../../http/body.ts";
 import { bodyBytesPerSecondMin } from "../../http/limits.ts";
 import { MethodNotAllowedError, Router, type Routes } from "../../http/router.ts";
 import type { TrustedProxies } from "../../kernel/proxies.ts";
@@ -121,7 +121,7 @@ async function readEvent(
   if (header === "" || header.length > 2_000) throw refuse("signature", "The header Stripe-Signature is missing or too long");
   const bounds = { bytesMax: limits.webhookBytesMax, withinMs: limits.webhookBodyMs, errors };
   using body = await bodies.receive(request, lane, bounds);
-  const bytes = joined(body.pieces);
+  const { bytes } = body;
   const problem = signatureProblem({ header, bytes }, { secrets, nowMs: clock.now() });
   if (problem === "signature") throw refuse(problem, "The signature is not of this endpoint's secret");
   if (problem === "time") throw refuse(problem, "The signature's time is more than five minutes away");

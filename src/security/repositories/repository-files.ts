@@ -9,6 +9,7 @@ import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { DomainError } from "../../accounts/errors.ts";
+import { GatheredBytes } from "../../http/gathered-bytes.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reader.ts";
@@ -78,9 +79,8 @@ export const repositoryBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
-/** In the pieces in which it arrived. */
 interface UploadedArchive {
-  pieces: readonly Uint8Array[];
+  bytes: Uint8Array;
   yielder: EventLoopYielder;
 }
 
@@ -90,8 +90,7 @@ interface UploadedArchive {
  */
 export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
-  const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const usage = new BudgetUsage(budget, () => length);
+  const usage = new BudgetUsage(budget, () => archive.bytes.length);
   try {
     await collect(archive, usage, collecting);
   } catch (error) {
@@ -153,25 +152,21 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
 }
 
 /** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
-async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
+async function* piecesOf({ bytes, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
-  for (const bytes of pieces) {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      yield bytes.subarray(at, at + pieceBytes);
-      await yielder.yieldIfDue();
-    }
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield bytes.subarray(at, at + pieceBytes);
+    await yielder.yieldIfDue();
   }
 }
 
 async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
-  const pieces: Bytes[] = [];
-  let length = 0;
+  const gathered = new GatheredBytes();
   for await (const piece of entry.bytes()) {
-    length += piece.length;
-    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
-    pieces.push(piece.slice());
+    gathered.add(piece.slice());
+    if (gathered.length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
   }
-  found.add({ path, bytes: Buffer.concat(pieces) });
+  found.add({ path, bytes: gathered.take() });
 }
 
 /** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */

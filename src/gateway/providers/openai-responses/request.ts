@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
-import { ToolUseIds } from "../wire/tool-use-ids.ts";
+import { CallIds } from "../wire/call-ids.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { responsesSigner, readIdWithReasoning } from "./answer.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
@@ -107,7 +107,7 @@ export function inputItems(messages: readonly ChatMessage[], signer: string | nu
 
 class Items {
   readonly #signer: string | null;
-  readonly #ids = new ToolUseIds(wireId);
+  readonly #ids = new CallIds(wireId);
   /** The ids of calls of custom tools, whose results are items of another type. */
   readonly #custom = new Set<string>();
 

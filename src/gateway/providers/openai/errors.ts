@@ -6,20 +6,17 @@
  */
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { withCause } from "../rejection.ts";
-import { contextHint, failureDetail, filterHint, codeOfStatus } from "../wire/errors.ts";
+import { contextHint, errorOf, failureDetail, filterHint, codeOfStatus } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
-  const value = parseJson(body);
-  // Google's compatible API wraps the object in a list.
-  const outer = asObject(Array.isArray(value) ? value[0] : value);
-  return withCause(judge(status, outer === null ? noError : readOuter(outer)), body, status);
+  return withCause(judge(status, readError(errorOf(parseJson(body)))), body, status);
 }
 
 /** Classifies an `error` in a response with status 200, whole or within a stream. */
 export function failureIn(error: unknown): UpstreamFailure {
-  const read = readError(error);
+  const read = readError(errorOf({ error }));
   const status = read.words.map(Number).find((number) => number >= 400 && number <= 599);
   const rejected = read.words.includes("invalid_request_error") ? 400 : 502;
   return withCause(judge(status ?? rejected, read), error);
@@ -31,31 +28,14 @@ interface ProviderError {
   message: string;
 }
 
-const noError: ProviderError = { words: [], message: "" };
-
-/** Cloudflare names it `errors`. Some providers omit it, or send a text in its place with the code next to it. */
-function readOuter(outer: JsonObject): ProviderError {
-  const error = outer["error"] ?? asArray(outer["errors"])[0];
-  const text = asText(error);
-  if (text !== null) return { words: wordsOf(outer), message: text };
-  return readError(error ?? outer);
-}
-
-function readError(value: unknown): ProviderError {
-  const error = asObject(Array.isArray(value) ? value[0] : value);
-  if (error === null) return { words: [], message: asText(value) ?? "" };
-  const detail = asText(error["detail"]) ?? asText(asObject(error["detail"])?.["error"]);
-  return { words: wordsOf(error), message: asText(error["message"]) ?? detail ?? "" };
-}
-
-function wordsOf(error: JsonObject): string[] {
-  const { code, type, status, reason, details, metadata } = error;
+function readError({ message, code, type, status, reason, details, metadata }: JsonObject): ProviderError {
   const reasons = asArray(details).map((detail) => asObject(detail)?.["reason"]);
   // The moderation reasons that OpenRouter lists when it refuses a prompt with 403.
   const moderated = asArray(asObject(metadata)?.["reasons"]).length > 0 ? ["content_filter"] : [];
-  return [code, type, status, reason, ...reasons, ...moderated]
+  const words = [code, type, status, reason, ...reasons, ...moderated]
     .filter((word) => typeof word === "string" || typeof word === "number")
     .map((word) => String(word).toLowerCase());
+  return { words, message: asText(message) ?? "" };
 }
 
 function judge(status: number, error: ProviderError): UpstreamFailure {

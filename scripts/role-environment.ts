@@ -1,8 +1,8 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
-import { backgroundRoles } from "../../src/backing/fleet-state.ts";
-import { addressesIn } from "../../src/kernel/addresses.ts";
-import { openVariables } from "../../src/process/environment/known-variables.ts";
-import { secretText, secretVariables } from "../../src/process/environment/variables.ts";
+import { backgroundRoles } from "../src/backing/fleet-state.ts";
+import { addressesIn } from "../src/kernel/addresses.ts";
+import { openVariables } from "../src/process/environment/known-variables.ts";
+import { secretText, secretVariables } from "../src/process/environment/variables.ts";
 
 type Environment = Record<string, string | undefined>;
 
