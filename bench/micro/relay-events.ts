@@ -1,12 +1,11 @@
 /** Relays a provider's stream to a client: parses, decodes, counts and writes its events. */
 import { ChatChunkWriter } from "../../src/gateway/api/answer/answer-format.ts";
 import { relay } from "../../src/gateway/api/answer/relay.ts";
-import { webStream } from "../../src/gateway/api/answer/client-stream.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
-import { StopSignal } from "../../src/kernel/stop-signal.ts";
+import { webStream } from "../../src/gateway/api/answer/response.ts";
+import { systemClock, StopSignal } from "../../src/kernel/clock.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";
 import type { ProviderEventStream, EventReceiver } from "../../src/gateway/providers/provider.ts";
-import { EventParser } from "../../src/gateway/providers/transport/sse.ts";
+import { EventParser } from "../../src/gateway/providers/transport/events.ts";
 import type { Microbenchmark } from "./benchmark.ts";
 
 const events = 1_000;

@@ -8,8 +8,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { notifying } from "./after-commit.ts";
-import type { Backing, Database } from "./backing.ts";
+import { notifying, type Backing, type Database } from "./backing.ts";
 import type { Counters } from "./counters.ts";
 
 interface BackingParts {

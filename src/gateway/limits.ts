@@ -84,8 +84,6 @@ export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;
 
 // Streams
-/** How late a timeout of a provider call or stream may fire. */
-export const timerStepMs = 500;
 /** A stream that is quiet for this long gets a comment. */
 export const streamCommentMs = 15_000;
 /** After this silence of its provider a stream starts with a comment, and later failures are sent as events. */

@@ -1,13 +1,15 @@
 /**
- * Parses the bytes of a body as one JSON object.
+ * Bounds a JSON text before it is parsed, and parses a body as one JSON object.
  *
  * JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. So a scan counts both first, in one pass without
  * allocating memory. Half a surrogate pair is refused, because providers reject it with various errors. The last of repeated keys
  * counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is checked and priced, and providers
  * get it written again, never the client's bytes.
+ *
+ * The scan reads tokens as bytes: brackets, braces, commas, colons and strings. Its time is linear in bytes, even against texts made to be
+ * slow. It does not validate: what is not JSON is left to the parser.
  */
 import { invalidRequest } from "../kernel/errors.ts";
-import { quote, backslash, colon, comma, openBracket, openBrace, isBlank, JsonTokens, noToken } from "./json-tokens.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
 
 export type JsonObject = Record<string, unknown>;
@@ -118,4 +120,144 @@ function countField(depth: number): void {
   fieldsAt[depth] = fields;
   if (fields > jsonFieldsMax)
     throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
+}
+
+// Tokens. Numbers and words between them are skipped, long strings are searched natively, and a text may come in pieces, cut anywhere.
+
+/** The structural characters of JSON, as bytes of UTF-8 and as code units, for scans before a text is parsed. */
+export const quote = 0x22;
+export const backslash = 0x5c;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+/** It and all bytes below it occur only between values. */
+export const space = 0x20;
+
+const lowerD = 0x64;
+/** Up to here a string is read byte by byte: a native search costs as much as forty bytes. */
+const shortBytes = 32;
+/** What `next` returns behind the last token. */
+export const noToken = 0;
+
+/** 1 for each byte that is a token or begins one. */
+const beginsToken = new Uint8Array(256);
+for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) beginsToken[byte] = 1;
+
+/** 1 for each hexadecimal digit. */
+const isDigit = new Uint8Array(256);
+for (const digit of "0123456789abcdefABCDEF") isDigit[digit.charCodeAt(0)] = 1;
+
+/** `private` in place of `#` here: private names make a body of many short strings 15 % slower to read. */
+export class JsonTokens {
+  /** Where the token begins: of a string, its opening quote. */
+  start = 0;
+  /** Behind the token: of a string, behind its closing quote. */
+  end: number;
+  /** Whether the text ends within the last string. */
+  isCut = false;
+  /** Whether the last string has an escape such as `\ud83d`: half of a surrogate pair, or another character from U+D000 on. */
+  mayHaveSurrogate = false;
+  private bytes: Uint8Array;
+  /** The last backslash that a search found; the length of the bytes if there was none. */
+  private backslashAt = -1;
+
+  /** @param at where to begin, outside of strings */
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.end = at;
+  }
+
+  /** @returns the token's first byte, or `noToken` at the end of the text */
+  next(): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    for (let at = this.end; at < length; at++) {
+      const byte = bytes[at] ?? 0;
+      if (beginsToken[byte] === 0) continue;
+      this.start = at;
+      this.end = byte === quote ? this.endOfString(at + 1) : at + 1;
+      return byte;
+    }
+    this.start = length;
+    this.end = Math.max(this.end, length);
+    return noToken;
+  }
+
+  /** Continues with the next piece of the same text, even within a string that the last piece cut. */
+  continueIn(piece: Uint8Array): void {
+    // An escape at the very end of the last piece includes the first byte of this one.
+    const at = this.end - this.bytes.length;
+    this.bytes = piece;
+    this.backslashAt = -1;
+    this.start = 0;
+    this.end = this.isCut ? this.endOfString(at) : 0;
+  }
+
+  private endOfString(from: number): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    this.isCut = false;
+    this.mayHaveSurrogate = false;
+    const near = Math.min(length, from + shortBytes);
+    for (let at = from; at < near; at++) {
+      const byte = bytes[at];
+      if (byte === quote) return at + 1;
+      if (byte === backslash) return this.endOfEscapedString(at);
+    }
+    if (near < length) return this.endOfLongString(near);
+    this.isCut = true;
+    return Math.max(from, length);
+  }
+
+  /**
+   * Searches natively, twenty times as fast. The time stays linear: the next quote is within this string or ends it, and the next
+   * backslash of the whole text is remembered.
+   */
+  private endOfLongString(from: number): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    const found = bytes.indexOf(quote, from);
+    const end = found === -1 ? length : found;
+    if (this.backslashAt < from) {
+      const next = bytes.indexOf(backslash, from);
+      this.backslashAt = next === -1 ? length : next;
+    }
+    if (this.backslashAt < end) return this.endOfEscapedString(this.backslashAt);
+    this.isCut = found === -1;
+    return found === -1 ? length : found + 1;
+  }
+
+  /**
+   * A method of its own, so that `next` and `endOfString` are small enough to be inlined: 20 % of a body of many numbers.
+   * @param from the string's first backslash
+   */
+  private endOfEscapedString(from: number): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    let at = from;
+    for (; at < length; at++) {
+      const byte = bytes[at];
+      if (byte === quote) return at + 1;
+      if (byte !== backslash || bytes[++at] !== lowerU) continue;
+      if (((bytes[at + 1] ?? 0) | 0x20) === lowerD) this.mayHaveSurrogate = true;
+      const digits = digitAt(bytes, at + 1) & digitAt(bytes, at + 2) & digitAt(bytes, at + 3) & digitAt(bytes, at + 4);
+      if (digits === 1) at += 4;
+    }
+    this.isCut = true;
+    return at;
+  }
+}
+
+/** Whether only blanks are between two places. */
+function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if ((bytes[at] ?? 0) > space) return false;
+  return true;
+}
+
+/** 1 where a hexadecimal digit is. */
+function digitAt(bytes: Uint8Array, at: number): number {
+  return isDigit[bytes[at] ?? 0] ?? 0;
 }

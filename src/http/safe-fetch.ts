@@ -8,7 +8,7 @@ import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "n
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
-import { GatheredBytes } from "./gathered-bytes.ts";
+import { GatheredBytes } from "./body.ts";
 import { requirePublicHost, isPublicAddress } from "./public-address.ts";
 
 /** The name resolves to a private address, or to none. */

@@ -1,6 +1,7 @@
 /**
- * Time comes through a Clock, so that tests of times need not wait: the wall clock, a monotonic clock, timers, and UTC days and months.
- * A deadline rejects its promise and does not stop the work behind it.
+ * Time, and what ends a wait. Time comes through a Clock, so that tests of times need not wait: the wall clock, a monotonic clock, timers,
+ * and UTC days and months. A deadline rejects its promise and does not stop the work behind it; a `StopSignal` asks the work to stop.
+ * What has thousands of deadlines at once uses one timer for all of them (`sharedTimerOf`).
  */
 
 export interface Clock {
@@ -115,4 +116,85 @@ export function isoTime(ms: number): string {
 function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
+}
+
+// One timer that checks the deadlines of all calls and streams, at most `timerStepMs` late. A timer for each would use more memory per
+// stream than all its other deadline state.
+
+/** How late a deadline of a call or a stream may fire. */
+export const timerStepMs = 500;
+
+export interface TimerListener {
+  /** Called repeatedly, at most `timerStepMs` late, until it throws: the others go on. @param nowMs monotonic */
+  look(nowMs: number): void;
+}
+
+const sharedTimers = new WeakMap<Clock, SharedTimer>();
+
+/** One for each clock, and so one in a process. */
+export function sharedTimerOf(clock: Clock): SharedTimer {
+  const known = sharedTimers.get(clock) ?? new SharedTimer(clock);
+  sharedTimers.set(clock, known);
+  return known;
+}
+
+export class SharedTimer {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<TimerListener>();
+  #cancelTimer = (): void => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(one: TimerListener): void {
+    if (this.#waiting.size === 0) this.#setTimer();
+    this.#waiting.add(one);
+  }
+
+  delete(one: TimerListener): void {
+    if (this.#waiting.delete(one) && this.#waiting.size === 0) this.#cancelTimer();
+  }
+
+  #setTimer(): void {
+    this.#cancelTimer = this.#clock.after(timerStepMs, () => {
+      const now = this.#clock.monotonic();
+      let failure: { error: unknown } | null = null;
+      for (const one of this.#waiting) {
+        try {
+          one.look(now);
+        } catch (error) {
+          this.#waiting.delete(one);
+          failure ??= { error };
+        }
+      }
+      if (this.#waiting.size > 0) this.#setTimer();
+      if (failure !== null) throw failure.error;
+    });
+  }
+}
+
+// Asks work to stop, and notifies one listener at a time. An AbortController serves any number of listeners, at a cost that each
+// request of the hot path would pay five times.
+
+/** Stops once; the listener may change. */
+export class StopSignal {
+  #stopped = false;
+  #listener: (() => void) | null = null;
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#listener?.();
+  }
+
+  /** Calls `listener` at the stop, or at once after it. Replaces the previous listener; null removes it. */
+  listen(listener: (() => void) | null): void {
+    this.#listener = listener;
+    if (this.#stopped) listener?.();
+  }
 }

@@ -8,7 +8,7 @@ import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
 import { promptSchema, completionFields } from "../gateway/api/request/completion.ts";
 import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
-import { routingSchema } from "../gateway/api/request/routing.ts";
+import { routingSchema } from "../gateway/api/request/requested-model.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { UsageFields } from "../gateway/usage/periods.ts";

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compose } from "../../bench/features/compose.ts";
 import type { ComposedStep } from "../../bench/features/steps.ts";
-import { notifying } from "../../src/backing/after-commit.ts";
+import { notifying } from "../../src/backing/backing.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import { readConfig } from "../../src/config.ts";

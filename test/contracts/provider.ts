@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { UpstreamFailure, type ProviderCall, type ProviderEvent, type WireFormat } from "../../src/gateway/providers/provider.ts";
 import { rejectionCauses } from "../../src/gateway/providers/rejection.ts";
-import { EventSequence } from "../../src/gateway/providers/transport/event-sequence.ts";
+import { EventSequence } from "../../src/gateway/providers/transport/events.ts";
 import { Transcript } from "../support/providers/transcript.ts";
 import { aRoute } from "../support/providers/models.ts";
 

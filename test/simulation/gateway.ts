@@ -12,8 +12,8 @@ import { chatFormat, completionFormat } from "../../src/gateway/api/answer/answe
 import { embedAdmitted } from "../../src/gateway/api/embeddings.ts";
 import { generate } from "../../src/gateway/api/generate.ts";
 import { admissionFacts, planRoute } from "../../src/gateway/api/call/route-plan.ts";
-import { isRoutingOn } from "../../src/gateway/api/request/routing.ts";
-import { webStream } from "../../src/gateway/api/answer/client-stream.ts";
+import { isRoutingOn } from "../../src/gateway/api/request/requested-model.ts";
+import { webStream } from "../../src/gateway/api/answer/response.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown, RouteSpeeds } from "../../src/gateway/models/route-health.ts";
 import { OpenedKeys } from "../../src/gateway/own-keys/sealed-key.ts";

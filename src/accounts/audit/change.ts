@@ -8,8 +8,7 @@
  * After the commit the copies of key records are dropped everywhere if the event says that it changed some: a verb names its event, and
  * has nothing else to remember.
  */
-import { notifyAfterCommit } from "../../backing/after-commit.ts";
-import type { Database, Transaction } from "../../backing/backing.ts";
+import { notifyAfterCommit, type Database, type Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { signatureOf, type Actor } from "./actor.ts";

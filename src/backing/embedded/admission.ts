@@ -2,7 +2,7 @@
  * One decision of the embedded counters: replay, model, window, money, budgets, in that order. Every check precedes the first counting
  * write: a refusal drops expired times and changes nothing else. Blocks are lent and taken back by the same numbers: their credit is a
  * hold, their places count in the window until the times of their requests are known.
- * redis/scripts/admit.lua, lend.lua and take-back.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
+ * redis/scripts/admit.lua and blocks.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
  * change of one is a change of both.
  */
 import type { KeyId } from "../../kernel/ids.ts";

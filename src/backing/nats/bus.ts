@@ -2,7 +2,7 @@
  * The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. Requests, stored events and delivered
  * events have a connection each: the server closes a connection that is read too slowly, and stalls one that sends too fast. Nothing waits
  * for NATS at the start, and everything goes on when it is back.
- * Names on the wire are in subjects.ts. How a server is chosen, when a request is sent again and who consumes which partition are modules
+ * Names on the wire are in link.ts. How a server is chosen, when a request is sent again and who consumes which partition are modules
  * of their own.
  */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -14,9 +14,8 @@ import { startRequestServer, RequestClient } from "./requests.ts";
 import { ConsumerGroup, EventConsumer } from "./event-consumer.ts";
 import { replayEvents } from "./event-replay.ts";
 import { EventStream } from "./event-stream.ts";
-import { NatsLink } from "./link.ts";
+import { NatsLink, topicSubject } from "./link.ts";
 import { startScatterServer, ScatterClient } from "./scatter.ts";
-import { topicSubject } from "./subjects.ts";
 
 export interface DistributedBusParts {
   url: Secret;

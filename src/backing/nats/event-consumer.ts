@@ -20,11 +20,9 @@ import {
   eventStalledMs,
 } from "../limits.ts";
 import { EventPartition, EventStream } from "./event-stream.ts";
-import { deliveredOf } from "./event-replay.ts";
-import { PartitionPulls, type Pulled } from "./event-pulls.ts";
-import type { NatsLink } from "./link.ts";
+import { deliveredOf, PartitionPulls, type Pulled } from "./event-pulls.ts";
+import { type NatsLink, eventSubject, eventHeartbeatSubject } from "./link.ts";
 import { readHeartbeat, startHeartbeat, Membership, everyTick, ticksOf } from "./membership.ts";
-import { eventSubject, eventHeartbeatSubject } from "./subjects.ts";
 
 interface ConsumerParts {
   link: NatsLink;

@@ -1,11 +1,11 @@
 /**
  * Pulls from several partitions at once, as if they were one stream. A pull gets all available events up to a number, or else the next
  * event within two seconds. The server marks the end of each batch, so only the first event is waited for; the client library's fetch
- * cannot do this. A partition that is given up still delivers what was on its way.
+ * cannot do this. A partition that is given up still delivers what was on its way. What an event's delivery says is read here, too.
  */
 import { type Msg, createInbox, nanos } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Stream } from "../bus.ts";
+import type { Delivered, Stream } from "../bus.ts";
 import { eventPullMs } from "../limits.ts";
 import { consumerOfPartition } from "./event-stream.ts";
 import type { NatsLink } from "./link.ts";
@@ -191,4 +191,32 @@ export class EventPull implements AsyncDisposable {
       this.end();
     }
   }
+}
+
+// Delivered events
+
+export function deliveredOf(message: Msg): Delivered {
+  const { data, headers } = message;
+  return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt: deliveryOf(message).attempt };
+}
+
+/**
+ * What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`.
+ */
+interface Delivery {
+  /** 1 on first delivery. */
+  attempt: number;
+  /** The event's place in the stream. */
+  sequence: number;
+  /** Counts what the consumer delivered, from 1. */
+  number: number;
+  /** How many events the consumer has left to deliver. */
+  rest: number;
+}
+
+/** Newer servers insert domain and account before the stream, and end with a random word. */
+export function deliveryOf({ reply }: Msg): Delivery {
+  const words = (reply ?? "").split(".");
+  const [attempt = 0, sequence = 0, number = 0, , rest = 0] = words.slice(words.length > 9 ? 6 : 4).map(Number);
+  return { attempt, sequence, number, rest };
 }

@@ -14,9 +14,9 @@ import {
 import { nanos, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";
-import type { Replay, Stream, Delivered } from "../bus.ts";
+import type { Replay, Stream } from "../bus.ts";
 import { busCallMs, eventReplayIdleMs, eventReplayMax } from "../limits.ts";
-import { EventPull } from "./event-pulls.ts";
+import { deliveredOf, deliveryOf, EventPull } from "./event-pulls.ts";
 import { type EventStream, type KnownPartition, orWhenMissing } from "./event-stream.ts";
 import type { NatsLink } from "./link.ts";
 
@@ -46,11 +46,6 @@ export async function replayEvents(replay: Replay, { link, stream, events, clock
   resources.defer(async () => void (await manager.consumers.delete(stream, consumer).catch(() => false)));
   const pull = resources.use(new EventPull({ link, clock, stream, consumer }));
   if (num_pending > 0) await deliverUpTo(info.state.last_seq, pull, replay);
-}
-
-export function deliveredOf(message: Msg): Delivered {
-  const { data, headers } = message;
-  return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt: deliveryOf(message).attempt };
 }
 
 async function startOf(
@@ -97,25 +92,4 @@ async function deliverUpTo(last: number, pull: EventPull, { handler, signal }: R
 /** A consumer without acknowledgements delivers nothing twice: what is lost with a connection would be missing unnoticed. */
 function areConsecutive(messages: readonly Msg[], before: number): boolean {
   return messages.every((message, index) => deliveryOf(message).number === before + index + 1);
-}
-
-/**
- * What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`.
- */
-interface Delivery {
-  /** 1 on first delivery. */
-  attempt: number;
-  /** The event's place in the stream. */
-  sequence: number;
-  /** Counts what the consumer delivered, from 1. */
-  number: number;
-  /** How many events the consumer has left to deliver. */
-  rest: number;
-}
-
-/** Newer servers insert domain and account before the stream, and end with a random word. */
-function deliveryOf({ reply }: Msg): Delivery {
-  const words = (reply ?? "").split(".");
-  const [attempt = 0, sequence = 0, number = 0, , rest = 0] = words.slice(words.length > 9 ? 6 : 4).map(Number);
-  return { attempt, sequence, number, rest };
 }

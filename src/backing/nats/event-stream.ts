@@ -33,8 +33,7 @@ import {
   eventAckMs,
   eventsUnacknowledgedMax,
 } from "../limits.ts";
-import type { NatsLink } from "./link.ts";
-import { eventSubject, eventSubjects, partitionOfSubject } from "./subjects.ts";
+import { type NatsLink, eventSubject, eventSubjects, partitionOfSubject } from "./link.ts";
 
 interface EventStreamParts {
   link: NatsLink;

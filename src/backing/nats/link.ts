@@ -13,7 +13,7 @@ import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
+import { BusTimeoutError, BusUnavailableError, type ScatterService, type Service, type Stream, type Topic } from "../bus.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs, busClusterLookMs } from "../limits.ts";
 import { BunTransport, TlsOfferedError } from "./nats-transport.ts";
 
@@ -306,4 +306,49 @@ async function viewOf(server: string, options: ConnectionOptions): Promise<numbe
 /** null: the server does not say, as where its configuration forbids it. */
 function seenBy(connection: NatsConnection): number | null {
   return connection.info?.connect_urls?.length ?? null;
+}
+
+// Every subject. They are made of constants and our own ids, never of user input. Fleets of two versions share them, so they stay
+// as they are.
+
+/** Requests to one server of a service. */
+export function requestSubject(service: Service, serverId: string): string {
+  return `weir.ask.${service}.${serverId}`;
+}
+
+export function requestHeartbeatSubject(service: Service): string {
+  return `weir.beat.ask.${service}`;
+}
+
+export function scatterSubject(service: ScatterService): string {
+  return `weir.survey.${service}`;
+}
+
+export function scatterHeartbeatSubject(service: ScatterService): string {
+  return `weir.beat.survey.${service}`;
+}
+
+export function topicSubject(topic: Topic): string {
+  return `weir.topic.${topic}`;
+}
+
+/** The first partition has the subject of the stream itself. */
+export function eventSubject(stream: Stream, partition: number): string {
+  return partition === 0 ? `weir.event.${stream}` : `weir.event.${stream}.${partition}`;
+}
+
+/** null: the subject belongs to no partition. */
+export function partitionOfSubject(subject: string, stream: Stream): number | null {
+  if (subject === eventSubject(stream, 0)) return 0;
+  const number = Number(subject.slice(eventSubject(stream, 0).length + 1));
+  return Number.isInteger(number) && subject === eventSubject(stream, number) ? number : null;
+}
+
+/** The subjects of all partitions. */
+export function eventSubjects(stream: Stream): string[] {
+  return [eventSubject(stream, 0), `weir.event.${stream}.*`];
+}
+
+export function eventHeartbeatSubject(stream: Stream): string {
+  return `weir.beat.event.${stream}`;
 }

@@ -21,9 +21,8 @@ import {
   workerSilenceMsMax,
   busRepliesInFlightMax,
 } from "../limits.ts";
-import type { NatsLink } from "./link.ts";
+import { type NatsLink, requestHeartbeatSubject, requestSubject } from "./link.ts";
 import { readHeartbeat, everyTick, ticksOf, Membership, startHeartbeat } from "./membership.ts";
-import { requestHeartbeatSubject, requestSubject } from "./subjects.ts";
 
 interface Attempt {
   server: string;

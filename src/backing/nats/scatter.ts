@@ -9,9 +9,8 @@ import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { BusTimeoutError, BusUnavailableError, type ScatterService } from "../bus.ts";
 import { busSilenceMsMax, scatterListenMs, scatterServerMemoryMs } from "../limits.ts";
-import type { NatsLink } from "./link.ts";
+import { type NatsLink, scatterHeartbeatSubject, scatterSubject } from "./link.ts";
 import { readHeartbeat, Membership, everyTick, ticksOf, startHeartbeat } from "./membership.ts";
-import { scatterHeartbeatSubject, scatterSubject } from "./subjects.ts";
 
 interface Round {
   /** By the id of the server. */

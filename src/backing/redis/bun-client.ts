@@ -1,9 +1,9 @@
 /**
  * Redis by Bun's own client, where a call takes 5 µs in place of the 15 µs that clients in JavaScript need. It could reconnect by itself;
- * that is switched off, since a link never connects again (link.ts).
+ * that is switched off, since a link never connects again (connection.ts).
  */
 import { RedisClient as Client } from "bun";
-import type { ConnectRedis, RedisClient, RedisClientOptions } from "./link.ts";
+import type { ConnectRedis, RedisClient, RedisClientOptions } from "./connection.ts";
 
 export const connectBunClient: ConnectRedis = (options) => new BunClient(options);
 

@@ -1,8 +1,8 @@
 /**
  * Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. A call goes to each node that has workspaces of
- * the batch (nodes.ts); the arguments and replies of each function are next to each other in admission.ts, load.ts and resolve.ts.
- * Two client libraries stand behind one interface (link.ts): Bun's own client on Bun, and the package `redis` on other runtimes. While
- * Redis cannot be reached, every method throws CountersUnavailableError.
+ * the batch (nodes.ts); the arguments and replies of each function are in calls.ts and load.ts.
+ * Two client libraries stand behind one interface (connection.ts): Bun's own client on Bun, and the package `redis` on other runtimes.
+ * While Redis cannot be reached, every method throws CountersUnavailableError.
  */
 import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -25,13 +25,28 @@ import {
   assertCurrent,
 } from "../counters.ts";
 import { countersDeadlineMs } from "../limits.ts";
-import { admissionValues, placedByWorkspace, readAdmission, lendValues, readLent, takeBackValues } from "./admission.ts";
-import { baseName, keyMonthField, ReplyReader, type ReplyElement } from "./encoding.ts";
-import { readFunctions, type FunctionLibrary, type FunctionName } from "./function-library.ts";
-import type { ConnectRedis } from "./link.ts";
-import { readHolds, loadValues, windowCalls } from "./load.ts";
+import {
+  admissionValues,
+  placedByWorkspace,
+  readAdmission,
+  lendValues,
+  readLent,
+  takeBackValues,
+  resolveValues,
+  resolveRounds,
+} from "./calls.ts";
+import {
+  baseName,
+  keyMonthField,
+  ReplyReader,
+  type ReplyElement,
+  readFunctions,
+  type FunctionLibrary,
+  type FunctionName,
+} from "./functions.ts";
+import type { ConnectRedis } from "./connection.ts";
+import { loadValues, readHolds, windowCalls } from "./load.ts";
 import { callNodeOf, callNodes, type CallNode, type CallParts, RedisNodes } from "./nodes.ts";
-import { resolveValues, resolveRounds } from "./resolve.ts";
 
 interface DistributedCountersOptions {
   /** The address of one Redis, or those of several nodes of a Redis Cluster, separated by commas. */

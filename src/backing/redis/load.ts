@@ -1,5 +1,5 @@
 /**
- * The arguments of load.lua and merge-windows.lua, and holds as open-holds.lua appends them to a reply. Times travel as distances, which
+ * The arguments of load and merge-windows, and holds as account.lua appends them to a reply. Times travel as distances, which
  * take a tenth of the bytes, and in calls of a bounded size, since Redis runs nothing else meanwhile.
  */
 import type { WorkspaceLoad, BudgetHold, Hold } from "../counters.ts";
@@ -13,12 +13,12 @@ import {
   budgetOf,
   ReplyReader,
   type ReplyElement,
-} from "./encoding.ts";
+} from "./functions.ts";
 
-/** One call of merge-windows.lua with this many takes some 20 ms, in which Redis runs nothing else. */
+/** One call of merge-windows with this many takes some 20 ms, in which Redis runs nothing else. */
 const timesPerCallMax = 20_000;
 
-/** The values of load.lua. A generation that is listed twice is one hold. */
+/** The values of load. A generation that is listed twice is one hold. */
 export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
   const { balance, sequence, months } = account;
   const numbers = [run, tombstoneMs, Number(balance), Number(sequence), months.length, budgets.length];
@@ -46,7 +46,7 @@ export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoa
   return [begun ?? "", ...packedArguments(packing)];
 }
 
-/** The values of merge-windows.lua after the run, for as many calls as the times need. */
+/** The values of merge-windows after the run, for as many calls as the times need. */
 export function windowCalls(windows: WorkspaceLoad["windows"]): string[][] {
   const calls: string[][] = [];
   let room = 0;
@@ -77,7 +77,7 @@ export function distances(times: readonly number[]): string {
 
 const keyMonth = /^k:(.*):(\d{4}-\d\d)$/;
 
-/** Reads holds from a function's reply, as open-holds.lua appends them. */
+/** Reads holds from a function's reply, as account.lua appends them. */
 export function readHolds(reply: readonly ReplyElement[]): Hold[] {
   const reader = new ReplyReader(reply);
   const holds: Hold[] = [];

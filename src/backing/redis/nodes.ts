@@ -13,8 +13,7 @@ import { CountersUnavailableError } from "../counters.ts";
 import { clusterLeaseMs, clusterPollMs, clusterRetryMs, countersDeadlineMs } from "../limits.ts";
 import { clusterSlot, ClusterView, type SlotOwner, type NodesReport, readNodesReport } from "./cluster-view.ts";
 import { RedisConnection, type ConnectionOptions, type FunctionCall, readMasterRun, type Server } from "./connection.ts";
-import type { ReplyElement } from "./encoding.ts";
-import type { FunctionName } from "./function-library.ts";
+import type { ReplyElement, FunctionName } from "./functions.ts";
 
 type NodesOptions = Omit<ConnectionOptions, "connected">;
 

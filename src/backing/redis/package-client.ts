@@ -1,9 +1,9 @@
 /**
  * Redis by the npm package `redis`, for runtimes without Bun's client. It could reconnect by itself, queue commands and end them after a
- * time; all that is switched off, since a link never connects again and its caller has the deadlines (link.ts).
+ * time; all that is switched off, since a link never connects again and its caller has the deadlines (connection.ts).
  */
 import { createClient } from "redis";
-import type { ConnectRedis } from "./link.ts";
+import type { ConnectRedis } from "./connection.ts";
 
 export const connectPackageClient: ConnectRedis = ({ url, connectMsMax, closed }) => {
   const client = createClient({

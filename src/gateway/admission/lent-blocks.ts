@@ -9,7 +9,7 @@
  * its month, with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker,
  * or has not run, for half a second: after two seconds of silence a rebuild goes on without it. A gateway that stops returns its blocks.
  * One that is killed has them in its spool, written before each was asked for, and its successor returns what is not open.
- * Keys with budgets or own provider keys, and models that cannot be called, are always decided by a worker (worker/lending.ts).
+ * Keys with budgets or own provider keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";

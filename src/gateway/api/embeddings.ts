@@ -7,7 +7,7 @@
  * The texts are stored nowhere, even if the workspace stores prompts.
  */
 import { GatewayError } from "../../kernel/errors.ts";
-import { StopSignal } from "../../kernel/stop-signal.ts";
+import { StopSignal } from "../../kernel/clock.ts";
 import { startTrace, type TraceStart } from "../../kernel/traces.ts";
 import type { Admission, Caller } from "../admission/message.ts";
 import type { EmbeddingFacts } from "../models/model.ts";
@@ -17,7 +17,7 @@ import { guessTokens } from "../models/chat-tokens.ts";
 import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
 import { UpstreamFailure, isGivenUp } from "../providers/provider.ts";
 import { embeddingResponse } from "./answer/embedding-answer.ts";
-import { generationHeaders, windowHeaders } from "./answer/headers.ts";
+import { generationHeaders, windowHeaders } from "./answer/response.ts";
 import { upstreamError } from "./answer/upstream-errors.ts";
 import { authenticate, requireEarlyAccess } from "./authenticate.ts";
 import { chargedEmbedding, noUsage, nothingCharged, type ChargedUsage, chargedFailure } from "./call/charged-usage.ts";

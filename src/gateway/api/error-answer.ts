@@ -10,7 +10,7 @@ import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
 import { jsonResponse } from "../../kernel/json.ts";
-import { retryHeaders, windowHeaders } from "./answer/headers.ts";
+import { retryHeaders, windowHeaders } from "./answer/response.ts";
 
 export function errorAnswer(error: unknown, gateway: Gateway): Response {
   if (error instanceof MethodNotAllowedError) {

@@ -3,7 +3,7 @@
  * the full answer. From `open` on nothing is thrown to the pipeline: every outcome is a Response, and every path ends in one `settle`.
  * What is charged follows from how the call ended (call/charged-usage.ts): a whole answer by its provider's counts, a client that left by
  * what was produced, a failure by what was delivered. A stream settles in `onEnd`, before its last line.
- * This module only connects the parts. Which candidates may serve is decided in call/route-plan.ts, retries in call/attempts.ts, the
+ * This module only connects the parts. Which candidates may serve is decided in call/route-plan.ts, retries in call/dispatch.ts, the
  * client's pace in answer/relay.ts.
  */
 import type { Admission, Caller } from "../admission/message.ts";
@@ -28,16 +28,14 @@ import {
   usageBounds,
 } from "./call/charged-usage.ts";
 import type { CheckedChat } from "./request/chat-request.ts";
-import type { CreateStream } from "./answer/client-stream.ts";
-import { dispatch, type DispatchResult } from "./call/dispatch.ts";
+import { type CreateStream, generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./answer/response.ts";
+import { dispatch, type DispatchResult, type Attempt } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { endingError } from "./error-answer.ts";
 import { recordFailure, type FailureContext, nameRejectedField } from "./call/failures.ts";
-import { isRoutingOn } from "./request/routing.ts";
-import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./answer/headers.ts";
+import { isRoutingOn } from "./request/requested-model.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./answer/drains.ts";
 import { relay, type StreamOutcome } from "./answer/relay.ts";
-import type { Attempt } from "./call/attempts.ts";
 import { streamError, upstreamError } from "./answer/upstream-errors.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 

@@ -5,7 +5,7 @@
  * that has an answer under way without settling it.
  */
 import type { Caller } from "../admission/message.ts";
-import { sleep, type Clock } from "../../kernel/clock.ts";
+import { sleep, type Clock, StopSignal } from "../../kernel/clock.ts";
 import {
   inFlightPollMs,
   openAnswersMax,
@@ -13,7 +13,6 @@ import {
   openAnswersPerWorkspaceMax,
   openAnswersRetryMs,
 } from "../limits.ts";
-import { StopSignal } from "../../kernel/stop-signal.ts";
 import { HolderCounts } from "../../accounts/quotas/fair-semaphore.ts";
 import { LimitReachedError } from "../../accounts/errors.ts";
 import { asGatewayError } from "./request/body.ts";

@@ -9,10 +9,9 @@
  * How much usage is charged is not decided here: callers pass it (call/charged-usage.ts).
  */
 import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock, StopSignal } from "../../kernel/clock.ts";
 import type { EndingCode } from "../../kernel/errors.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
-import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
 import type { Reservation } from "../credit/reservation.ts";
@@ -20,12 +19,12 @@ import type { Endpoint, RouteAttempt } from "../field-parts.ts";
 import type { Progress } from "../journal/progress.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { type OwedRoute, owedPrices } from "../journal/spool-line.ts";
-import { chargeOf } from "../metering/booking.ts";
+import { chargeOf } from "../metering/settle.ts";
 import type { ReportedUsage, Usage, Prices, Route } from "../models/model.ts";
 import { tieredCost } from "../models/price.ts";
 import type { Candidate } from "../models/candidate.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
-import type { Attempt } from "./call/attempts.ts";
+import type { Attempt } from "./call/dispatch.ts";
 import { noUsage } from "./call/charged-usage.ts";
 import type { Gateway } from "./gateway.ts";
 

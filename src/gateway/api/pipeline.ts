@@ -10,12 +10,12 @@ import { startTrace } from "../../kernel/traces.ts";
 import { readBody, holderOf } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";
-import type { CreateStream } from "./answer/client-stream.ts";
+import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { chatFormat, completionFormat, type AnswerFormat } from "./answer/answer-format.ts";
 import { generate } from "./generate.ts";
 import { authenticate, requireEarlyAccess } from "./authenticate.ts";
-import { isRoutingOn } from "./request/routing.ts";
+import { isRoutingOn } from "./request/requested-model.ts";
 import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
 interface PromptEndpoint {

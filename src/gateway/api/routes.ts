@@ -8,7 +8,7 @@ import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { KeyId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import { type CreateStream, streamFor } from "./answer/client-stream.ts";
+import { type CreateStream, streamFor } from "./answer/response.ts";
 import { authenticateMember } from "./authenticate.ts";
 import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";

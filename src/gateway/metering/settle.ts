@@ -1,13 +1,21 @@
 /**
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the release of
  * holds. A repetition after a crash finds its charge and only pushes again.
- * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no hold; its
- * gateway makes the block smaller after that push.
+ * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no
+ * hold; its gateway makes the block smaller after that push.
+ * The effect on the books is computed before any row is written (`bookingOf`): rows, one entry for each workspace, sums of months and
+ * budgets. It is pure, so the simulation and the database book by the same code. A charge is the exact cost, rounded once, and at most the
+ * reservation and the balance. What is above that is the excess, which the service bears. A generation that is charged already changes
+ * nothing, but a true charge replaces an end that was unknown or expired.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
-import type { GenerationId } from "../../kernel/ids.ts";
+import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { type NanoUsd, nanoRoundedHalfUp } from "../../kernel/money.ts";
+import type { BudgetSum } from "../credit/store.ts";
 import type { Settlement } from "../journal/settlement.ts";
-import { chargeOf, type Charge } from "./booking.ts";
+import { amountMax, parsePrices } from "../journal/spool-line.ts";
+import { chargedCost } from "../models/price.ts";
 
 /** The ledger of record. `store.ts` is its SQL; the simulation has its own. */
 export interface SettlementStore {
@@ -67,4 +75,175 @@ export function oncePerGeneration(settlements: Settlement[]): Settlement[] {
     }
   }
   return [...chosen.values()].toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+}
+
+// The books
+
+/** The end of a workspace's chain. */
+export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
+  sequence: bigint;
+  /** The epoch of the workspace's ledger: with the sequence it is the version that counters compare. */
+  epoch: bigint;
+  /** Whether the ledger keeps totals of budgets for it. */
+  hasBudgets: boolean;
+}
+
+/** The current books of the named workspaces and generations, read under the locks of the accounts. */
+export interface Books {
+  heads: AccountHead[];
+  /** Outcomes of generations that are charged already. */
+  outcomes: Map<GenerationId, Settlement["outcome"]>;
+}
+
+/** A charge with its place in the books. */
+export interface Row extends Charge {
+  /** Charged after its hold had been released. */
+  late: boolean;
+  /** The sequence of its workspace's entry; null: its end is unknown or its provider bills it, and no entry counts it. */
+  entry: bigint | null;
+}
+
+/** The entry of all charges of one workspace. */
+export interface Entry {
+  workspace: WorkspaceId;
+  sequence: bigint;
+  /** How many charges it sums, at least one. */
+  charges: number;
+  /** Zero or less. */
+  amount: NanoUsd;
+  balanceAfter: NanoUsd;
+}
+
+export interface MonthSum {
+  workspace: WorkspaceId;
+  month: Month;
+  spent: NanoUsd;
+}
+
+export interface KeyMonthSum extends MonthSum {
+  key: KeyId;
+  /** Milliseconds; the last admission. */
+  usedAt: number;
+}
+
+interface Booking {
+  /** The rows to write, in the order of the charges. */
+  rows: Row[];
+  /** At most one for each workspace. */
+  entries: Entry[];
+  /** Generations of unknown workspaces. */
+  refused: Set<GenerationId>;
+  /** The heads after the entries. */
+  heads: AccountHead[];
+  /** The sums that the rows add, for all named months: zero if the charge existed already. */
+  months: MonthSum[];
+  keyMonths: KeyMonthSum[];
+  /** The same by days, only of workspaces with budgets. */
+  budgets: BudgetSum[];
+}
+
+/** @param charges at most one for each generation */
+export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books): Booking {
+  const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
+  const entries = new Map<WorkspaceId, Entry>();
+  const sums = new Sums();
+  const booking: Booking = {
+    rows: [],
+    entries: [],
+    refused: new Set(),
+    heads: [...heads.values()],
+    months: [],
+    keyMonths: [],
+    budgets: [],
+  };
+  for (const charge of charges) {
+    const { generation, workspace, outcome, ownKey } = charge.settlement;
+    const head = heads.get(workspace);
+    const present = outcomes.get(generation);
+    const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
+    if (!head) booking.refused.add(generation);
+    if (!head) continue;
+    const taken = isFresh ? limitedToBalance(charge, head) : { ...charge, cost: 0n };
+    if (isFresh) {
+      const entry = outcome === "settled" && !ownKey ? entered(taken.cost, { head, entries }) : null;
+      booking.rows.push({ ...taken, late: present !== undefined, entry });
+    }
+    sums.add(taken, taken.cost);
+    if (head.hasBudgets) sums.addToBudgets(taken, taken.cost);
+  }
+  const { months, keyMonths, budgets } = sums;
+  const totals = { months: [...months.values()], keyMonths: [...keyMonths.values()], budgets: [...budgets.values()] };
+  return { ...booking, entries: [...entries.values()], ...totals };
+}
+
+/** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
+export interface Charge {
+  settlement: Settlement;
+  /** The true cost. */
+  costPico: bigint;
+  /** The charge: the true cost, or the reservation if that is less. */
+  cost: NanoUsd;
+  /** The part of the true cost above the charge, which the service bears. */
+  excess: NanoUsd;
+}
+
+/** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
+export function chargeOf(settlement: Settlement): Charge {
+  const costPico = chargedCost(parsePrices(settlement.prices), settlement.usage);
+  const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
+  const cost = minimum(trueCost, BigInt(settlement.reserved));
+  return { settlement, costPico, cost, excess: trueCost - cost };
+}
+
+function minimum(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+class Sums {
+  readonly months = new Map<string, MonthSum>();
+  /** By key and month, like their rows. */
+  readonly keyMonths = new Map<string, KeyMonthSum>();
+  /** By key and day. */
+  readonly budgets = new Map<string, BudgetSum>();
+
+  add({ settlement: { workspace, key, month, admittedAt } }: Charge, spent: NanoUsd): void {
+    const ofMonth = this.months.get(`${workspace} ${month}`);
+    if (ofMonth) ofMonth.spent += spent;
+    else this.months.set(`${workspace} ${month}`, { workspace, month, spent });
+    const ofKey = this.keyMonths.get(`${key} ${month}`);
+    if (!ofKey) this.keyMonths.set(`${key} ${month}`, { workspace, key, month, spent, usedAt: admittedAt });
+    else {
+      ofKey.spent += spent;
+      ofKey.usedAt = Math.max(ofKey.usedAt, admittedAt);
+    }
+  }
+
+  /** A request counts for the day and the month of its admission. */
+  addToBudgets({ settlement: { workspace, key, admittedAt } }: Charge, spent: NanoUsd): void {
+    const day = dayOf(admittedAt);
+    const sum = this.budgets.get(`${key} ${day}`);
+    if (sum) sum.spent += spent;
+    else this.budgets.set(`${key} ${day}`, { workspace, key, day, month: monthBounds(monthOf(admittedAt)).startMs, spent });
+  }
+}
+
+/** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
+function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
+  const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
+  return { ...charge, cost, excess: charge.excess + charge.cost - cost };
+}
+
+/** Adds a charge to its workspace's entry, which the first one opens, and moves the head. @returns the entry's sequence */
+function entered(cost: NanoUsd, { head, entries }: { head: AccountHead; entries: Map<WorkspaceId, Entry> }): bigint {
+  let entry = entries.get(head.workspace);
+  if (!entry) {
+    head.sequence += 1n;
+    entry = { workspace: head.workspace, sequence: head.sequence, charges: 0, amount: 0n, balanceAfter: head.balance };
+    entries.set(head.workspace, entry);
+  }
+  head.balance -= cost;
+  entry.charges++;
+  entry.amount -= cost;
+  entry.balanceAfter = head.balance;
+  return entry.sequence;
 }

@@ -2,7 +2,7 @@
  * All SQL of settlement, in one transaction. The accounts are locked first, in the order of their ids, so that no other transaction changes
  * their workspaces' rows and none waits in a circle. Statements that do not need each other's results are sent together, and a statement
  * carries the rows of all charges.
- * What the rows are is computed in booking.ts. Months of `generations` are partitions, made ahead by the clock and otherwise on demand.
+ * What the rows are is computed in settle.ts. Months of `generations` are partitions, made ahead by the clock and otherwise on demand.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
@@ -23,8 +23,9 @@ import {
   type MonthSum,
   type Row,
   type Charge,
-} from "./booking.ts";
-import type { Booked, SettlementStore } from "./settle.ts";
+  type Booked,
+  type SettlementStore,
+} from "./settle.ts";
 
 export function settlementStore(sql: Database): SettlementStore {
   const months = new GenerationsMonths(sql);

@@ -21,9 +21,8 @@ import {
   modelLabelsMax,
 } from "../limits.ts";
 import type { Usage } from "../models/model.ts";
-import type { Charge } from "./booking.ts";
+import { type Charge, oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
 import type { DeadLetter, MaintenanceStore } from "./maintenance-store.ts";
-import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
 
 export interface MeteringParts extends SettleParts {
   bus: Bus;

@@ -12,7 +12,7 @@ import { routeHealthMs, presumedTokensPerSecond, routeSpeedTokensMin, routeSpeed
 import type { Candidate } from "./candidate.ts";
 import type { RouteMeasure } from "./listing.ts";
 import type { Route } from "./model.ts";
-import { addTallies, readTallies, addTally, type Tallies } from "./store.ts";
+import { addTallies, readTallies, type Tallies, type Tally } from "./store.ts";
 
 interface RouteHealthParts {
   sql: Queries;
@@ -90,6 +90,16 @@ export class RouteHealth implements AsyncDisposable {
     await this.share();
     this.#cancel?.();
   }
+}
+
+function addTally(tallies: Tallies, entry: string, added: Partial<Tally>): void {
+  const present = tallies.get(entry) ?? { answered: 0, failed: 0, timed: 0, firstTokenMs: 0 };
+  tallies.set(entry, {
+    answered: present.answered + (added.answered ?? 0),
+    failed: present.failed + (added.failed ?? 0),
+    timed: present.timed + (added.timed ?? 0),
+    firstTokenMs: present.firstTokenMs + (added.firstTokenMs ?? 0),
+  });
 }
 
 interface Written {

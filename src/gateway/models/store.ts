@@ -71,7 +71,7 @@ export async function readTallies(nowMs: number, sql: Queries): Promise<Tallies>
 }
 
 /** The counts of one route, as sums, so that counts of several gateways and hours can be added. */
-interface Tally {
+export interface Tally {
   answered: number;
   /** Answers that the provider did not give or broke off. */
   failed: number;
@@ -82,13 +82,3 @@ interface Tally {
 
 /** By `Route.entry`. */
 export type Tallies = Map<string, Tally>;
-
-export function addTally(tallies: Tallies, entry: string, added: Partial<Tally>): void {
-  const present = tallies.get(entry) ?? { answered: 0, failed: 0, timed: 0, firstTokenMs: 0 };
-  tallies.set(entry, {
-    answered: present.answered + (added.answered ?? 0),
-    failed: present.failed + (added.failed ?? 0),
-    timed: present.timed + (added.timed ?? 0),
-    firstTokenMs: present.firstTokenMs + (added.firstTokenMs ?? 0),
-  });
-}

@@ -4,13 +4,12 @@
  * The key is put into the headers last, so that nothing else holds it: with an own key the service's key is never used. Redirects are never
  * followed, because they would send the key to an address that was not vetted. A failure carries our words and the provider's documented
  * codes, never its text.
- * Retries are not made here (api/call/attempts.ts).
+ * Retries are not made here (api/call/dispatch.ts).
  */
 import type { Reservation } from "../credit/reservation.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock, StopSignal } from "../../kernel/clock.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord, Route } from "../models/model.ts";
 import { assembledAnswer, beginsEvents } from "./transport/other-forms.ts";

@@ -6,7 +6,7 @@
  * aliases, which could grow without limit, and without tags; its scalars stay text, so that a version 1.10 without quotes stays 1.10.
  */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
-import { closeBrace, closeBracket, comma, openBrace, openBracket, JsonTokens, noToken } from "../../http/json-tokens.ts";
+import { closeBrace, closeBracket, comma, openBrace, openBracket, JsonTokens, noToken } from "../../http/json.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
 import { advisoryYamlBytesMax, advisoryBytesMax } from "../limits.ts";

@@ -9,7 +9,7 @@ import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { DomainError } from "../../accounts/errors.ts";
-import { GatheredBytes } from "../../http/gathered-bytes.ts";
+import { GatheredBytes } from "../../http/body.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reader.ts";

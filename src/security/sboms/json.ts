@@ -16,8 +16,8 @@ import {
   backslash,
   JsonTokens,
   noToken,
-} from "../../http/json-tokens.ts";
-import { isJsonObject } from "../../http/json.ts";
+  isJsonObject,
+} from "../../http/json.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax, sbomKeyBytesMax } from "../limits.ts";
 import { SbomRefusal } from "./refusal.ts";

@@ -16,7 +16,7 @@ import {
   space,
   JsonTokens,
   noToken,
-} from "../../http/json-tokens.ts";
+} from "../../http/json.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { packagesPerStatement } from "../limits.ts";
 import type { PackageName } from "../versions/ecosystem.ts";

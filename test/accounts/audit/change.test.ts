@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { change } from "../../../src/accounts/audit/change.ts";
 import { changesRecords, type AuditKind } from "../../../src/accounts/audit/events.ts";
-import { notifying } from "../../../src/backing/after-commit.ts";
-import type { Database, Transaction } from "../../../src/backing/backing.ts";
+import { notifying, type Database, type Transaction } from "../../../src/backing/backing.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Notified } from "../../support/notified.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";

@@ -1,8 +1,7 @@
 /** Workspaces without budgets pay nothing for them: the arguments of the functions do not change. */
 import { expect, test } from "bun:test";
 import type { AdmitRequest, Budget, ResolveBatch } from "../../../src/backing/counters.ts";
-import { admissionValues, placedByWorkspace } from "../../../src/backing/redis/admission.ts";
-import { resolveValues, resolveRounds } from "../../../src/backing/redis/resolve.ts";
+import { admissionValues, placedByWorkspace, resolveValues, resolveRounds } from "../../../src/backing/redis/calls.ts";
 
 const request: AdmitRequest = {
   generation: "gen-1",

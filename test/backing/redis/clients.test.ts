@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { connectBunClient } from "../../../src/backing/redis/bun-client.ts";
-import type { ConnectRedis, RedisClient } from "../../../src/backing/redis/link.ts";
+import type { ConnectRedis, RedisClient } from "../../../src/backing/redis/connection.ts";
 import { connectPackageClient } from "../../../src/backing/redis/package-client.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Gateway } from "../../../src/gateway/api/gateway.ts";
 import { GenerationLifecycle } from "../../../src/gateway/api/lifecycle.ts";
-import { StopSignal } from "../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../src/kernel/clock.ts";
 import { reservation } from "../../support/gateway/intents.ts";
 import { TestJournals } from "../../support/gateway/test-journals.ts";
 import { candidate } from "../../support/providers/candidates.ts";

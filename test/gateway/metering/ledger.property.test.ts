@@ -6,8 +6,7 @@ import { openBudgets, ledgerVersion, beginEpochs, selectServer } from "../../../
 import { loadAccount, readKeyMonth, readPositions } from "../../../src/gateway/credit/load.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
-import { chargeOf } from "../../../src/gateway/metering/booking.ts";
-import { oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";
+import { chargeOf, oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";

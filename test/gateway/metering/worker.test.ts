@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { modelLabelsMax } from "../../../src/gateway/limits.ts";
-import { chargeOf } from "../../../src/gateway/metering/booking.ts";
+import { chargeOf } from "../../../src/gateway/metering/settle.ts";
 import { CreditLeft } from "../../../src/gateway/metering/maintenance.ts";
 import { reportCharges } from "../../../src/gateway/metering/worker.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargedEmbedding } from "../../../src/gateway/api/call/charged-usage.ts";
 import { inputTokensBoundOf, inputTokensEstimateOf } from "../../../src/gateway/api/request/embedding.ts";
-import { chargeOf } from "../../../src/gateway/metering/booking.ts";
+import { chargeOf } from "../../../src/gateway/metering/settle.ts";
 import { maximumCost } from "../../../src/gateway/models/price.ts";
 import { inputCount, type EmbeddingInputs } from "../../../src/gateway/providers/embedding.ts";
 import { embeddingModel } from "../../support/providers/embedding-answers.ts";

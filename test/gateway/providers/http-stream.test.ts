@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { Network } from "../../../src/gateway/providers/transport/network.ts";
-import { StopSignal } from "../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../src/kernel/clock.ts";
 import { callStream, callWhole, failureOf, readAll } from "../../support/providers/call.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";

@@ -1,7 +1,7 @@
 /** Three weeks of requests of a workspace, written before its service starts: no API sets a time. */
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
-import { chargeOf } from "../../../src/gateway/metering/booking.ts";
+import { chargeOf } from "../../../src/gateway/metering/settle.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { insertOwnKey } from "../../../src/gateway/own-keys/store.ts";
 import { newOwnKeyId } from "../../../src/kernel/ids.ts";

@@ -1,6 +1,6 @@
 import { createClient } from "redis";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
-import { readFunctions } from "../../../src/backing/redis/function-library.ts";
+import { readFunctions } from "../../../src/backing/redis/functions.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

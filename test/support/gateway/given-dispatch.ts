@@ -5,10 +5,9 @@ import {
   type UpstreamCode,
   type WholeAnswer,
 } from "../../../src/gateway/providers/provider.ts";
-import type { CallRoute } from "../../../src/gateway/api/call/attempts.ts";
-import { dispatch, type DispatchOptions } from "../../../src/gateway/api/call/dispatch.ts";
+import { type CallRoute, dispatch, type DispatchOptions } from "../../../src/gateway/api/call/dispatch.ts";
 import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
-import { StopSignal } from "../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../src/kernel/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { candidate } from "../providers/candidates.ts";
 import { drainSlotIn } from "../providers/open-relay.ts";

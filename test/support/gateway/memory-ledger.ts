@@ -4,9 +4,8 @@ import { type EntryKind, ledgerVersion, type EpochStart } from "../../../src/gat
 import type { LoadedAccount, CountedPosition, LedgerPosition } from "../../../src/gateway/credit/load.ts";
 import type { LoadStore } from "../../../src/gateway/admission/worker/loads.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
-import type { Charge } from "../../../src/gateway/metering/booking.ts";
+import type { Charge, Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
-import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import { MemoryEpochs } from "../ledger/memory-epochs.ts";
 
 export interface MemoryAccount {

@@ -3,7 +3,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";
 import { newGenerationId, newRequestId } from "../../../src/kernel/ids.ts";
-import { chargeOf } from "../../../src/gateway/metering/booking.ts";
+import { chargeOf } from "../../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
 
 type Facts = Partial<Settlement> & Pick<Settlement, "workspace" | "key">;

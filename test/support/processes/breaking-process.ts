@@ -1,5 +1,5 @@
 /** `bun breaking-process.ts`: serves one stream that breaks off like a gateway's, reads it, and prints nothing itself. */
-import { bunStream, type TextSink } from "../../../src/gateway/api/answer/client-stream.ts";
+import { bunStream, type TextSink } from "../../../src/gateway/api/answer/response.ts";
 import { serverSettings } from "../../../src/process/serving.ts";
 import { until } from "../until.ts";
 

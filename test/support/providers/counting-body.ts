@@ -1,10 +1,6 @@
 /** A transport with one answer of given pieces, which counts its reads. */
-import type {
-  BytesReceiver,
-  ResponseHead,
-  Transport,
-  TransportCall,
-} from "../../../src/gateway/providers/transport/transport.ts";
+import type { ResponseHead } from "../../../src/gateway/providers/transport/answer-reader.ts";
+import type { BytesReceiver, Transport, TransportCall } from "../../../src/gateway/providers/transport/transport.ts";
 
 export class CountingBody implements TransportCall {
   readonly connecting = null;

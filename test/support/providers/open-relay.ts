@@ -3,8 +3,8 @@ import type { DrainLimit, DrainSlot } from "../../../src/gateway/api/answer/drai
 import { drainMsMax } from "../../../src/gateway/limits.ts";
 import { ChatChunkWriter } from "../../../src/gateway/api/answer/answer-format.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../../src/gateway/api/answer/relay.ts";
-import { StopSignal } from "../../../src/kernel/stop-signal.ts";
-import { webStream } from "../../../src/gateway/api/answer/client-stream.ts";
+import { StopSignal } from "../../../src/kernel/clock.ts";
+import { webStream } from "../../../src/gateway/api/answer/response.ts";
 import { ManualClock } from "../clock.ts";
 import { FakeEvents } from "./fake-events.ts";
 

@@ -11,7 +11,7 @@
 -- Of the call.
 local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs
 local replies, replyCount
--- Outcomes, as admission-reply.ts reads them.
+-- Outcomes, as calls.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
 local budgetUnknown, budgetSpent, elsewhere = 14, 15, 16

@@ -1,3 +1,64 @@
+-- Loads a workspace from its ledger: a load begins, windows are merged, and the workspace becomes ready; until then no request is admitted.
+-- `forget` makes it wait for another load.
+
+-- KEYS  base name {w}
+-- ARGV  run, a new name
+-- Returns the name of the expected load, which is new after the store was emptied or restarted; nothing when it is ready.
+register('begin_load', function(keys, args)
+  local run, account = args[1], keys[1] .. ':a'
+  local known = call('HMGET', account, 'head', 'load')
+  if headIn(known[1]) == tonumber(run) then return {} end
+  if known[2] and string.sub(known[2], 1, #run + 1) == run .. ' ' then return { known[2] } end
+  local name = run .. ' ' .. args[2]
+  call('HSET', account, 'load', name)
+  return { name }
+end)
+
+-- Adds admission times that the store lacks to the windows of keys. Does nothing when the workspace is ready.
+-- KEYS  base name {w}
+-- ARGV  run, width of the window in ms, then (key, times) where times are ascending, each as its distance to the one before
+register('merge_windows', function(keys, args)
+  local run, windowMs = args[1], tonumber(args[2])
+  local base, cut = keys[1], clock - windowMs
+  if headIn(call('HGET', base .. ':a', 'head')) == tonumber(run) then return { 'ready' } end
+
+  local function timesOf(distances)
+    local times, time = {}, 0
+    for distance in string.gmatch(distances, '%d+') do
+      time = time + tonumber(distance)
+      if time > cut then times[#times + 1] = time end
+    end
+    return times
+  end
+
+  -- Both ascending. A time in both is the same request, as often as it is in both.
+  local function merge(known, reported)
+    local merged, a, b = {}, 1, 1
+    while known[a] or reported[b] do
+      local time = math.min(known[a] or reported[b], reported[b] or known[a])
+      if known[a] == time then a = a + 1 end
+      if reported[b] == time then b = b + 1 end
+      merged[#merged + 1] = time
+    end
+    return merged
+  end
+
+  for place = 3, #args, 2 do
+    local list, known = base .. ':n:' .. args[place], {}
+    for _, time in ipairs(call('LRANGE', list, 0, -1)) do known[#known + 1] = tonumber(time) end
+    local merged = merge(known, timesOf(args[place + 1]))
+    if #merged > #known then
+      local texts = {}
+      for index, time in ipairs(merged) do texts[index] = text(time) end
+      call('DEL', list)
+      callWithAll('RPUSH', list, texts, #texts)
+      -- As in admit.lua: admissions of the same minute do not renew it, and each of them counts for a window more.
+      call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + 2 * windowMs + 1000))
+    end
+  end
+  return { 'merged' }
+end)
+
 -- Makes a workspace ready: its hash is written anew from the ledger's values and the given holds.
 -- KEYS  base name {w}
 -- ARGV  load or an empty text, texts, numbers
@@ -100,4 +161,19 @@ register('load', function(keys, args)
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)
   return { 'loaded' }
+end)
+
+-- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters.
+-- KEYS  base name {w}
+-- ARGV  run, the sequence from which on it is made so
+-- Returns "forgotten" where it was ready and the balance has that sequence or a later one. All else stays: a load replaces what is older.
+register('forget', function(keys, args)
+  local account = keys[1] .. ':a'
+  local readyIn, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))
+  local isReady = readyIn == tonumber(args[1])
+  if isReady and sequence < tonumber(args[2]) then return {} end
+  call('HDEL', account, 'load')
+  if not isReady then return {} end
+  call('HSET', account, 'head', pack(headFormat, 0, balance, sequence, reserved, due, buried))
+  return { 'forgotten' }
 end)

@@ -2,17 +2,27 @@
  * The worker's side of admission: replies to one message of requests at a time. It keeps only caches, so any worker can reply to any
  * message, and a repeated message does no harm.
  * The requests of a message go to the counters in one call. What these lack is loaded while the message waits, for a bounded time
- * (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only its own reply. A refusal for what
- * gateways were lent is decided a second time, after their blocks were recalled (lending.ts).
+ * (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only its own reply.
+ * Blocks of credit and of a key's window are lent to gateways and taken back here. A refusal for what blocks may have is decided a second
+ * time, after they were recalled. So a limit is never reached early because credit lies in a block.
  * Workspaces whose ledger may have gone back (ledger-check.ts), and all of them while metering lags (guards.ts), are refused.
  */
 import type { Bus } from "../../../backing/bus.ts";
-import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../../../backing/counters.ts";
-import { dayOf, monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
-import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
+import {
+  CountersUnavailableError,
+  type AdmitBatch,
+  type AdmitReply,
+  type Counters,
+  type LendRequest,
+} from "../../../backing/counters.ts";
+import { blockLifeMs } from "../../../backing/limits.ts";
+import { dayOf, monthOf, withDeadline, type Clock, type Month } from "../../../kernel/clock.ts";
+import type { GenerationId, WorkspaceId, KeyId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { spanSince, traces, type TracedSpan } from "../../../kernel/traces.ts";
-import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
+import { budgetsOf } from "../../credit/budgets.ts";
+import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
+import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax, keyRecordAgeMsMax, blockRecallMs } from "../../limits.ts";
 import { replyFor, prepare, type Prepared, type ModelsView } from "../decide.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "../key-cache.ts";
 import {
@@ -26,10 +36,10 @@ import {
   type LendBlock,
   type Refused,
   type PositionRequest,
+  type ReturnBlock,
 } from "../message.ts";
 import { CountersWatch, type MeteringLagGuard } from "./guards.ts";
 import { LedgerCheck } from "./ledger-check.ts";
-import { lend, lendRequest, takeBack, recallFor, Recalls } from "./lending.ts";
 import { SingleFlightLoads, refreshAccount, type LoadStore, loadRoundsMax, LoadDeadline, type Missing } from "./loads.ts";
 
 interface AdmissionParts {
@@ -317,4 +327,103 @@ async function readPosition(
     if (!(await deadline.wait([loads.run(missing)]))) break;
   }
   return { kind: "again" };
+}
+
+// Blocks (../block.ts says why nothing is overdrawn by them). They exist only far from every bound: a block is at most a fiftieth of what is
+// free, a key needs at least 600 requests a minute, and at most half of its window is used or lent. Keys with budgets or own provider keys
+// get none: each of their requests is counted in its own way.
+// A recall pauses lending for ten seconds; the gateways return the blocks of the key or the workspace, and the request is decided again
+// after their answers, or after 300 ms.
+
+const kept: AdmissionReply = { kind: "kept" };
+
+/** @param ageMs of the record, which the block does not outlive. @returns null where nothing is lent to this key at all */
+function lendRequest(
+  { block, least, amount, places, deadline }: LendBlock,
+  { record }: CachedRecord,
+  { ageMs, month }: { ageMs: number; month: Month },
+): LendRequest | null {
+  // Budgets count each request in its own period, so each is asked for.
+  if (record === null || !record.enabled || record.requestsPerMinute === null || budgetsOf(record) !== null) return null;
+  const lifeMs = Math.floor(Math.min(blockLifeMs, keyRecordAgeMsMax - ageMs));
+  if (lifeMs <= 0) return null;
+  const { workspace, id: key, requestsPerMinute, monthlyLimit: keyLimit, workspaceLimit } = record;
+  const limits = { requestsPerMinute, keyLimit, workspaceLimit };
+  const wished = { least: BigInt(least), amount: BigInt(amount), places };
+  return { workspace, key, block, month, ...limits, ...wished, deadline, lifeMs };
+}
+
+/** @throws CountersUnavailableError: it may be lent */
+async function lend(request: LendRequest, counters: Counters): Promise<AdmissionReply> {
+  const reply = await counters.lend(request);
+  if (reply.outcome === "kept") return kept;
+  const { at, amount, places, lifeMs, window } = reply;
+  const shown = { limit: request.requestsPerMinute, ...window };
+  return { kind: "lent", at, month: request.month, amount: amount.toString(), places, lifeMs, window: shown };
+}
+
+/** @throws CountersUnavailableError */
+async function takeBack(returned: ReturnBlock, counters: Counters): Promise<AdmissionReply> {
+  const { workspace, key, block, keep } = returned;
+  let time = 0;
+  const times = returned.times.map((distance) => (time += distance));
+  await counters.takeBack({ workspace, returns: [{ key, block, keep: BigInt(keep), times }] });
+  return { kind: "done" };
+}
+
+interface RecallParts {
+  bus: Pick<Bus, "survey">;
+  counters: Pick<Counters, "takeBack">;
+  log: Logger;
+}
+
+/** Whose blocks are recalled; `key` null: of the whole workspace. */
+interface Recall {
+  workspace: WorkspaceId;
+  key: KeyId | null;
+}
+
+/** What must be recalled before this refusal counts; null: nothing, or it is not a refusal. */
+function recallFor(reply: AdmitReply, { workspace, key }: { workspace: WorkspaceId; key: KeyId }): Recall | null {
+  if (!("isLent" in reply) || reply.isLent !== true) return null;
+  const isOfKey = reply.outcome === "rate_limited" || reply.outcome === "key_spend_limit_exceeded";
+  return { workspace, key: isOfKey ? key : null };
+}
+
+/**
+ * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they have. Lending pauses first, so
+ * that after the recall nothing is lent near the limit.
+ */
+class Recalls {
+  readonly #parts: RecallParts;
+  readonly #running = new Map<string, Promise<true>>();
+
+  constructor(parts: RecallParts) {
+    this.#parts = parts;
+  }
+
+  /** One at a time of each key and workspace. Never rejects: the request is decided again in any case. */
+  run(recall: Recall): Promise<true> {
+    const name = `${recall.workspace} ${recall.key}`;
+    const current = this.#running.get(name);
+    if (current) return current;
+    const running = this.#recall(recall)
+      .catch((error: unknown) => {
+        const facts = { event: "blocks.recall.failed", workspace: recall.workspace, reason: String(error) };
+        this.#parts.log.warn(facts, "Not every gateway returned what it was lent");
+      })
+      .then(() => true as const)
+      .finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
+  }
+
+  async #recall({ workspace, key }: Recall): Promise<void> {
+    const { bus, counters } = this.#parts;
+    await counters.takeBack({ workspace, returns: [], pause: { key } });
+    // What a silent gateway was lent stays held; the others return theirs all the same.
+    const reports = await bus.survey("open-generations", encodeReportRequest({ workspace, recall: { key } }), blockRecallMs);
+    const returns = reports.flatMap((report) => decodeOpenReport(report).blocks);
+    if (returns.length > 0) await counters.takeBack({ workspace, returns });
+  }
 }

@@ -6,8 +6,7 @@
  * After a client has left, the stream is read on within limits if its cost comes at the end (drains.ts). Otherwise the provider is stopped,
  * but first gets the moment that it needs to end an answer whose last words the client has.
  */
-import type { Clock } from "../../../kernel/clock.ts";
-import type { StopSignal } from "../../../kernel/stop-signal.ts";
+import { type Clock, type StopSignal, sharedTimerOf, type TimerListener } from "../../../kernel/clock.ts";
 import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { AnswerTokens } from "../../models/chat-tokens.ts";
@@ -18,9 +17,8 @@ import {
   type ProviderEvent,
   type FinishReason,
 } from "../../providers/provider.ts";
-import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
 import { finalReason, strongerReason } from "../../providers/wire/answers.ts";
-import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
+import type { CreateStream, TextSink, TextSource } from "./response.ts";
 import type { DrainSlot } from "./drains.ts";
 import { commentLine, type ChunkWriter, doneLine, errorLine } from "./answer-format.ts";
 import { type BilledUsage, logprobsBody } from "./answer.ts";

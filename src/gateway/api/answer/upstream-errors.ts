@@ -9,7 +9,7 @@ import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { UpstreamCode, UpstreamFailure } from "../../providers/provider.ts";
 import { Rejection } from "../../providers/rejection.ts";
-import { retryHeaders } from "./headers.ts";
+import { retryHeaders } from "./response.ts";
 
 /** The failure of a call before the client has received anything. */
 export function upstreamError(failure: UpstreamFailure, { provider, ownKey }: Route): GatewayError<UpstreamCode> {

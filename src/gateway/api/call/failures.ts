@@ -6,7 +6,7 @@
  */
 import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import type { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { RouteHealth } from "../../models/route-health.ts";
 import type { Candidate } from "../../models/candidate.ts";
@@ -17,7 +17,7 @@ import { wireFormats } from "../../providers/registry.ts";
 import { provenPath, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
 import { Rejection } from "../../providers/rejection.ts";
 import type { CheckedChat } from "../request/chat-request.ts";
-import type { Attempt } from "./attempts.ts";
+import type { Attempt } from "./dispatch.ts";
 import type { SentCall } from "./charged-usage.ts";
 
 /** What a failure concerns. An open stream holds this in place of the request, which would keep the body in memory. */

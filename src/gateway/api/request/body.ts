@@ -20,7 +20,7 @@ import {
   bodiesReserveBytes,
   bodySmallBytes,
 } from "../../limits.ts";
-import { retryHeaders } from "../answer/headers.ts";
+import { retryHeaders } from "../answer/response.ts";
 
 interface ReadBodyOptions {
   clock: Clock;

@@ -15,12 +15,20 @@ import type { Model } from "../../models/model.ts";
 import { needsEstimate } from "../../models/price.ts";
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/chat-tokens.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
-import { chatFields, type ChatField } from "./chat-fields.ts";
-import { requireSupport, outputMinimum, samplesWithoutReasoning } from "./chat-options.ts";
+import { chatFields, type ChatField, requireSupport, outputMinimum, samplesWithoutReasoning } from "./chat-fields.ts";
 import { readMessages } from "./chat-parts.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
-import { readModelId, requireKind, addedBytes, rejectUnsupportedFields } from "./requested-model.ts";
-import { permittedModel, readRouting, routingFields, type RoutingCatalog, type RoutingFields } from "./routing.ts";
+import {
+  readModelId,
+  requireKind,
+  addedBytes,
+  rejectUnsupportedFields,
+  permittedModel,
+  readRouting,
+  routingFields,
+  type RoutingCatalog,
+  type RoutingFields,
+} from "./requested-model.ts";
 
 export interface CheckedChat {
   /** The fields to send to the provider: no labels, no nulls, no fields that the gateway itself acts on. */

@@ -10,8 +10,7 @@ import { Type } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { completionTokensDefault } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
-import { chatFields, type ChatField } from "./chat-fields.ts";
-import { acceptOnly, maxTokens, notSupported } from "./chat-options.ts";
+import { chatFields, type ChatField, acceptOnly, maxTokens, notSupported } from "./chat-fields.ts";
 import { checkRequest, knownFields, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
 import { nullable } from "./read-value.ts";
 

@@ -30,8 +30,7 @@ import {
   readField,
   truncated,
 } from "./read-value.ts";
-import { readModelId, requireKind } from "./requested-model.ts";
-import { routingFieldOf, routingFields } from "./routing.ts";
+import { readModelId, requireKind, routingFieldOf, routingFields } from "./requested-model.ts";
 
 const anyDimensions = integerFrom(1);
 

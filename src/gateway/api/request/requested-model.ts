@@ -1,15 +1,22 @@
 /**
- * What a request asks of its model: the id, the kind (chat or embeddings), the words in `supports` that open fields, and what the wire
- * formats of its routes do with the request. A word opens the fields of chat-fields.ts that need it; other fields are open for every model.
- * The table in docs/reference/inference.md is made from the words (scripts/inference-tables.ts).
- * A model that is not in the catalog passes every check here. Check 4 refuses it.
+ * Which models a request asks for, and what it asks of them: the id, the kind (chat or embeddings), the words in `supports` that open
+ * fields, what the wire formats of its routes do with the request; and the fields of routing, `models` and `provider`.
+ * A word opens the fields of chat-fields.ts that need it; other fields are open for every model. The table in docs/reference/inference.md is
+ * made from the words (scripts/inference-tables.ts).
+ * A model that is not in the catalog passes every check here. Check 4 refuses it. Models and rules of routing are checked against the
+ * catalog, not against what can be called at the moment: a request that no route could ever serve is 400, one that none serves now is left
+ * to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
  */
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
-import { modelIdCharactersMax } from "../../limits.ts";
+import { nearest } from "../../../kernel/text.ts";
+import { modelIdCharactersMax, routingModelsMax, routingProvidersMax } from "../../limits.ts";
+import { isPermitted, routeSorts, type RoutingRules } from "../../models/candidate-order.ts";
 import { embeddingWords } from "../../models/catalog-entry.ts";
-import type { Model, WireFormatName } from "../../models/model.ts";
+import type { Model, WireFormatName, ProviderRecord } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
+import { added, anyString, listOf, objectOf, oneOf, truncated, unknownField, type Field } from "./read-value.ts";
 
 interface SupportFacts {
   /** The values or fields that it opens within other fields. */
@@ -110,3 +117,132 @@ export function addedBytes(body: ChatBody, model: Pick<Model, "routes"> | null):
 function formatsOf(model: Pick<Model, "routes"> | null): ReadonlySet<WireFormatName> {
   return new Set(model?.routes.map(({ format }) => format));
 }
+
+// Routing. Where it is off for the workspace, its fields are refused
+
+/** The catalog as check 2 sees it. */
+export interface RoutingCatalog {
+  /** A published model; null: the catalog does not have it, which a later check refuses. */
+  find(id: string): Model | null;
+  /** By id; null: the catalog cannot be read, which a later check refuses. */
+  providers: ReadonlyMap<string, ProviderRecord> | null;
+}
+
+export interface RoutingFields {
+  rules: RoutingRules;
+  /** The ids of the request's models in their order, without repeats; at least one. `field` is where the request names it. */
+  models: readonly { id: string; field: string }[];
+}
+
+const providerFields = ["order", "only", "ignore", "sort"];
+
+export const routingFields: readonly string[] = ["models", "provider"];
+
+/** Whether the workspace has routing on. */
+export function isRoutingOn({ earlyAccess }: { earlyAccess: readonly string[] }): boolean {
+  return earlyAccess.includes("routing");
+}
+
+/** The first routing field that a request has; null: it has none. */
+export function routingFieldOf(request: JsonObject): string | null {
+  if (request["models"] != null) return "models";
+  const provider = request["provider"];
+  if (provider == null) return null;
+  const first = isJsonObject(provider) ? providerFields.find((field) => provider[field] != null) : undefined;
+  return first === undefined ? "provider" : `provider.${first}`;
+}
+
+/**
+ * Reads the routing fields of a request to any endpoint of the chat pipeline.
+ * @param model the request's `model`, already checked
+ * @param catalog null: routing is off
+ * @returns null: the request has no such field
+ * @throws GatewayError unsupported_parameter or invalid_request with `param`
+ */
+export function readRouting(request: JsonObject, model: string, catalog: RoutingCatalog | null): RoutingFields | null {
+  const field = routingFieldOf(request);
+  if (field === null) return null;
+  if (catalog === null) throw unsupportedParameter(field, `${field} needs routing, which is not available for this workspace`);
+  const models = readModels(request["models"], model, catalog);
+  const rules = readRules(request["provider"], catalog);
+  requireRoute({ models, rules }, catalog);
+  return { models, rules };
+}
+
+/** The model with only the routes that the request lets serve; null: the catalog does not have it. */
+export function permittedModel(model: Model | null, { rules }: RoutingFields): Pick<Model, "routes"> | null {
+  return model && { routes: model.routes.filter((route) => isPermitted(route, rules)) };
+}
+
+function readModels(value: unknown, model: string, { find }: RoutingCatalog): RoutingFields["models"] {
+  const fields = new Map([[model, "model"]]);
+  if (value == null) return [{ id: model, field: "model" }];
+  if (!Array.isArray(value)) throw invalidRequest("models", "models must be an array");
+  if (value.length < 1 || value.length > routingModelsMax)
+    throw invalidRequest("models", `models must have 1 to ${routingModelsMax} items`);
+  for (const [index, item] of value.entries()) {
+    const field = `models[${index}]`;
+    const id = readModelId(item, field);
+    const kind = find(id)?.kind ?? "chat";
+    if (kind !== "chat") throw invalidRequest(field, `${field} must be the id of a chat model, and ${id} is none`);
+    if (!fields.has(id)) fields.set(id, field);
+  }
+  return [...fields].map(([id, field]) => ({ id, field }));
+}
+
+function readRules(value: unknown, { providers }: RoutingCatalog): RoutingRules {
+  if (value == null) return { order: [], only: null, ignore: new Set(), sort: null };
+  if (!isJsonObject(value)) throw invalidRequest("provider", "provider must be an object");
+  const order = readProviders(value["order"], "provider.order", providers);
+  const only = readProviders(value["only"], "provider.only", providers);
+  const ignore = readProviders(value["ignore"], "provider.ignore", providers);
+  const sort = readSort(value["sort"]);
+  for (const name of Object.keys(value)) if (!providerFields.includes(name)) throw unknownField(`provider.${truncated(name)}`);
+  return { order: order ?? [], only: only && new Set(only), ignore: new Set(ignore), sort };
+}
+
+/** null: the field is absent. */
+function readProviders(value: unknown, at: string, providers: RoutingCatalog["providers"]): string[] | null {
+  if (value == null) return null;
+  if (!Array.isArray(value)) throw invalidRequest(at, `${at} must be an array`);
+  if (value.length > routingProvidersMax) throw invalidRequest(at, `${at} must not have more than ${routingProvidersMax} items`);
+  return value.map((id: unknown, index) => {
+    const field = `${at}[${index}]`;
+    if (typeof id !== "string") throw invalidRequest(field, `${field} must be the id of a provider`);
+    if (providers === null || providers.has(id)) return id;
+    const similar = nearest(id, [...providers.keys()]);
+    const hint = similar === undefined ? "" : `; the nearest id is ${similar}`;
+    throw invalidRequest(field, `${field}: there is no provider with the id ${truncated(id)}${hint}`);
+  });
+}
+
+function readSort(value: unknown): RoutingRules["sort"] {
+  const at = "provider.sort";
+  if (value == null) return null;
+  if (isJsonObject(value)) throw unsupportedParameter(at, `${at}: an object is not supported, only a word`);
+  const sort = routeSorts.find((word) => word === value);
+  if (sort === undefined) throw invalidRequest(at, `${at} must be one of ${routeSorts.map((word) => `"${word}"`).join(", ")}`);
+  return sort;
+}
+
+/** Refuses rules that leave none of the routes that the catalog has, whether these can be used now or not. */
+function requireRoute({ models, rules }: RoutingFields, { find }: RoutingCatalog): void {
+  const routes = models.flatMap(({ id }) => find(id)?.routes ?? []);
+  if (routes.length === 0 || routes.some((route) => isPermitted(route, rules))) return;
+  const field = rules.only === null ? "provider.ignore" : "provider.only";
+  throw invalidRequest(field, `${field} leaves no provider of ${models.map(({ id }) => id).join(", ")}`);
+}
+
+const providerIds = listOf(anyString, 0, routingProvidersMax);
+const providerObject = objectOf({
+  order: added(providerIds, "Ids of the providers to prefer, in this order; the others follow"),
+  only: added(providerIds, "Ids of the only providers that may serve"),
+  ignore: added(providerIds, "Ids of providers that may not serve; wins over `only` and `order`"),
+  sort: added(oneOf(...routeSorts), "The figure of GET /models by which providers are sorted that `order` does not name"),
+});
+
+/** The fields' schemas, from which the OpenAPI description is made. */
+export const routingSchema: readonly (readonly [name: string, field: Field])[] = [
+  ["models", added(listOf(anyString, 1, routingModelsMax), "Further models, which serve in this order where `model` does not")],
+  ["provider", added(providerObject, "Which providers may serve, and in which order")],
+];

@@ -10,7 +10,7 @@ import { mintedToolCallId } from "../../tool-call-id.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
 import { broken, toldFailure } from "../wire/errors.ts";
 import { anthropicFailureIn } from "./errors.ts";
-import { KeptCalls } from "../wire/kept-calls.ts";
+import { KeptCalls } from "../wire/answers.ts";
 import { anthropicFinishReason, AnthropicUsage } from "./answer.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
 

@@ -8,10 +8,9 @@ import { modelIdCharactersMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { mintedToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
-import { joinPiece, finalReason, reportedUsage } from "../wire/answers.ts";
+import { joinPiece, finalReason, reportedUsage, KeptCalls } from "../wire/answers.ts";
 import { toldFailure } from "../wire/errors.ts";
 import { asObject, type JsonObject, asArray, asText, writtenJson, asCount } from "../wire/json.ts";
-import { KeptCalls } from "../wire/kept-calls.ts";
 import { googleFailureIn } from "./errors.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */

@@ -7,10 +7,10 @@
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
 import { CallIds } from "../wire/call-ids.ts";
+import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { responsesSigner, readIdWithReasoning } from "./answer.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 
 /** See `WireFormat.addedBytes`. */
 export function responsesAddedBytes(chat: ChatBody): number {

@@ -9,7 +9,7 @@ import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { broken } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { KeptCalls } from "../wire/kept-calls.ts";
+import { KeptCalls } from "../wire/answers.ts";
 import {
   responsesFinishReason,
   callKindOf,

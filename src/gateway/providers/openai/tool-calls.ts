@@ -7,7 +7,7 @@ import { heldToolCallCharactersMax } from "../../limits.ts";
 import { asCount, asObject, asText, writtenJson, type JsonObject, WholeObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
-import { KeptCalls } from "../wire/kept-calls.ts";
+import { KeptCalls } from "../wire/answers.ts";
 
 type Kind = "function" | "custom";
 

@@ -6,7 +6,8 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import type { BytesReceiver, ResponseHead, Transport, TransportCall } from "../transport/transport.ts";
+import type { ResponseHead } from "../transport/answer-reader.ts";
+import type { BytesReceiver, Transport, TransportCall } from "../transport/transport.ts";
 import { asObject, parseJson, type JsonObject, asArray, asCount, asText } from "../wire/json.ts";
 import { sandboxAnswer, type SandboxAnswer, sandboxCommand, type SandboxCommand, tokenCount } from "./answer.ts";
 

@@ -6,7 +6,24 @@
  */
 import { Buffer } from "node:buffer";
 import { upstreamHeadBytesMax } from "../../limits.ts";
-import { type ResponseHead, isKeptHeader, keptHeaders, type KeptHeader } from "./transport.ts";
+
+/** The headers of a response that are read; all others are dropped. */
+const keptHeaders = ["connection", "content-encoding", "content-length", "content-type", "transfer-encoding"] as const;
+type KeptHeader = (typeof keptHeaders)[number];
+
+const keptNames: ReadonlySet<string> = new Set(keptHeaders);
+
+/** @param name in lower case */
+function isKeptHeader(name: string): name is KeptHeader {
+  return keptNames.has(name);
+}
+
+/** The start of a response. */
+export interface ResponseHead {
+  status: number;
+  /** By name in lower case; repeated headers are joined by commas. */
+  headers: { readonly [Name in KeptHeader]?: string };
+}
 
 export interface AnswerParts {
   begun(head: ResponseHead): void;

@@ -4,15 +4,14 @@
  * Other calls have their turns while a large one is decoded.
  */
 import { Buffer } from "node:buffer";
-import { openBracket } from "../../../http/json-tokens.ts";
+import { openBracket } from "../../../http/json.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { type FinishReason, type ProviderEvent, type WholeAnswer, OversizedAnswer, UpstreamFailure } from "../provider.ts";
 import { finalReason, strongerReason, blank, joinPiece } from "../wire/answers.ts";
 import { asArray, asText, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
-import { EventSequence } from "./event-sequence.ts";
-import { GatheredBytes } from "../../../http/gathered-bytes.ts";
-import { EventParser } from "./sse.ts";
+import { EventSequence, EventParser } from "./events.ts";
+import { GatheredBytes } from "../../../http/body.ts";
 
 /** Whether a text begins like an event stream: with a comment or a field. JSON begins otherwise. */
 export function beginsEvents(text: string): boolean {

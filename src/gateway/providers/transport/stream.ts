@@ -4,7 +4,7 @@
  * that the connection can carry the next call.
  * Every failure is an event of the stream, and the last one.
  */
-import type { Clock } from "../../../kernel/clock.ts";
+import { type Clock, sharedTimerOf, type TimerListener, type SharedTimer } from "../../../kernel/clock.ts";
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import {
@@ -17,10 +17,8 @@ import {
   type WholeAnswer,
   type WireFormat,
 } from "../provider.ts";
-import { EventSequence } from "./event-sequence.ts";
+import { EventSequence, EventParser, EventTooLargeError } from "./events.ts";
 import { beginsDocument, StreamDocument } from "./other-forms.ts";
-import { sharedTimerOf, type TimerListener, type SharedTimer } from "./shared-timer.ts";
-import { EventParser, EventTooLargeError } from "./sse.ts";
 import type { BytesReceiver } from "./transport.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 

@@ -2,6 +2,8 @@
  * How bytes reach a provider: over the network, or within the process for the sandbox. A transport has no deadlines and no retries of its
  * own; upstream-call.ts has them. Bodies use callbacks because a promise for each piece would cost more than its other handling.
  */
+import type { ResponseHead } from "./answer-reader.ts";
+
 /** A request with a JSON body. */
 export interface Post {
   /** The header `accept`; absent: a JSON document. */
@@ -14,24 +16,6 @@ export interface Post {
 export interface PostOptions {
   /** Use a new connection. */
   fresh?: boolean;
-}
-
-/** The headers of a response that are read; all others are dropped. */
-export const keptHeaders = ["connection", "content-encoding", "content-length", "content-type", "transfer-encoding"] as const;
-export type KeptHeader = (typeof keptHeaders)[number];
-
-const keptNames: ReadonlySet<string> = new Set(keptHeaders);
-
-/** @param name in lower case */
-export function isKeptHeader(name: string): name is KeptHeader {
-  return keptNames.has(name);
-}
-
-/** The start of a response. */
-export interface ResponseHead {
-  status: number;
-  /** By name in lower case; repeated headers are joined by commas. */
-  headers: { readonly [Name in KeptHeader]?: string };
 }
 
 /** Receives the next bytes of a body: exactly one of its methods is called, once. */

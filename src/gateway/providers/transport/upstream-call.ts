@@ -7,20 +7,19 @@
  */
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
-import type { Clock } from "../../../kernel/clock.ts";
+import { type Clock, sharedTimerOf, type TimerListener } from "../../../kernel/clock.ts";
 import { UpstreamFailure, OversizedAnswer } from "../provider.ts";
-import { GatheredBytes } from "../../../http/gathered-bytes.ts";
-import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
+import { GatheredBytes } from "../../../http/body.ts";
 import {
   StaleConnectionError,
   type Body,
   type BytesReceiver,
-  type ResponseHead,
   type Post,
   type PostOptions,
   type Transport,
   type TransportCall,
 } from "./transport.ts";
+import type { ResponseHead } from "./answer-reader.ts";
 
 /** Milliseconds. */
 export interface ProviderClocks {

@@ -1,11 +1,20 @@
 /**
  * What several formats do alike in an answer: the one finish reason of a provider that sends several or goes on after one; counts, in total
- * and in parts, as one usage; the pieces of a message joined; and, with `parallel_tool_calls: false`, one call only.
+ * and in parts, as one usage; the pieces of a message joined; with `parallel_tool_calls: false`, one call only; and the bound of what a
+ * decoder keeps of an answer's calls.
  * Where sources disagree, the reading is taken that does not mislead a client or charge it twice: a cut answer is never called complete,
  * and a total that contradicts its parts is reported apart from them.
  */
+import { bodyBytesMax, messagesMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import type { FinishReason, WholeAnswer, ChatBody, ProviderEvent, WireFormat } from "../provider.ts";
+import {
+  type FinishReason,
+  type WholeAnswer,
+  type ChatBody,
+  type ProviderEvent,
+  type WireFormat,
+  UpstreamFailure,
+} from "../provider.ts";
 import { asCount, asObject, asText, type JsonObject, asArray, isEmpty } from "./json.ts";
 
 /** A reason that cut the answer short outranks one that ended it: a client must not take a cut answer for complete. */
@@ -131,4 +140,30 @@ function onlyFirstCallEvent(event: ProviderEvent): ProviderEvent[] {
   const pieces = asArray(toolCalls).filter((piece) => asObject(piece)?.["index"] === 0);
   const delta = pieces.length === 0 ? rest : { ...rest, tool_calls: pieces };
   return isEmpty(delta) && event.finishReason === null && event.logprobs === undefined ? [] : [{ ...event, delta }];
+}
+
+// What is kept of an answer's calls to the end of its stream. Each call needs its result in a message of the next request, and its id and
+// name come back in that request's body: an answer beyond the bounds of a request can never be answered, so it fails at once.
+
+export class KeptCalls {
+  #calls = 0;
+  #characters = 0;
+
+  /**
+   * Counts a call. @param texts its id and its name, or what of them is known so far
+   * @throws UpstreamFailure when there are too many calls, or their texts are too long
+   */
+  begin(...texts: readonly string[]): void {
+    this.#calls++;
+    for (const text of texts) this.keep(text);
+    if (this.#calls > messagesMax)
+      throw new UpstreamFailure("upstream_error", `the answer has more than ${messagesMax} calls of tools`);
+  }
+
+  /** Counts an id that came later. @throws UpstreamFailure as above */
+  keep(text: string): void {
+    this.#characters += text.length;
+    if (this.#characters > bodyBytesMax)
+      throw new UpstreamFailure("upstream_error", "the ids and names of the answer's calls are too long");
+  }
 }

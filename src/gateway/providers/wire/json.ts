@@ -2,8 +2,7 @@
  * Reads JSON from others: every step may find something unexpected, so each reader returns the value or null and throws nothing. Depth and
  * values are bounded where JSON is parsed or written again, also for the arguments of calls, which are JSON within strings.
  */
-import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote, comma } from "../../../http/json-tokens.ts";
-import { isJsonObject } from "../../../http/json.ts";
+import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote, comma, isJsonObject } from "../../../http/json.ts";
 import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
 
 export type JsonObject = Record<string, unknown>;

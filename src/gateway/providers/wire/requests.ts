@@ -1,12 +1,12 @@
 /**
  * What several formats do alike in a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
- * bytes that an encoding adds, the refusal of fields, cache breakpoints, and which message a part of a turn came from.
+ * bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a part of a turn came from.
  * A conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
  * Only hints, such as an effort that the model does not take, give way.
  */
 import { Buffer } from "node:buffer";
-import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
+import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 import type { ChatMessage, ChatBody, UnsupportedField } from "../provider.ts";
 import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
 import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
 import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
-import { chargeOf } from "../../../../src/gateway/metering/booking.ts";
+import { chargeOf } from "../../../../src/gateway/metering/settle.ts";
 import { encodeReportRequest, encodeOpenReport } from "../../../../src/gateway/journal/open-report.ts";
 import { endOf, TestGateway } from "../../../support/test-gateway.ts";
 import { hashOf, keyRecord } from "../../../support/gateway/key-records.ts";

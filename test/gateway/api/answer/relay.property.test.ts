@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChatChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
-import { webStream } from "../../../../src/gateway/api/answer/client-stream.ts";
+import { webStream } from "../../../../src/gateway/api/answer/response.ts";
 import { DrainLimit } from "../../../../src/gateway/api/answer/drains.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/answer/relay.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { FakeEvents } from "../../../support/providers/fake-events.ts";
 import { drainSlotIn } from "../../../support/providers/open-relay.ts";

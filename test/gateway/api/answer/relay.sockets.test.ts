@@ -2,15 +2,13 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { ChatChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
-import { bunStream, type CreateStream, webStream } from "../../../../src/gateway/api/answer/client-stream.ts";
-import { streamHeaders } from "../../../../src/gateway/api/answer/headers.ts";
+import { bunStream, type CreateStream, webStream, streamHeaders } from "../../../../src/gateway/api/answer/response.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/answer/relay.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
 import { streamStallMsMax } from "../../../../src/gateway/limits.ts";
 import type { Usage } from "../../../../src/gateway/models/model.ts";
 import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway/providers/provider.ts";
-import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { systemClock, type Clock, StopSignal } from "../../../../src/kernel/clock.ts";
 import { serverSettings } from "../../../../src/process/serving.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { OurProcess } from "../../../support/processes/process.ts";

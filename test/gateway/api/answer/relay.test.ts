@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
 import { allOf, dataOf, openRelay } from "../../../support/providers/open-relay.ts";

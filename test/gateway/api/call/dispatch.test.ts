@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { OversizedAnswer, type UpstreamFailure, type ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
-import type { CallRoute } from "../../../../src/gateway/api/call/attempts.ts";
-import type { DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
+import type { CallRoute, DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { dispatch } from "../../../../src/gateway/api/call/dispatch.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import { staleConnectionMsMax } from "../../../../src/gateway/limits.ts";
 import { callProvider } from "../../../../src/gateway/providers/http.ts";
 import { aContext, aReservation, testGeneration } from "../../../support/providers/call.ts";

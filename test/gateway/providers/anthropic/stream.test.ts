@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
-import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
+import { EventParser } from "../../../../src/gateway/providers/transport/events.ts";
 import { messageEvents } from "../../../support/providers/anthropic-answers.ts";
 import { Transcript } from "../../../support/providers/transcript.ts";
 

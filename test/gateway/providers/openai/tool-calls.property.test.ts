@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
-import { EventSequence } from "../../../../src/gateway/providers/transport/event-sequence.ts";
+import { EventSequence } from "../../../../src/gateway/providers/transport/events.ts";
 import { heldToolCallCharactersMax } from "../../../../src/gateway/limits.ts";
 import { Transcript } from "../../../support/providers/transcript.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readCatalog } from "../../../../src/gateway/models/catalog.ts";
-import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
+import { StopSignal } from "../../../../src/kernel/clock.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
 import { nextBytes } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { sandboxOf } from "../../../../src/gateway/providers/sandbox/transport.ts";

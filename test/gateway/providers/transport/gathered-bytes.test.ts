@@ -5,10 +5,9 @@ import fc from "fast-check";
 import { upstreamErrorBytesMax } from "../../../../src/gateway/limits.ts";
 import { openai } from "../../../../src/gateway/providers/registry.ts";
 import { readBeginning, readWhole, type UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
-import { GatheredBytes } from "../../../../src/http/gathered-bytes.ts";
-import { HttpCall } from "../../../../src/gateway/providers/transport/connection.ts";
-import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
-import { EventSequence } from "../../../../src/gateway/providers/transport/event-sequence.ts";
+import { GatheredBytes } from "../../../../src/http/body.ts";
+import { HttpCall } from "../../../../src/gateway/providers/transport/network.ts";
+import { EventParser, EventSequence } from "../../../../src/gateway/providers/transport/events.ts";
 import { StreamDocument } from "../../../../src/gateway/providers/transport/other-forms.ts";
 import type { BytesReceiver } from "../../../../src/gateway/providers/transport/transport.ts";
 

@@ -4,7 +4,6 @@ import {
   finishGraceMs,
   streamTailBytesMax,
   streamTailMs,
-  timerStepMs,
   upstreamAnswerBytesMax,
   upstreamEventBytesMax,
 } from "../../../../src/gateway/limits.ts";
@@ -14,6 +13,7 @@ import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstre
 import { assembledAnswer } from "../../../../src/gateway/providers/transport/other-forms.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
 import { readAll } from "../../../support/providers/call.ts";
+import { timerStepMs } from "../../../../src/kernel/clock.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { CountingBody } from "../../../support/providers/counting-body.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { retryHeaders, windowHeaders } from "../../../../src/gateway/api/answer/headers.ts";
+import { retryHeaders, windowHeaders } from "../../../../src/gateway/api/answer/response.ts";
 
 describe("retryHeaders", () => {
   test.each([

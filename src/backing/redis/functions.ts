@@ -1,11 +1,64 @@
 /**
- * How the counters of a workspace are stored in Redis, and how many arguments travel to a function in two: all texts in one, all numbers in
- * one, as doubles. An argument for each would cost both sides more than the function's own work.
- * All keys of a workspace have the tag {w}, so that functions stay within one slot of a Redis Cluster. Several numbers in one value are
- * consecutive doubles, as in prelude.lua.
+ * Our Lua functions in Redis, and the language in which they are called: their library, the names under which a workspace's counters are
+ * stored, how arguments are packed, how replies are read.
+ * The functions are one library: https://redis.io/docs/latest/develop/interact/programmability/functions-intro/. Its name ends with a hash
+ * of the text, so that fleets of two versions share a Redis, each with its own functions. Tests put a clock of their own in place of
+ * Redis's.
+ * All texts of a call travel in one argument and all numbers in another, as doubles: an argument for each would cost both sides more than
+ * the function's own work. What each function is given and replies is in calls.ts and load.ts.
  */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+
+/** By the file in scripts that registers them. */
+const functions = {
+  admit: ["admit"],
+  resolve: ["resolve"],
+  blocks: ["lend", "take-back"],
+  load: ["begin-load", "merge-windows", "load", "forget"],
+  read: ["read", "holds", "overdue"],
+} as const;
+
+type FunctionFile = keyof typeof functions;
+export type FunctionName = (typeof functions)[FunctionFile][number];
+
+export interface FunctionLibrary {
+  /** The argument of `FUNCTION LOAD` for a node of a Redis Cluster, or for a Redis alone. */
+  text(isOfCluster: boolean): string;
+  /** A hash of the text. It ends the name of the library and of each function, so that fleets of two versions share a Redis. */
+  version: string;
+}
+
+/** Two calls of TIME may differ, so a function reads the clock once, in ms. */
+const redisClock = `local function now()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+`;
+
+/** @param clock Lua that defines `now`; in production it reads the time of Redis, tests pass their own */
+export function readFunctions(clock = redisClock): FunctionLibrary {
+  const registered = Object.keys(functions).map((file) => `do\n${luaText(file)}end`);
+  const body = [clock, luaText("account"), ...registered].join("\n");
+  const version = createHash("sha1").update(body).digest("hex");
+  return {
+    text: (isOfCluster) => `#!lua name=weir_${version}\nlocal version, isOfCluster = '${version}', ${isOfCluster}\n${body}`,
+    version,
+  };
+}
+
+/** @returns the name of a function in Redis */
+export function fullName(name: FunctionName, { version }: FunctionLibrary): string {
+  return `${name.replaceAll("-", "_")}_${version}`;
+}
+
+function luaText(file: string): string {
+  return readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
+}
+
+// How the counters of a workspace are stored
 
 /*
  * {w}:a        hash  head: run of the store that it was loaded into, posted balance, its ledger sequence, sum of open holds, a

@@ -1,5 +1,6 @@
--- Precedes every function, after clock.lua. Shared code is created when the library is loaded, not in every call; Redis makes its
--- own libraries available only while a function runs.
+-- How the counters of a workspace are stored, and what the functions share: how one is registered, the values of {w}:a, {w}:t and {w}:u, a
+-- key's window, and how holds are returned. It precedes every function, after the one that reads the clock.
+-- Shared code is created when the library is loaded, not in every call; Redis makes its own libraries available only while a function runs.
 local call, floor, max, min, pack, read
 -- The time of the call: Redis runs one at a time.
 local clock
@@ -135,4 +136,106 @@ local function textsIn(bytes, count)
     at = some[size + 1]
   end
   return texts
+end
+
+-- The window of a key, as its field n:<key> and the list of its times
+
+local function timeAt(list, index)
+  return tonumber(call('LINDEX', list, index) or clock)
+end
+
+-- How many times have left the window when the oldest has and the newest has not, and the oldest that stays.
+-- Usually few: the search starts at the head and widens.
+local function countExpired(list, count, cut)
+  local gone, stays = 0, 1
+  local oldest = timeAt(list, stays)
+  while oldest <= cut do
+    gone, stays = stays, min(stays * 2, count - 1)
+    oldest = timeAt(list, stays)
+  end
+  while stays - gone > 1 do
+    local middle = floor((gone + stays) / 2)
+    local time = timeAt(list, middle)
+    if time <= cut then gone = middle else stays, oldest = middle, time end
+  end
+  return stays, oldest
+end
+
+-- Drops times that have left the window. Returns its field's value, to be written where it changed, then count of requests and the times
+-- of the oldest and of the newest.
+local function currentWindow(window, list, windowMs)
+  local count, oldest, newest = 0, 0, 0
+  if window then
+    count, oldest, newest = read(windowFormat, window)
+  else
+    count = call('LLEN', list)
+    if count > 0 then oldest, newest = timeAt(list, 0), timeAt(list, -1) end
+  end
+  local cut = max(clock, newest) - windowMs
+  if count == 0 or oldest > cut then return window, count, oldest, newest end
+  if newest <= cut then
+    call('DEL', list)
+    count, oldest, newest = 0, 0, 0
+  else
+    local expired
+    expired, oldest = countExpired(list, count, cut)
+    call('LTRIM', list, expired, -1)
+    count = count - expired
+  end
+  return pack(windowFormat, count, oldest, newest), count, oldest, newest
+end
+
+-- Adds to a key's window. Its list expires by itself: its lifetime is renewed once a minute.
+local function addTime(list, now, newest, windowMs)
+  call('RPUSH', list, text(now))
+  if floor(now / windowMs) > floor(newest / windowMs) then
+    call('PEXPIRE', list, text(now - clock + 2 * windowMs + 1000))
+  end
+end
+
+-- Adds ascending times of further requests, of which few are before the newest of the list.
+local function insertTimes(list, times)
+  local tail, merged = {}, {}
+  local last = call('LINDEX', list, -1)
+  while last and tonumber(last) > times[1] do
+    tail[#tail + 1] = tonumber(call('RPOP', list))
+    last = call('LINDEX', list, -1)
+  end
+  local next = 1
+  for place = #tail, 1, -1 do
+    while times[next] and times[next] <= tail[place] do
+      merged[#merged + 1] = text(times[next])
+      next = next + 1
+    end
+    merged[#merged + 1] = text(tail[place])
+  end
+  for place = next, #times do merged[#merged + 1] = text(times[place]) end
+  callWithAll('RPUSH', list, merged, #merged)
+end
+
+-- How holds are returned
+
+-- Iterates over the generation and hold of each open one.
+local function openHolds(account)
+  local found, place = call('HGETALL', account), -1
+  return function()
+    repeat
+      place = place + 2
+      if not found[place] then return nil end
+    until string.sub(found[place], 1, 4) == 'gen-'
+    return found[place], found[place + 1]
+  end
+end
+
+-- Appends generation, field of the key's month, fingerprint, amount, time of admission and deadline; then how many budgets it counts
+-- against, and for each its field and the first ms of its period.
+local function appendHold(elements, generation, hold)
+  local amount, at, deadline, keyField, fingerprint, rest = read(holdFormat, hold)
+  for _, element in ipairs({ generation, keyField, fingerprint, amount, at, deadline, 0 }) do elements[#elements + 1] = element end
+  local countAt = #elements
+  while rest <= #hold do
+    local field, since
+    field, since, rest = read(countedFormat, hold, rest)
+    elements[countAt], elements[#elements + 1], elements[#elements + 2] = elements[countAt] + 1, field, since
+  end
 end

@@ -1,7 +1,7 @@
-import { describe, expect, spyOn, test } from "bun:test";
 import { Buffer } from "node:buffer";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { EventParser, EventTooLargeError } from "../../../../src/gateway/providers/transport/sse.ts";
+import { EventParser, EventTooLargeError } from "../../../../src/gateway/providers/transport/events.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
