@@ -3,7 +3,7 @@
  * the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
  */
 import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { contextHint, effortHint, failureDetail, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
@@ -82,7 +82,7 @@ function codeOf({
   return code === "upstream_rate_limited" && accountMessage.test(message) ? "upstream_auth" : code;
 }
 
-function hintFor(message: string): string | null {
+function hintFor(message: string): CauseHint | null {
   if (contextMessage.test(message)) return contextHint;
   return effortMessage.test(message) ? effortHint : null;
 }
