@@ -4,11 +4,10 @@
  * Filters that no index has (status, error code) read the log from its newest row on, a bounded part at a time, and the answer says from
  * where an older part goes on.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectCallerIds, type Caller, selectCallers } from "../../accounts/keys/store.ts";
 import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";

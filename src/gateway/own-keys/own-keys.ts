@@ -8,13 +8,12 @@
  * Zero data retention is a statement of the workspace about its account: what the catalog says of a provider holds for the service's
  * account alone.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { newOwnKeyId, type WorkspaceId } from "../../kernel/ids.ts";

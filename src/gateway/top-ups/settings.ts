@@ -3,11 +3,10 @@
  * order: earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten, and automatic top-up is off; Weir then
  * charges it in no case, whatever Stripe answers.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -6,10 +6,9 @@
  * ledger. Each step of a dispute and each state of a refund is applied once, whichever of event and list reports it first. `ledger verify`
  * explains a balance below zero by these entries.
  */
-import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
+import { signatureOf, type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { newRefundId, type WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";

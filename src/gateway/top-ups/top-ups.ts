@@ -3,10 +3,9 @@
  * again, and another amount closes it first; so two clicks make one payment. The row and its key are stored before the page is asked for,
  * so no payment is without a row. Credit is added when a payment is found to be made, by change-top-up.ts.
  */
-import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
+import { type Actor, signatureOf, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { newTopUpId, type WorkspaceId } from "../../kernel/ids.ts";
