@@ -7,12 +7,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
-import {
-  sbomBytesMax,
-  sbomFilenameCharactersMax,
-  repositoryAddressCharactersMax,
-  repositoryImportMs,
-} from "../../security/limits.ts";
+import * as limits from "../../security/limits.ts";
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
@@ -20,8 +15,8 @@ import { ImportedRepository } from "../../security/repositories/read-repository.
 import { archiveFiles } from "../../security/repositories/repository-files.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
@@ -61,11 +56,11 @@ export const sbomEndpoints = {
           minLength: 1,
         }),
       ),
-      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
+      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: limits.sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
     status: 201,
-    bodyBytesMax: sbomBytesMax,
+    bodyBytesMax: limits.sbomBytesMax,
     deadlineMs: sbomUploadMs,
     async handle({ input: { workspace: named, project, product = null, filename = null }, actors, file, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
@@ -75,7 +70,7 @@ export const sbomEndpoints = {
   }),
 };
 
-const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
+const address = { minLength: 1, maxLength: limits.repositoryAddressCharactersMax };
 const Project = Type.Optional(
   line("the id of a project, or a name", {
     title: "Id or exact name of the project; a new name makes a new project; default: the repository's name",
@@ -97,7 +92,7 @@ export const repositoryEndpoints = {
     }),
     view: ImportedRepository,
     status: 201,
-    deadlineMs: repositoryImportMs,
+    deadlineMs: limits.repositoryImportMs,
     async handle({ input: { workspace: named, url, project = null }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       return importHosted({ actor, workspace: workspace.id, url, project }, parts);

@@ -13,7 +13,7 @@ import { BodyDoor } from "../../accounts/quotas/body-door.ts";
 import { networkLane, type Lane } from "../../accounts/quotas/lane.ts";
 import { LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";
 import { Turns } from "../../accounts/quotas/fair-semaphore.ts";
-import { networkOf } from "../../accounts/sessions/tries.ts";
+import { networkOf } from "../../accounts/sessions/sign-in.ts";
 import type { BodyErrors } from "../../http/body.ts";
 import { bodyBytesPerSecondMin } from "../../http/limits.ts";
 import { MethodNotAllowedError, Router, type Routes } from "../../http/router.ts";

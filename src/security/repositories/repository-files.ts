@@ -15,19 +15,7 @@ import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reader.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { unwrap } from "../archives/unwrap.ts";
-import {
-  archiveNameCharactersMax,
-  repositoryBytesMax,
-  repositoryFilesMax,
-  repositorySkippedMax,
-  archiveRatioFromBytes,
-  archiveRatioMax,
-  lockFileBytesMax,
-  repositoryArchiveEntriesMax,
-  repositoryArchiveUnpackedBytesMax,
-  folderDepthMax,
-  repositoryFoldersMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
 
@@ -54,29 +42,30 @@ export class CollectedFiles implements RepositoryFiles {
   /** @throws DomainError if there are too many or they are too large */
   add(file: RepositoryFile): void {
     this.#bytes += file.bytes.length;
-    if (this.files.length >= repositoryFilesMax)
+    if (this.files.length >= limits.repositoryFilesMax)
       throw new DomainError(
         "invalid_field",
-        `The repository has more than ${repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
       );
-    if (this.#bytes > repositoryBytesMax)
+    if (this.#bytes > limits.repositoryBytesMax)
       throw new DomainError(
         "invalid_field",
-        `The lock files of the repository hold more than ${repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
       );
     this.files.push(file);
   }
 
   refuse(path: string, reason: string): void {
-    if (this.refused.length < repositorySkippedMax) this.refused.push({ path: path.slice(0, archiveNameCharactersMax), reason });
+    if (this.refused.length < limits.repositorySkippedMax)
+      this.refused.push({ path: path.slice(0, limits.archiveNameCharactersMax), reason });
   }
 }
 
 export const repositoryBudget: Budget = {
-  entriesMax: repositoryArchiveEntriesMax,
-  bytesMax: repositoryArchiveUnpackedBytesMax,
-  ratioMax: archiveRatioMax,
-  ratioFromBytes: archiveRatioFromBytes,
+  entriesMax: limits.repositoryArchiveEntriesMax,
+  bytesMax: limits.repositoryArchiveUnpackedBytesMax,
+  ratioMax: limits.archiveRatioMax,
+  ratioFromBytes: limits.archiveRatioFromBytes,
 };
 
 interface UploadedArchive {
@@ -107,15 +96,15 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
   const folders = [""];
   let visited = 0;
   for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
-    if (++visited > repositoryFoldersMax)
+    if (++visited > limits.repositoryFoldersMax)
       throw new DomainError(
         "invalid_field",
-        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
+        `The folder "${folder}" holds more than ${limits.repositoryFoldersMax} folders, the most that are looked through`,
       );
     for await (const entry of await opendir(join(folder, within))) {
       const path = within === "" ? entry.name : `${within}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+        if (!isIgnored(entry.name) && path.split("/").length <= limits.folderDepthMax) folders.push(path);
       } else if (isLockFileOrCompanion(path)) {
         if (entry.isFile()) await addFolderFile({ folder, path }, found);
         else found.refuse(path, "is a link, and links are not followed");
@@ -164,7 +153,8 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
   const gathered = new GatheredBytes();
   for await (const piece of entry.bytes()) {
     gathered.add(piece.slice());
-    if (gathered.length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    if (gathered.length > limits.lockFileBytesMax)
+      return found.refuse(path, `is larger than ${limits.lockFileBytesMax / 1024 / 1024} MiB`);
   }
   found.add({ path, bytes: gathered.take() });
 }
@@ -182,7 +172,7 @@ async function addFolderFile({ folder, path }: { folder: string; path: string },
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const { size } = await file.stat();
-    if (size > lockFileBytesMax) found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    if (size > limits.lockFileBytesMax) found.refuse(path, `is larger than ${limits.lockFileBytesMax / 1024 / 1024} MiB`);
     else found.add({ path, bytes: await file.readFile() });
   } finally {
     await file.close();

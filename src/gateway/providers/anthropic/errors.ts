@@ -4,7 +4,7 @@
  * status. Otherwise the status decides.
  */
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { contextHint, errorOf, failureDetail, filterHint, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
@@ -60,7 +60,7 @@ function codeOf(status: number, type: string): UpstreamCode {
   return rejected ? "upstream_rejected" : weighed(status, codeByType.get(type));
 }
 
-function hintFor(message: string): string | null {
+function hintFor(message: string): CauseHint | null {
   if (contextMessage.test(message)) return contextHint;
   return filterMessage.test(message) ? filterHint : null;
 }

@@ -3,7 +3,7 @@
  * the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
  */
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { contextHint, effortHint, errorOf, failureDetail, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
@@ -70,7 +70,7 @@ function judge(status: number, error: JsonObject): UpstreamFailure {
   return failure;
 }
 
-function hintFor(message: string): string | null {
+function hintFor(message: string): CauseHint | null {
   if (contextMessage.test(message)) return contextHint;
   return effortMessage.test(message) ? effortHint : null;
 }

@@ -4,7 +4,7 @@
  * The words are those by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
  * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
  */
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { withCause } from "../rejection.ts";
 import { contextHint, errorOf, failureDetail, filterHint, codeOfStatus } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
@@ -40,7 +40,7 @@ function readError({ message, code, type, status, reason, details, metadata }: J
 
 function judge(status: number, error: ProviderError): UpstreamFailure {
   const hasWord = (words: ReadonlySet<string>): boolean => error.words.some((word) => words.has(word));
-  const failure = (code: UpstreamCode, hint: string | null = null) =>
+  const failure = (code: UpstreamCode, hint: CauseHint | null = null) =>
     new UpstreamFailure(code, failureDetail(status, error.words), hint);
   if (hasWord(accountWords)) return failure("upstream_auth");
   // The request exceeds a whole minute's allowance (Groq's 413): waiting does not help.
@@ -55,7 +55,7 @@ function judge(status: number, error: ProviderError): UpstreamFailure {
   return failure(byStatus);
 }
 
-function hintFor(error: ProviderError, filtered: boolean): string | null {
+function hintFor(error: ProviderError, filtered: boolean): CauseHint | null {
   if (error.words.includes("context_length_exceeded") || contextMessage.test(error.message)) return contextHint;
   return filtered ? filterHint : null;
 }

@@ -3,7 +3,7 @@
  * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use.
  * Our log contains the documented words of vendors and nothing else of an error.
  */
-import { UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
+import { type CauseHint, UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
 const codeByStatus = new Map<number, UpstreamCode>([
@@ -32,9 +32,18 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
 }
 
 /** SDKs and agents recognize a too long conversation by "maximum context length". */
-export const contextHint = "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens";
-export const effortHint = "The model does not support this reasoning_effort, or max_tokens is too low for it";
-export const filterHint = "The provider's content filter refused the request";
+export const contextHint: CauseHint = {
+  hintedCause: "too_long",
+  hint: "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens",
+};
+export const effortHint: CauseHint = {
+  hintedCause: "reasoning_effort",
+  hint: "The model does not support this reasoning_effort, or max_tokens is too low for it",
+};
+export const filterHint: CauseHint = {
+  hintedCause: "content_policy",
+  hint: "The provider's content filter refused the request",
+};
 
 /** The status and the documented words of the provider's error: enough for our log, without anyone's text. */
 export function failureDetail(status: number, words: readonly string[]): string {
