@@ -1,64 +1,32 @@
 /** The official package with a model in Anthropic's format sees no difference. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { failingStream, message, refusal, type Thought } from "../support/providers/anthropic-answers.ts";
-import { Fleet } from "../support/servers/fleet.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import type { LogRow } from "../support/operator.ts";
 import { strictClaude } from "../support/providers/strict-claude.ts";
-import { startProviderStub, type ProviderStub, type StubCall } from "../support/providers/provider-stub.ts";
-import { chat, type StubAnswer } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import type { ProviderStub, StubCall } from "../support/providers/provider-stub.ts";
+import type { StubAnswer } from "../support/providers/stub-answers.ts";
 import { until } from "../support/until.ts";
+import { formatsStage } from "./formats-stage.ts";
 import { thrownBy } from "./thrown-by.ts";
 
-const stack = new AsyncDisposableStack();
-const model = "stub/claude";
-const withFallback = "stub/claude-or-other";
+const model = "claude/model";
+const withFallback = "claude/or-other";
 let claude: ProviderStub;
-let other: ProviderStub;
 let fleet: Fleet;
 let client: OpenAI;
 let workspace: string;
 
 beforeAll(async () => {
-  claude = stack.use(await startProviderStub(message("Hello")));
-  other = stack.use(await startProviderStub(chat("Hello from the other")));
-  const supports = ["tools", "json_schema", "reasoning", "reasoning_content", "thought_signatures"];
-  const prices = { input: "3.00", output: "15.00", cache_read: "0.30", cache_write: "3.75" };
-  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports, reasons: true, thinking: "adaptive" });
-  const { upstream_model: _, prices_per_1m_usd: __, ...shared } = entry;
-  const routes = ["claude", "other"].map((provider) => ({ provider, upstream_model: "stub-model", prices_per_1m_usd: prices }));
-  const folder = stack.use(await temporaryFolder());
-  const catalogDir = await writeCatalog(join(folder.path, "catalog"), {
-    providers: [
-      stubProvider({ id: "claude", format: "anthropic", base_url: claude.url }),
-      stubProvider({ id: "other", base_url: other.url }),
-    ],
-    models: {
-      claude: [
-        entry,
-        { ...shared, id: withFallback, routes },
-        {
-          ...entry,
-          id: "stub/adaptive",
-          upstream_model: "claude-sonnet-4-6",
-          efforts: ["low", "medium", "high", "max"],
-        },
-        { ...entry, id: "stub/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" },
-      ],
-    },
-  });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
-  await fleet.runnable(model);
-  for (const id of [withFallback, "stub/adaptive", "stub/budget"]) await fleet.runnable(id);
+  const stage = await formatsStage();
+  ({ fleet } = stage);
+  claude = stage.stub("claude");
   const customer = await fleet.operator().customer({ credit: "10" });
   workspace = customer.workspace;
   client = new OpenAI({ baseURL: `${fleet.url()}/gpt/v1`, apiKey: customer.keys[0]?.key ?? "", maxRetries: 0 });
 }, 60_000);
 beforeEach(() => claude.answer(message("Hello there")));
-afterAll(() => stack.disposeAsync(), 30_000);
 
 const messages = [{ role: "user" as const, content: "Weather in Oslo?" }];
 const weather = {
@@ -172,7 +140,7 @@ describe("a model that thinks before it calls a tool", () => {
   }
 });
 
-describe.each(["stub/adaptive", "stub/budget"])("%s, which refuses what the vendor refuses, answers", (id) => {
+describe.each(["claude/adaptive", "claude/budget"])("%s, which refuses what the vendor refuses, answers", (id) => {
   type Fields = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
   const count = { type: "object", properties: { count: { type: "integer", minimum: 1 } }, required: ["count"] };
   const effort = { reasoning_effort: "low" as const };
@@ -208,7 +176,7 @@ describe.each(["stub/adaptive", "stub/budget"])("%s, which refuses what the vend
 test("the reasoning of a model that is asked for an effort reaches the client, whole and streamed", async () => {
   const thoughts: Thought[] = [{ type: "thinking", thinking: "Let me think.", signature: "c2ln" }];
   claude.answer(strictClaude(message("Hello there", { thoughts })));
-  const request = { model: "stub/adaptive", messages, reasoning_effort: "low" as const };
+  const request = { model: "claude/adaptive", messages, reasoning_effort: "low" as const };
   const whole = await client.chat.completions.create(request);
   expect<object | undefined>(whole.choices[0]?.message).toMatchObject({
     reasoning_content: "Let me think.",

@@ -1,34 +1,22 @@
 /** The official client's tool runner gives a model in Google's format its signature back. Answers and errors: conformance.test.ts. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
-import { Fleet } from "../support/servers/fleet.ts";
-import { googleChat, googleModel } from "../support/providers/google-answers.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { googleChat } from "../support/providers/google-answers.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
+import { formatsStage } from "./formats-stage.ts";
 
-const stack = new AsyncDisposableStack();
 let provider: ProviderStub;
 let client: OpenAI;
 
 beforeAll(async () => {
-  provider = stack.use(await startProviderStub(googleChat("Hello there")));
-  const folder = stack.use(await temporaryFolder());
-  const supports = ["tools", "json_schema", "reasoning", "seed", "penalties", "thought_signatures"];
-  const catalogDir = await writeStubCatalog(folder.path, {
-    url: provider.url,
-    provider: { format: "google" },
-    model: { upstream_model: googleModel, supports },
-  });
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "AIza-ours" } }));
-  await fleet.runnable("stub/model");
+  const { fleet, stub } = await formatsStage();
+  provider = stub("google");
   const { keys } = await fleet.operator().customer({ credit: "10" });
   client = new OpenAI({ apiKey: keys[0]?.key ?? "", baseURL: `${fleet.url()}/gpt/v1`, maxRetries: 0 });
 }, 60_000);
-afterAll(() => stack.disposeAsync());
 
-const model = "stub/model";
+const model = "google/model";
 const calling = { functionCall: { name: "look_up", args: { word: "weir" } }, thoughtSignature: "c2lnbmVk" };
 const described = {
   name: "look_up",

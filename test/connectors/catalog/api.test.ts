@@ -1,18 +1,17 @@
 /** The catalog over HTTP, as the service serves its own 672 connectors. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { rowSchemaText } from "../../../src/connectors/catalog/row.ts";
-import { wholeCatalog } from "../../support/providers/catalogs.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";
 import { connectorCount } from "../../support/connector-count.ts";
+import { catalogService } from "../catalog-service.ts";
 
 let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog });
+  fleet = await catalogService();
 }, 60_000);
-afterAll(() => fleet[Symbol.asyncDispose]());
 
 const get = (path: string, init?: RequestInit): Promise<Response> => fetch(`${fleet.url()}${path}`, init);
 const body = async (path: string): Promise<Json> => jsonOf(await (await get(path)).json());

@@ -1,5 +1,5 @@
 /** The catalog's pages as text; test/browser covers what a reader does with them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf, judgeSearchWords } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
@@ -13,10 +13,10 @@ import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { wholeCatalog } from "../../support/providers/catalogs.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
 import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";
+import { catalogService } from "../catalog-service.ts";
 
 const files = await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname);
 const catalog = catalogOf(files);
@@ -210,9 +210,8 @@ test("without a catalog, a page reports it", async () => {
 describe("served", () => {
   let fleet: Fleet;
   beforeAll(async () => {
-    fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog });
+    fleet = await catalogService();
   }, 60_000);
-  afterAll(() => fleet[Symbol.asyncDispose]());
   const get = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`${fleet.url()}${path}`, { redirect: "manual", ...init });
 
