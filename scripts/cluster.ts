@@ -5,7 +5,7 @@ import { readConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/environment/variables.ts";
 import { openDataFolder } from "../src/process/data-folder.ts";
 import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
-import { LockedError } from "../src/process/lock-owner.ts";
+import { LockedError } from "../src/process/lock.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
 import { ClusterError, metricsPorts, membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";

@@ -117,6 +117,7 @@ export const packageHomes: Record<string, string[]> = {
 export const bunFiles = [
   "src/backing/redis/bun-client.ts",
   "src/backing/nats/nats-transport.ts",
+  "src/process/c-library.ts",
   "src/process/leave-port.ts",
   "src/accounts/sessions/passwords.ts",
 ];
