@@ -38,7 +38,7 @@ export const forbiddenImports = rowsOf(`
 /** The places in src and workers that may import each npm package or use `Bun.`. Types of `postgres` may be imported anywhere. */
 export const packageHomes: Readonly<Record<string, string[]>> = Object.fromEntries(
   rowsOf(`
-  bun: src/backing/redis/bun-client.ts src/backing/nats/nats-transport.ts src/process/leave-port.ts src/accounts/sessions/passwords.ts
+  bun: src/backing/redis/bun-client.ts src/backing/nats/nats-transport.ts src/process/c-library.ts src/process/leave-port.ts src/accounts/sessions/passwords.ts
   @sinclair/typebox: src/
   openid-client: src/accounts/oidc/
   nodemailer: src/accounts/mails/smtp.ts
