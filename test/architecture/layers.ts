@@ -110,16 +110,10 @@ export const packageHomes: Record<string, string[]> = {
   stripe: ["src/gateway/top-ups/stripe-client.ts"],
   nodemailer: ["src/accounts/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/nats/"],
-  "@nats-io/nats-core": ["src/backing/nats/"],
 };
 
 /** The files that may use `Bun.`. All others run on any runtime with web standards and Node's modules. */
-export const bunFiles = [
-  "src/backing/redis/bun-client.ts",
-  "src/backing/nats/nats-transport.ts",
-  "src/process/leave-port.ts",
-  "src/accounts/sessions/passwords.ts",
-];
+export const bunFiles = ["src/backing/redis/bun-client.ts", "src/process/leave-port.ts", "src/accounts/sessions/passwords.ts"];
 
 /** @returns the index of a file's layer, or -1 */
 export function layerOf(path: string): number {
