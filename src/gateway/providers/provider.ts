@@ -146,20 +146,33 @@ export type ProviderEvent =
 export type UpstreamCode =
   "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
 
+/** Causes of a refusal for which formats have a hint of their own. */
+export type HintedCause = "too_long" | "content_policy" | "reasoning_effort";
+
+/** A hint that stands for one of these causes. */
+export interface CauseHint {
+  hintedCause: HintedCause;
+  hint: string;
+}
+
 /** Why a provider did not answer. Never carries a provider's text to a client. */
 export class UpstreamFailure extends Error {
   override name = "UpstreamFailure";
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
+  /** The cause of a refusal that the hint stands for; null: none of these. */
+  readonly hintedCause: HintedCause | null;
   /** The provider refused thoughts of the model that the request gives back: without them it may accept the request. */
   isOfThoughts = false;
 
   /** @param detail for our log: status and error type; no prompt and no text of the provider */
-  constructor(code: UpstreamCode, detail: string, hint: string | null = null, cause?: unknown) {
+  constructor(code: UpstreamCode, detail: string, hint: CauseHint | string | null = null, cause?: unknown) {
     super(detail, { cause });
     this.code = code;
-    this.hint = hint;
+    const isBare = typeof hint === "string" || hint === null;
+    this.hint = isBare ? hint : hint.hint;
+    this.hintedCause = isBare ? null : hint.hintedCause;
   }
 }
 

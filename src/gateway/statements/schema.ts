@@ -6,11 +6,10 @@
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { CsvFile } from "../../http/csv-response.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 
-const text = (description: string) => Type.String({ description });
 const usd = (description: string) => text(`${description}, in USD with nine decimals`);
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const number = text("The month in UTC, such as 2026-10");
 

@@ -6,7 +6,8 @@
  */
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
-import { ToolUseIds, fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
+import { CallIds } from "../wire/call-ids.ts";
+import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { readIdWithReasoning } from "./answer.ts";
 import { signerOf } from "../wire/answers.ts";
@@ -107,7 +108,7 @@ export function inputItems(messages: readonly ChatMessage[], signer: string | nu
 
 class Items {
   readonly #signer: string | null;
-  readonly #ids = new ToolUseIds(wireId);
+  readonly #ids = new CallIds(wireId);
   /** The ids of calls of custom tools, whose results are items of another type. */
   readonly #custom = new Set<string>();
 

@@ -16,7 +16,7 @@ import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
-import { answer, failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
+import { failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
 const never = new Promise<ProviderAnswer>(() => {});
@@ -33,30 +33,6 @@ const sending =
 
 describe("the retry", () => {
   test.each([
-    ["upstream_error", true],
-    ["upstream_rate_limited", true],
-    ["upstream_auth", true],
-    ["upstream_timeout", true],
-    ["upstream_rejected", false],
-  ] as const)("dispatch retries after %s on another route: %p", async (code, again) => {
-    const { outcome, called } = given([failure(code), whole]);
-    expect((await outcome).kind).toBe(again ? "whole" : "failed");
-    expect(called).toEqual(again ? ["first", "second"] : ["first"]);
-  });
-
-  test.each([
-    ["upstream_error", true],
-    ["upstream_rate_limited", false],
-    ["upstream_auth", false],
-    ["upstream_timeout", false],
-    ["upstream_rejected", false],
-  ] as const)("dispatch retries after %s on the only route: %p", async (code, again) => {
-    const { outcome, called } = given([failure(code), whole], { candidates: [first] });
-    expect((await outcome).kind).toBe(again ? "whole" : "failed");
-    expect(called).toEqual(again ? ["first", "first"] : ["first"]);
-  });
-
-  test.each([
     ["not answered in time", failure("upstream_timeout")],
     ["answered at too great a length", new OversizedAnswer("by the test")],
   ])("dispatch does not retry a request that was sent and %s, since its provider has worked on it", async (_, reason) => {
@@ -67,19 +43,6 @@ describe("the retry", () => {
     };
     expect(await given([], { callRoute }).outcome).toMatchObject({ kind: "failed", failure: reason });
     expect(calls).toBe(1);
-  });
-
-  test("dispatch retries once, answers the second failure, and reports both", async () => {
-    const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
-    expect(await outcome).toMatchObject({ kind: "failed", candidate: second, failure: { code: "upstream_auth" } });
-    expect((await outcome).failed.map((one) => one.candidate.route.provider.id)).toEqual(["first", "second"]);
-    expect(called).toEqual(["first", "second"]);
-  });
-
-  test("dispatch does not retry if fallbacks are off", async () => {
-    const { outcome, called } = given([failure("upstream_error"), whole], { fallbacks: false });
-    expect((await outcome).kind).toBe("failed");
-    expect(called).toEqual(["first"]);
   });
 
   const refused = failure("upstream_rejected");
@@ -151,10 +114,6 @@ describe("the retry", () => {
     expect((await given([], { callRoute: leaving, clientSignal: client.signal, requestFor }).outcome).kind).not.toBe("whole");
     expect(calls).toBe(1);
     expect((await given([failure("upstream_error"), refused, whole], { requestFor }).outcome).kind).toBe("failed");
-  });
-
-  test("dispatch returns the route that served", async () => {
-    expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", candidate: second, answer });
   });
 
   test("dispatch does not retry after an error that is not a provider's failure", async () => {

@@ -18,7 +18,7 @@ import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { rejectionCauses, Rejection } from "../../../../src/gateway/providers/rejection.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
-import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
+import { given } from "../../../support/gateway/given-dispatch.ts";
 import { body, bounded, rejected, type Sent } from "../../../support/gateway/rejected.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
@@ -322,14 +322,5 @@ describe("what the client gets", () => {
     recordFailure(context, { candidate: candidate("acme"), failure: refused }, recorders);
     expect(lines).toMatchObject([{ event: "upstream.failed", code: "upstream_rejected", cause: "unsupported_value" }]);
     expect(JSON.stringify(lines)).not.toContain("temperature");
-  });
-
-  test("a dispatch tells each failure with its candidate before it goes on", async () => {
-    const told: string[] = [];
-    const { outcome } = given([failure("upstream_error"), whole], {
-      onFailed: ({ code }, { route: failed }) => void told.push(`${code} ${failed.provider.id}`),
-    });
-    await outcome;
-    expect(told).toEqual(["upstream_error first"]);
   });
 });

@@ -86,7 +86,7 @@ test.each(formats)("%s: the bytes that are sent are within those that are held",
       const call = { generation: testGeneration, route: used, chat: chat.body, maxOutputTokens: 100, streamed: false };
       expect(sentBytes(JSON.parse(wireFormats[format].format.encode(call).body))).toBeLessThanOrEqual(chat.inputTokens);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   expect(sentOn).toBeGreaterThan(50);
 });
