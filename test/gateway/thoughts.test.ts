@@ -7,11 +7,11 @@ import { packedThought, readPackedThought, readWrappedSeal, wrappedSeal } from "
 import { route } from "../support/providers/routes.ts";
 
 const signer = fc.stringMatching(/^[\w-]{1,40}$/);
-const anyText = fc.string({ unit: "grapheme", maxLength: 2_000 });
+const anyText = fc.string({ unit: "grapheme", maxLength: 200 });
 
 test("a seal comes back byte for byte, whatever it holds", () => {
   fc.assert(
-    fc.property(signer, fc.string({ unit: "binary", maxLength: 2_000 }), (who, seal) => {
+    fc.property(signer, fc.string({ unit: "binary", maxLength: 200 }), (who, seal) => {
       expect(readWrappedSeal(wrappedSeal({ signer: who, seal }))).toEqual({ signer: who, seal });
     }),
   );
@@ -62,7 +62,7 @@ test.each([
   '["text","seal",1,2]',
   '["text","seal",[1]]',
   '[["text"],"seal"]',
-])("a client's own list %s is no thought, or is read as far as it is one", (value) => {
+])("a client's own text %s is no thought", (value) => {
   expect(readPackedThought(packed(value))).toBeNull();
 });
 
