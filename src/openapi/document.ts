@@ -13,6 +13,8 @@ import { GenerationView } from "../gateway/generations/schema.ts";
 import { EmbeddingBody } from "../gateway/api/answer/embedding-answer.ts";
 import { CompletionBody } from "../gateway/api/answer/answer.ts";
 import { TextCompletionBody, ChunkBody, TextChunkBody } from "../gateway/api/answer/answer-format.ts";
+import { OutputItem, ResponseBody } from "../gateway/api/responses/answer.ts";
+import { ResponseEvents } from "../gateway/api/responses/events.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
 import { ModelListBody } from "../gateway/api/models.ts";
@@ -24,6 +26,7 @@ import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
 import { chatRequestSchema, completionRequestSchema, embeddingRequestSchema, inferencePaths } from "./inference-operations.ts";
+import { responseRequestSchema } from "./inference-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers, type Paths } from "./operation.ts";
@@ -39,6 +42,9 @@ const namedSchemas: [string, TSchema][] = [
   ["Embeddings", EmbeddingBody],
   ["Completion", TextCompletionBody],
   ["CompletionChunk", TextChunkBody],
+  ["Response", ResponseBody],
+  ["ResponseItem", OutputItem],
+  ["ResponseEvent", ResponseEvents],
   ["Model", ModelRecord],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
@@ -116,6 +122,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
         ChatRequest: chatRequestSchema(),
         CompletionRequest: completionRequestSchema(),
         EmbeddingRequest: embeddingRequestSchema(),
+        ResponseRequest: responseRequestSchema(),
         ...schemas,
       },
       responses: controlRefusals(),

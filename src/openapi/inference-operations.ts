@@ -9,6 +9,8 @@ import { promptSchema, completionFields } from "../gateway/api/request/completio
 import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
 import { routingSchema } from "../gateway/api/request/requested-model.ts";
+import { itemsSchema } from "../gateway/api/responses/items.ts";
+import { responsesFields } from "../gateway/api/responses/request.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { UsageFields } from "../gateway/usage/periods.ts";
@@ -17,6 +19,7 @@ import { errorTable, type ErrorCode, errorBody, GatewayError, type ErrorType } f
 import {
   generationNames,
   headerReferences,
+  ignoredNames,
   routeNames,
   windowNames,
   jsonContent,
@@ -117,6 +120,7 @@ export function inferencePaths(keyPrefix: string): Paths {
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
+    [`${inferencePrefix}/responses`]: { post: { ...shared, ...responds(keyPrefix) } },
   };
 }
 
@@ -168,6 +172,11 @@ export function chatRequestSchema(): JsonSchema {
 
 export function completionRequestSchema(): JsonSchema {
   return requestSchema({ prompt: promptSchema }, completionFields);
+}
+
+/** The body of a request for a response. */
+export function responseRequestSchema(): JsonSchema {
+  return requestSchema({ input: itemsSchema }, responsesFields);
 }
 
 const embeddingModel = Type.String({
@@ -235,8 +244,11 @@ function headerNames(codes: ErrorCode[], counted: boolean): string[] {
   ];
 }
 
-/** @param type replaces the table's: errors of a stream that has begun have `api_error` */
-function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
+/**
+ * @param type replaces the table's: errors of a stream that has begun have `api_error`
+ * @param more codes that the table does not have
+ */
+function errorSchema(codes: readonly ErrorCode[], type?: ErrorType, more: readonly string[] = []): JsonSchema {
   const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
   const error = {
     type: "object",
@@ -244,7 +256,7 @@ function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema 
     properties: {
       message: { type: "string", description: "For people; may change" },
       type: { type: "string", enum: types, description: "The kind of error, by its status" },
-      code: { type: "string", enum: [...codes], description: "Stable code for programs" },
+      code: { type: "string", enum: [...codes, ...more], description: "Stable code for programs" },
       param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
     },
     description: "What went wrong",
@@ -277,6 +289,38 @@ function completes(operation: PromptOperation, keyPrefix: string): Omit<Operatio
         },
       },
       ...errorAnswers(allCodes, { keyPrefix, counted: true }),
+    },
+  };
+}
+
+/** Agents of this API act on a code that the error table does not have. */
+function responds(keyPrefix: string): Omit<Operation, "tags" | "security"> {
+  const errors = errorAnswers(allCodes, { keyPrefix, counted: true });
+  const tooLong = "context_length_exceeded";
+  const refused = allCodes.filter((code) => errorTable[code].status === 400);
+  const { description = "", content, ...refusal } = errors["400"] ?? {};
+  return {
+    operationId: "createResponse",
+    "x-addition": true,
+    summary: "Answer with items",
+    description:
+      "The Responses API. Nothing is kept between requests: send the whole conversation. Hints that the model does not have are left out, " +
+      "and `X-Ignored-Fields` lists them. Reserved and charged like a chat. The body is at most 8 MiB of JSON, not compressed.",
+    requestBody: { required: true, content: jsonContent(reference("ResponseRequest")) },
+    responses: {
+      "200": {
+        description:
+          "The answer, whole or as server-sent events, of which `response.completed`, `response.incomplete` or `response.failed` is the " +
+          "last. Lines that begin with a colon keep a quiet stream open.",
+        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...ignoredNames]),
+        content: { ...jsonContent(reference("Response")), "text/event-stream": { schema: reference("ResponseEvent") } },
+      },
+      ...errors,
+      "400": {
+        ...refusal,
+        description: `${description}. \`${tooLong}\`: The prompt and its answer do not fit into the model's context`,
+        content: { "application/json": { ...content?.["application/json"], schema: errorSchema(refused, undefined, [tooLong]) } },
+      },
     },
   };
 }

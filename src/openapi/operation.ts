@@ -104,6 +104,11 @@ export const headers: Record<string, Header> = {
     schema: text,
     ...ours,
   },
+  "x-ignored-fields": {
+    description: "The request's fields that were left out, such as hints that the model does not have: at most 20, sorted",
+    schema: text,
+    ...ours,
+  },
   "x-route": {
     description:
       "The route that served: `<provider id>/<model id>`, with `; key=own` on the workspace's own key. Early access: only while the workspace has routing on",
@@ -120,6 +125,8 @@ export const headers: Record<string, Header> = {
 export const generationNames: string[] = Object.keys(generationHeaders({ generation: "", request: "" }));
 /** On every answer that a provider served while the workspace has routing on. */
 export const routeNames = ["x-route"];
+/** On accepted answers in the form of another API, if there are any. */
+export const ignoredNames = ["x-ignored-fields"];
 /** On every answer to a POST that reached the check of requests per minute. */
 export const windowNames: string[] = Object.keys(windowHeaders({ limit: 0, remaining: 0, resetMs: 0 }));
 /** On every 429. */

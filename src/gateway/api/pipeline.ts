@@ -5,11 +5,15 @@
  * differs in who calls. They share everything else. Checks 3, 4 and 5 are one decision of admission. Made apart, they would let requests
  * that run at once pass a limit that each alone keeps.
  */
+import { drainRequest } from "../../http/body.ts";
+import { requireMethod } from "../../http/router.ts";
 import type { Caller } from "../admission/message.ts";
 import { startTrace } from "../../kernel/traces.ts";
 import { readBody, holderOf } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedPrompt, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";
+import { noSocket, notKept } from "./responses/answer.ts";
+import { responsesFormat } from "./responses/request.ts";
 import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
@@ -45,6 +49,28 @@ export function memberCompletion(call: Omit<CompletionCall, "endpoint">, gateway
 export function completion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
   const findCaller = (): Promise<Caller> => authenticate(request, gateway);
   return complete({ request, createStream, endpoint: completionEndpoint, findCaller }, gateway);
+}
+
+/**
+ * A response. Agents may ask for a socket first: they are sent back to HTTP.
+ * @throws GatewayError with the first problem, MethodNotAllowedError
+ */
+export async function createResponse(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
+  if (request.method === "GET" && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
+    await authenticate(request, gateway);
+    return noSocket();
+  }
+  requireMethod(request, ["POST"]);
+  const findCaller = (): Promise<Caller> => authenticate(request, gateway);
+  const endpoint = { earlyAccess: null, requestFormat: responsesFormat(gateway.clock) };
+  return complete({ request, createStream, endpoint, findCaller }, gateway);
+}
+
+/** What would need a response that was kept. @throws GatewayError of check 1 */
+export async function keptResponse(request: Request, gateway: Gateway): Promise<Response> {
+  await authenticate(request, gateway);
+  await drainRequest(request, gateway.clock);
+  return notKept();
 }
 
 interface CompletionCall {

@@ -17,6 +17,8 @@ import { errorAnswer } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { listModels, showModel } from "./models.ts";
 import { chatCompletion, completion, memberCompletion } from "./pipeline.ts";
+import { createResponse, keptResponse } from "./pipeline.ts";
+import { responsesErrors } from "./responses/answer.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -24,18 +26,21 @@ type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream)
 
 export function inferenceRoutes(gateway: Gateway): Routes {
   const router = new Router({ prefix: inferencePrefix, clock: gateway.clock });
-  const route = (method: "GET" | "POST", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
+  /** @param method `any`: the endpoint says which it takes */
+  const route = (method: "GET" | "POST" | "any", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
     const writeError = (error: unknown): Response => errorAnswer(error, gateway, shape);
     const handle = async ({ request, server }: RouteContext): Promise<Response> => {
       const response = await endpoint(request, gateway, streamFor(request, server));
       if (response.ok) countRequest(response.status, "none");
       return response;
     };
-    router.add({ path, methods: [method], handle, writeError });
+    router.add({ path, ...(method !== "any" && { methods: [method] }), handle, writeError });
   };
   route("POST", "/chat/completions", chatCompletion);
   route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", completion);
+  route("any", "/responses", createResponse, responsesErrors);
+  route("any", "/responses/*", keptResponse, responsesErrors);
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);
