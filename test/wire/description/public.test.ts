@@ -76,6 +76,21 @@ test("a completion matches the document, streamed or not, and where it is off", 
   await ask(operation, 403, { key, body });
 });
 
+test("a response matches the document, whole, event by event, and refused", async () => {
+  const [operation, body] = ["post /gpt/v1/responses", { model: "sandbox/echo", input: "Hello" }];
+  const hints = { text: { verbosity: "low" }, reasoning: { effort: "low" }, instructions: "Be brief", usage: { include: true } };
+  expect(await ask(operation, 200, { key, body: { ...body, ...hints } })).toMatchObject({ status: "completed" });
+  const streamed = await ask(operation, 200, { key, body: { ...body, stream: true } });
+  expect(streamed).toMatchObject({ type: "response.completed" });
+  const tools = [{ type: "function", name: "look_up" }];
+  await ask(operation, 200, { key, body: { ...body, tools, tool_choice: "required", stream: true } });
+  const breaking = { ...body, input: "sandbox: tokens=9 break_after=3", stream: true };
+  expect(await ask(operation, 200, { key, body: breaking })).toMatchObject({ type: "response.failed" });
+  await ask(operation, 400, { key, body: { ...body, store: true } });
+  await ask(operation, 404, { key, body: { ...body, model: "acme/none" } });
+  await ask(operation, 502, { key, body: { ...body, input: "sandbox: status=500" } });
+});
+
 test("health, readiness and metrics match the document", async () => {
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
 });

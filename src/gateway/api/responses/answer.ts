@@ -11,6 +11,7 @@ import { errorBody, errorResponse, type ErrorShape, type GatewayError } from "..
 import { jsonResponse } from "../../../kernel/json.ts";
 import { formatUsd, usdAsJsonNumber } from "../../../kernel/money.ts";
 import { UpstreamFailure } from "../../providers/provider.ts";
+import { Rejection } from "../../providers/rejection.ts";
 import { UsageBody, type BilledUsage } from "../answer/answer.ts";
 import { repeatedTools } from "./tools.ts";
 
@@ -40,7 +41,9 @@ export const TextPart = Type.Union([
   Type.Object({
     type: Type.Literal("output_text", { description: "The kind of part" }),
     text: Type.String({ description: "The text of the answer" }),
-    annotations: Type.Array(Type.Object({}), { maxItems: 0, description: "None: no tool of a provider runs" }),
+    annotations: Type.Unsafe<never[]>(
+      Type.Array(Type.Object({}), { maxItems: 0, description: "None: no tool of a provider runs" }),
+    ),
     logprobs: Type.Array(TextLogprob, { description: "Log probabilities, if `include` asks for them" }),
   }),
   Type.Object({
@@ -298,5 +301,6 @@ function failureCode(error: GatewayError): (typeof failureCodes)[number] {
 }
 
 function isTooLong({ cause }: GatewayError): boolean {
+  if (cause instanceof Rejection) return cause.why === "too_long";
   return cause instanceof UpstreamFailure && cause.hintedCause === "too_long";
 }

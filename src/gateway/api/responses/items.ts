@@ -178,10 +178,13 @@ const itemReaders = {
 };
 type ItemType = keyof typeof itemReaders;
 
-export const itemsSchema: TSchema = Type.Union([
-  Type.String(),
-  Type.Array(Type.Union(Object.values(itemReaders).map(({ schema }) => schema)), { minItems: 1, maxItems: itemsMax }),
-]);
+export const itemsSchema: TSchema = Type.Union(
+  [
+    Type.String(),
+    Type.Array(Type.Union(Object.values(itemReaders).map(({ schema }) => schema)), { minItems: 1, maxItems: itemsMax }),
+  ],
+  { description: "A message of the user, or the whole conversation as items, oldest first" },
+);
 
 function typeOf(item: JsonObject, at: string): ItemType {
   const type = item["type"] ?? "message";
