@@ -10,6 +10,10 @@ const found: [seed: number, mistake: string][] = [
   [1929, "a charge was missed that the stream had lost while metering booked it, and then the database"],
   [8004473, "a block of one month was lent again in the next one, since two workers had got the question"],
   [201077, "a ledger that went back lacked the total of a budget, and open requests no longer counted against it"],
+  [
+    150009101,
+    "a spool never got a settlement that a full disk had refused, and a restored ledger took the estimate of its successor",
+  ],
 ];
 
 let stored: StoredLedgers;

@@ -99,6 +99,11 @@ export class SimGateway {
     return this.#gateway.journal.unsettled;
   }
 
+  /** Whether its spool takes lines, and so has every settlement, as its readiness says too. */
+  get isSpooling(): boolean {
+    return this.#gateway.journal.accepting();
+  }
+
   /**
    * Whether an answer that ended here, or at its predecessor, is not among `charges` yet. One whose hold expired meanwhile is: its
    * settlement comes late.
