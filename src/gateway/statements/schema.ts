@@ -29,7 +29,7 @@ const Line = Type.Object({
     "The model that answered; null: a rest, which sums the cheapest lines beyond 10,000, and requests whose rows retention had deleted",
   ),
   provider: textOrNull("The provider that answered; null: a rest"),
-  endpoint: textOrNull("chat, completions or embeddings; null: a rest"),
+  endpoint: textOrNull("chat, completions, embeddings, messages or responses; null: a rest"),
   tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
     description: "The bound of the price tier that the requests' tokens passed; null: the base price",
   }),
