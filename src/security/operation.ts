@@ -1,10 +1,10 @@
 /**
- * One definition for each operation of the tools API: fields, data, annotations and what it does. HTTP, MCP and the OpenAPI document
- * are made from it, so they cannot differ.
+ * One definition for each operation of the tools API: fields, data, annotations and handler. HTTP, MCP and the OpenAPI document are derived
+ * from it, so they cannot differ.
  *
- * The fields of a call are checked here, once, with their defaults; the error says what to change. Unknown fields are refused, since a
- * mistyped filter would otherwise return everything and look like an answer. A caller is the owner of a tools key in one workspace,
- * with a scope in it; what the scope hides is hidden by the lists, not here.
+ * The fields of a call are validated here, once, and get their defaults; the error says what to change. Unknown fields are refused, since a
+ * mistyped filter would otherwise return everything and look like an answer. A caller is the owner of a tools key in one workspace, with a
+ * scope in it. The lists apply that scope, not this module.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -27,11 +27,11 @@ export interface OperationParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** Whether this service sends mails; otherwise they wait. */
+  /** Whether this service sends email; otherwise emails wait. */
   sendsMail: boolean;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;
-  /** Reads documents without holding the event loop. */
+  /** Reads documents without blocking the event loop. */
   sboms: SbomReader;
   keyring: Keyring;
   /** Calls repository platforms. */
@@ -44,11 +44,11 @@ export interface OperationParts {
 export interface OperationCall<Input> {
   input: Input;
   caller: Caller;
-  /** Whether an MCP client asks, which holds no long answer: pages may then be shorter. */
+  /** Whether an MCP client asks. Such clients cannot hold long answers, so pages may be shorter. */
   isForMcp: boolean;
   /** Id of a file that the caller sent before; null: none. */
   attachment: string | null;
-  /** The document in the field `sbom`, if the operation takes one; null: the field holds none. */
+  /** The document in the field `sbom`; null: the operation takes none, or the field has none. */
   sbom: SbomResult | null;
   parts: OperationParts;
 }
@@ -59,7 +59,7 @@ export interface Outcome<Data> {
   message: string;
 }
 
-/** What MCP clients learn before they call: https://modelcontextprotocol.io/specification, ToolAnnotations. */
+/** Hints for MCP clients: https://modelcontextprotocol.io/specification, ToolAnnotations. */
 export interface Annotations {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -74,7 +74,7 @@ interface Definition<Input extends TObject, Data extends TObject> {
   annotations: Annotations;
   /** Not in the specification. */
   addition?: true;
-  /** The field `sbom` is a document. It is read from the bytes that were sent, within its own bounds, before the other fields. */
+  /** The field `sbom` is a document. It is read from the raw bytes, with its own limits, before the other fields. */
   takesSbom?: true;
   /** For an operation that takes longer than a list. */
   deadlineMs?: number;
@@ -93,7 +93,7 @@ export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "ha
   run(call: OperationCall<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 
-/** An operation as the routes, the MCP server and the documents read it. */
+/** An operation as the routes, the MCP server and the OpenAPI document see it. */
 export interface Operation extends UnnamedOperation {
   /** The specification's name, which follows `<slug>_`. */
   name: string;
@@ -141,7 +141,7 @@ function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
   return outcome as Outcome<Record<string, unknown>>;
 }
 
-/** Lengths are counted in characters, as JSON Schema counts them; JavaScript counts some characters twice. */
+/** Lengths are in characters, as in JSON Schema; JavaScript counts some characters twice. */
 function accepts(schema: TSchema, value: unknown): boolean {
   if (typeof value !== "string" || schema["type"] !== "string") return Value.Check(schema, value);
   const { minLength = 0, maxLength = Infinity, ...rest } = schema;

@@ -1,6 +1,6 @@
 /**
- * What products and projects have in common: an id, a name that is unique in a workspace, a limit for each workspace, and the event of
- * their creation. A text of the form of an id is never a name. One of another workspace is not found, as one that does not exist.
+ * What products and projects have in common: an id, a name that is unique in a workspace, a limit per workspace, and a creation event. A
+ * text that looks like an id is never a name. A resource of another workspace is not found, just like one that does not exist.
  */
 import type { AuditEvent } from "../accounts/audit/change.ts";
 import { DomainError, quotaFull } from "../accounts/errors.ts";
@@ -19,7 +19,7 @@ const kinds = {
 
 type ResourceReference = { id: string } | { name: string };
 
-/** @param idOrName a text of the form of an id is never a name */
+/** @param idOrName a text that looks like an id is never a name */
 export function referenceTo(kind: ResourceKind, idOrName: string): ResourceReference {
   return isToolsId(kinds[kind].prefix, idOrName) ? { id: idOrName } : { name: idOrName };
 }
@@ -39,7 +39,7 @@ export async function requireResource(
   if (!(await resourceExists({ table: kinds[kind].plural, workspace, id }, sql))) throw resourceNotFound(kind, { id });
 }
 
-/** Call it last in the transaction, after the new row is written: it makes other transactions wait. @throws DomainError conflict */
+/** Call it last in the transaction, after the new row is written, because it makes other transactions wait. @throws DomainError conflict */
 export async function requireResourceQuota(kind: ResourceKind, workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const { plural, max, limit } = kinds[kind];
   await lockQuota({ workspace, counted: plural }, tx);

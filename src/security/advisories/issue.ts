@@ -1,10 +1,10 @@
 /**
- * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are
- * edited for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
+ * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are edited
+ * for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
  *
- * Most databases leave the severity to another one, so it is chosen from all records: the newest CVSS version with a valid vector, then
- * the CVE record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score,
- * and without a severity by the month of the first publication, since such records have no other sign of urgency.
+ * Most databases leave the severity to others, so it is chosen from all records: the newest CVSS version with a valid vector, then the CVE
+ * record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score, and without
+ * a severity by the month of the first publication, since such records have no other sign of urgency.
  */
 import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { issueDescriptionCharactersMax, issueTextCharactersMax } from "../limits.ts";

@@ -1,10 +1,10 @@
 /**
- * Reads the body of an import: a batch of records, each as the few large strings that the database stores and the small parsed part
- * that the import needs.
+ * Reads the body of an import: a batch of records, each as the few large strings that the database stores and the small parsed part that
+ * the import needs.
  *
  * Large bodies are read in a subprocess, one at a time, because a record of 8 MiB would block the event loop for half a second. The
- * subprocess answers in lines. Long values are unparsed lines, so the parent parses nothing large. Both processes run this file in the
- * same version.
+ * subprocess answers in lines. Long values are unparsed lines, so the parent parses nothing large. Both processes run the same version of
+ * this file.
  */
 import { elementText } from "../../backing/sql-text.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -28,7 +28,7 @@ export function readBodyInSubprocess(bytes: Uint8Array, clock: Clock): Promise<R
   return reading;
 }
 
-/** Reads at most one record more than a batch may have, so that the caller refuses the batch. */
+/** Reads at most one record more than a batch may have, so that the caller can refuse the batch. */
 export function readBody(bytes: Uint8Array): ReadBody {
   let body: unknown;
   try {
@@ -90,7 +90,7 @@ interface ReadBody {
   refused: string | null;
   /** The names of its fields other than `records`. */
   others: string[];
-  /** null: it has no list of this name. */
+  /** null: it has no list named `records`. */
   records: ReadRecord[] | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The operations as MCP tools, in both eras of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is the
- * envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input itself,
- * with other error texts, and applies no defaults.
+ * The operations as MCP tools, in both generations of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is the
+ * envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input itself, with
+ * other error texts, and applies no defaults.
  */
 import {
   createMcpHandler,
@@ -35,7 +35,7 @@ interface EndpointParts {
 }
 
 export interface McpEndpoint {
-  /** The answer to a request that a browser sends for a page of another site; undefined: it is not such a request. */
+  /** The answer to a cross-site browser request; undefined: it is not one. */
   refuseForeign(request: Request): Response | undefined;
   /** @param message the request's body, parsed */
   answer(request: Request, message: unknown): Promise<Response>;
@@ -88,7 +88,7 @@ function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNulla
   return schema as Tool["inputSchema"] & NonNullable<Tool["outputSchema"]>;
 }
 
-/** Clients check failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
+/** Clients validate failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
 function answerSchema({ data }: Operation): Record<string, unknown> {
   const { anyOf } = jsonSchema(Type.Union([successOf(data), Failure]), new Map());
   const properties = { success: { type: "boolean", description: "Whether the call succeeded" } };

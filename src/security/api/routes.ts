@@ -1,9 +1,9 @@
 /**
  * The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path that receives attachments of an MCP server on the
- * same machine. Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it.
+ * same machine. Methods and paths are public, so a wrong one is answered before the key is checked. The body is read after that check.
  *
- * The tools key is in `Authorization`, bare or after `Bearer` or `ApiKey`. A call counts against its key before any query, and a key
- * that is missing, malformed, of another kind, unknown or revoked gets the same answer.
+ * The tools key is in `Authorization`, bare or after `Bearer` or `ApiKey`. A call counts against its key before any query, and a key that
+ * is missing, malformed, of another kind, unknown or revoked gets the same answer.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { findToolsKey } from "../../accounts/keys/find.ts";
@@ -82,7 +82,9 @@ async function authenticate(request: Request, parts: ToolsParts): Promise<Authen
   return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
 }
 
-/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything else in it makes it invalid. */
+/**
+ * null if the header has no key in the service's format: then nothing is hashed or queried. Anything else in the header makes it invalid.
+ */
 function givenKey(header: string | null, prefix: string): string | null {
   const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;

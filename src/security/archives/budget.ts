@@ -1,6 +1,6 @@
 /**
- * Limits what an archive may unpack to: its entries, their bytes, and the ratio of unpacked to packed bytes. An excess ends the reading
- * of the whole archive, because it is an attack. Small archives are exempt from the ratio, since short repetitive texts pack very well.
+ * Limits what an archive may unpack to: its entries, their bytes, and the ratio of unpacked to packed bytes. Exceeding a limit stops the
+ * whole archive, because it is an attack. Small archives are exempt from the ratio, since short repetitive texts compress very well.
  */
 import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
 import { type Bytes, BudgetError } from "./byte-reader.ts";
@@ -23,7 +23,7 @@ export const archiveBudget: Budget = {
 /** One archive's usage. */
 export class BudgetUsage {
   readonly #budget: Budget;
-  /** Bytes of the archive that have been read. */
+  /** Bytes of the archive read so far. */
   readonly #read: () => number;
   #entries = 0;
   #bytes = 0;

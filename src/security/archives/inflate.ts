@@ -1,4 +1,4 @@
-/** Decompresses piece by piece, so that a budget can be checked in between. Everything before a fault is returned, then the fault. */
+/** Decompresses piece by piece, so that a budget can be checked in between. What precedes a fault is returned, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
 import { errorCode } from "../../kernel/error-code.ts";
@@ -9,7 +9,7 @@ export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Byte
 }
 
 /**
- * Inflates one stream that marks its own end; the reader is then after it.
+ * Inflates one stream that marks its own end; the reader is then positioned after it.
  * @throws UnreadableError if the data is damaged or truncated
  */
 export async function* inflateRaw(reader: ByteReader): AsyncGenerator<Bytes> {

@@ -1,6 +1,6 @@
 /**
- * The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format). Devices are skipped. Written
- * by hand, because it shares the reader, the budget and the early end of a truncated archive with zip and folders.
+ * The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format). Devices are skipped. Written by hand,
+ * because it shares the reader, the budget and the handling of truncated archives with zip and folders.
  */
 import { tarHeaderBytesMax } from "../limits.ts";
 import { type Bytes, type ByteReader, type Section, UnreadableError } from "./byte-reader.ts";
@@ -8,7 +8,7 @@ import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
 
 const blockBytes = 512;
 
-/** The fields of a preceding header for the next entry. */
+/** What preceding headers say about the next entry. */
 interface Announced {
   name?: string;
   size?: number;

@@ -1,10 +1,10 @@
 /**
- * Says which version to install. A finding gets the nearest version above the installed one that its own issue does not affect; a
- * component gets the nearest one that no known issue of its package affects.
+ * Says which version to install. A finding gets the nearest version above the installed one that its issue does not affect; a component
+ * gets the nearest one that no known issue of its package affects.
  *
- * Only versions that records name as fixes are candidates, because Weir has no list of published versions. `nearestUnaffected` picks
- * among them and prefers the installed release line. Where no candidate is left, the advice has no version and a reason. `distance`
- * repeats `step` in the words of earlier versions, for clients that still read it.
+ * Only versions that records name as fixes are candidates, because Weir has no list of published versions. `nearestUnaffected` picks among
+ * them and prefers the installed release line. If no candidate is left, the advice gives a reason instead of a version. `distance` repeats
+ * `step` in the words of earlier versions, for clients that still read it.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
@@ -83,7 +83,7 @@ interface Installed {
 
 /** The nearest version that no record of any of these issues affects. */
 export function adviceForAll(installed: Installed, issues: readonly PackageIssue[]): Advice {
-  // A record about several issues is among the entries of each.
+  // A record about several issues is listed under each.
   const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
   return adviceOf(installed, [...entries]);
 }

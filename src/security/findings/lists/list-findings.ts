@@ -1,6 +1,6 @@
 /**
- * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored.
- * An id that the workspace does not have is refused in the same words whether it belongs to another workspace or does not exist.
+ * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored. An id
+ * of another workspace is refused in the same words as one that does not exist.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";

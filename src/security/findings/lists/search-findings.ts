@@ -1,6 +1,7 @@
 /**
  * Searches the findings of a workspace, a product or a project, the most severe first. An exact id of a finding or a vulnerability is
- * looked up; any other text is a part of a component's name. A page follows the last finding of the page before it, not an offset.
+ * looked up; any other text is searched for in component names. A page continues after the last finding of the previous page, not at an
+ * offset.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -21,7 +22,7 @@ export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "
   vulnerability: string | null;
   /** The id of a finding or of a vulnerability, or a part of a component's name; null: anything. */
   text: string | null;
-  /** The id of the finding that the page follows; null: the first page. */
+  /** The id of the finding after which the page begins; null: the first page. */
   after: string | null;
 }
 
@@ -60,7 +61,7 @@ interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
   finding: string | null;
 }
 
-/** A known id is exact; any other text is a part of a name. */
+/** A known id is exact; any other text is searched for in names. */
 async function chooseByText({ scope, vulnerability, text }: SearchRequest, sql: Queries): Promise<Chosen> {
   if (vulnerability !== null) {
     return { finding: null, component: text, vulnerabilities: await requireIssues(vulnerability, sql) };

@@ -14,9 +14,9 @@ import { parsePackageUrl, PackageUrlError } from "../../versions/package-url.ts"
 import { vexDepthMax, vexStatementsMax, vexValuesMax } from "../limits.ts";
 import { analysisStates, decisionOf, justifications, type Decided } from "./vex-analysis.ts";
 
-/** A vulnerability in one component, and what is decided about it. */
+/** A vulnerability in one component, and the decision about it. */
 export interface VexStatement {
-  /** In capitals. */
+  /** In upper case. */
   id: string;
   /** As the document writes it; null: every component that has the vulnerability. */
   ref: string | null;
