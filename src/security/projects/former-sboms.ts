@@ -1,7 +1,6 @@
 /**
- * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database
- * serves others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions
- * outlive it.
+ * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database can serve
+ * others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions outlive it.
  */
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";

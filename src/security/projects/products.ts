@@ -1,6 +1,6 @@
 /**
- * Products: create, find by id or exact name, list, and the operations for both. A name must not have the form of an id, so a text is
- * always one or the other. Creating writes an audit event in the same transaction.
+ * Products: create, find by id or exact name, list, and the operations for both. A name must not look like an id, so a text is always one
+ * or the other. Creating writes an audit event in the same transaction.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -18,8 +18,7 @@ import { insertProduct, selectProductIdByName, countProducts, selectProducts } f
 
 /**
  * @returns the product's id
- * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for
- * auditors
+ * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name that looks like an id; forbidden for auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
@@ -50,7 +49,7 @@ interface NamedProduct {
 
 interface FoundProduct {
   id: string;
-  /** The event of the creation; empty when the product existed. */
+  /** The creation event; empty if the product existed. */
   events: AuditEvent[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Projects: list, show, find by id or exact name, create on first use, and move to another product with all findings. A move to its own
- * product changes nothing and is not recorded. If another transaction is creating the same project, finding it waits and then sees it.
+ * Projects: list, show, find by id or exact name, create on first use, and move to another product with all findings. Moving a project to
+ * its current product changes nothing and is not recorded. If another transaction is creating the same project, the lookup waits and then
+ * finds it.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -89,7 +90,7 @@ interface ProjectMove {
 }
 
 /**
- * Moves a project with its findings to another product. A move to its own product changes nothing and is not recorded.
+ * Moves a project with its findings to another product. A move to its current product changes nothing and is not recorded.
  * @returns the project's id
  * @throws DomainError not_found; forbidden for auditors
  */
@@ -135,7 +136,7 @@ interface NamedProject {
 interface FoundProject {
   /** Locked until the transaction ends. */
   project: store.ProjectRow;
-  /** The event of the creation; empty when the project existed. */
+  /** The creation event; empty if the project existed. */
   events: AuditEvent[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Projects as the API shows them: rows of lists, details, and the SBOM that an upload stores. A project of a workspace that does not
- * exist or is not the caller's is not found.
+ * Projects as the API shows them: rows of lists, details, and the SBOM that an upload stores. A project that does not exist or belongs to
+ * another workspace is not found.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";

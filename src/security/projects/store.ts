@@ -1,6 +1,6 @@
 /**
- * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product
- * read only findings. The status that people see is `not_comparable` where a completed scan had nothing to compare.
+ * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product read
+ * only findings. The displayed status is `not_comparable` if a completed scan had nothing to compare.
  */
 import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -17,15 +17,15 @@ export interface ProjectRow {
   product: string | null;
   provider: ProjectProvider;
   repository: string | null;
-  /** Id of its current SBOM. */
+  /** Id of the current SBOM. */
   sbom: string | null;
   scanStatus: ScanStatus;
 }
 
-/** By its id or its exact name. */
+/** By id or exact name. */
 type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
 
-/** @returns false when the workspace has a project of that name */
+/** @returns false if the workspace has a project with that name */
 export async function insertProject(
   project: Pick<ProjectRow, "id" | "name" | "provider"> & { workspace: WorkspaceId; at: Date },
   tx: Transaction,
@@ -60,8 +60,8 @@ export async function updateDocument({ id, sbom }: { id: string; sbom: string },
 }
 
 /**
- * Moves the findings too, since lists of a product read only findings. The counts of these lists are updated here and not at the commit,
- * so that the longer statement timeout applies to them.
+ * Moves the findings too, since lists of a product read only findings. The counts of these lists are updated here, not at the commit, so
+ * that the longer statement timeout applies.
  */
 export async function updateProduct({ id, product }: { id: string; product: string | null }, tx: Transaction): Promise<void> {
   await allowStatements(projectMoveMs, tx);
@@ -145,7 +145,7 @@ export async function selectProject(
   return row;
 }
 
-/** The status that people see: a completed scan that had nothing to compare is not a verdict. */
+/** The displayed status: a completed scan that had nothing to compare is no verdict. */
 function shownStatus(sql: Queries) {
   return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
 }

@@ -1,8 +1,8 @@
 /**
  * Calls a platform's API, with the same retries, limits and messages for all platforms.
  *
- * Renamed repositories redirect, within the platform's own host; a token is sent to no other host. A short rate limit is waited for, a
- * longer one is an error with its time. Answers are bounded before they are parsed. Sources of the limits:
+ * Redirects of renamed repositories are followed within the platform's host; a token is sent to no other host. A short rate limit is waited
+ * out, a longer one is an error that says when it ends. Answers are limited in size before they are parsed. Sources of the limits:
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
  * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
@@ -16,7 +16,7 @@ import type { JsonValue } from "../sboms/json.ts";
 interface HostApiParts {
   call: SafeFetch;
   clock: Clock;
-  /** The address of the API, without a slash at its end. */
+  /** The address of the API, without a trailing slash. */
   base: string;
   headers: Record<string, string>;
   /** The platform's name in messages. */
@@ -24,12 +24,12 @@ interface HostApiParts {
   /** The repository's name in messages. */
   repository: string;
   hasToken: boolean;
-  /** Aborted when the caller no longer waits. */
+  /** Aborted when the caller stops waiting. */
   signal: AbortSignal;
 }
 
 interface HostRequest {
-  /** Below the base, with its query. */
+  /** Below the base address, with its query. */
   path: string;
   bytesMax: number;
   headers?: Record<string, string>;
@@ -74,7 +74,7 @@ export class HostApi {
     return this.#refusal(`gave an answer without ${what}`);
   }
 
-  /** @returns null if it did not answer and the call may be retried */
+  /** @returns null if there was no answer and the call may be retried */
   async #tried({
     url,
     bytesMax,
@@ -152,7 +152,7 @@ export class HostApi {
   }
 }
 
-/** The wait after a refusal that names no time. */
+/** The wait after a refusal without a time. */
 const withoutWordMs = 60_000;
 
 /** JSON.parse returns only these kinds of values. */

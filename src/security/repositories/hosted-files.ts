@@ -1,6 +1,6 @@
 /**
  * A platform that hosts repositories, as the source of lock files, and the download of the lock files that it lists, several at a time.
- * Only lock files of a list are kept, so the list may be long. Symbolic links are refused; after a failure the other downloads stop.
+ * Only the lock files of a list are kept, so it may be long. Symbolic links are refused; after a failure the other downloads stop.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { TooLargeError } from "../../http/safe-fetch.ts";
@@ -26,7 +26,7 @@ export interface RepositoryHost {
 
 export interface ListedFile {
   path: string;
-  /** Its id among git's objects. */
+  /** Its git object id. */
   sha: string;
   /** As git stores it: `120000` is a symbolic link. */
   mode: string;
@@ -34,7 +34,7 @@ export interface ListedFile {
   size: number | null;
 }
 
-/** Keeps only the lock files of a list, so that the list may be long. */
+/** Only lock files of a list are kept, so it may be long. */
 export function isLockFilePath(path: string): boolean {
   return isLockFileOrCompanion(path) && !isIgnored(path);
 }

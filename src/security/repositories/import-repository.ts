@@ -1,10 +1,10 @@
 /**
- * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of
- * a project. The same lock files again change nothing.
+ * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of a
+ * project. Importing the same lock files again changes nothing.
  *
- * The workspace's token is used if one of its connections has one; of several, the one whose credentials were given last. It goes only
- * to the platform's API. An address may be `https://host/owner/name`, with or without `.git` and page paths, or git's own
- * `git@host:owner/name.git`; http is only allowed for a platform that is configured on this machine.
+ * The workspace's token is used if one of its connections has one; of several, the newest. It goes only to the platform's API. An address
+ * may be `https://host/owner/name`, with or without `.git` and page paths, or git's own `git@host:owner/name.git`; http is allowed only for
+ * a platform that is configured on this machine.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -59,7 +59,7 @@ export const importRepository = operation({
 });
 
 const hosts = { github, gitlab };
-/** The connectors have the platforms' names; their forms have the token in this field. */
+/** Connectors are named like the platforms; their forms have the token in this field. */
 const tokenField = "personal_access_token";
 
 interface ImportParts extends SbomStoreParts {
@@ -119,13 +119,13 @@ export async function storeRepository(
 
 interface RepositoryAddress {
   provider: "github" | "gitlab";
-  /** The address for people. */
+  /** The address shown to people. */
   origin: string;
-  /** `owner/name`, at GitLab with all groups. */
+  /** `owner/name`; at GitLab including all groups. */
   path: string;
 }
 
-/** Addresses of the platforms' APIs, without a slash at the end. */
+/** Addresses of the platforms' APIs, without a trailing slash. */
 interface HostUrls {
   github: string;
   gitlab: string;
@@ -224,7 +224,7 @@ function urlOf(text: string): URL | null {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : null;
 }
 
-/** The public hosts stand for the configured API; http is only allowed for one that is configured on this machine. */
+/** The public hosts stand for the configured API; http is allowed only for one that is configured on this machine. */
 function providerOf({ host, protocol }: URL, urls: HostUrls): RepositoryAddress["provider"] | null {
   if (protocol === "https:" && (host === "github.com" || host === "www.github.com")) return "github";
   if (protocol === "https:" && host === "gitlab.com") return "gitlab";

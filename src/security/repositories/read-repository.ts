@@ -1,7 +1,7 @@
 /**
- * Converts a repository's lock files to its document and the report of the import. Few and small files are read directly, others in a
- * subprocess, so that the event loop stays free. The result depends only on the name and the files. Both ends of the subprocess run
- * this file in the same version: the first line of the input is a header, the bytes of the files follow.
+ * Converts a repository's lock files to its document and the report of the import. A few small files are read directly, others in a
+ * subprocess, so that the event loop stays free. The result depends only on the name and the files. Both processes run the same version of
+ * this file. The first line of the input is a header; the bytes of the files follow.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -19,7 +19,7 @@ import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
 import { readerHead } from "../subprocess.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
 
-/** @throws DomainError if nothing can be read, or not in time; LimitReachedError */
+/** @throws DomainError if nothing can be read, or reading takes too long; LimitReachedError */
 export async function readInSubprocess(
   input: ReaderInput,
   { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
@@ -163,7 +163,7 @@ function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
   }
 }
 
-/** The counterpart of `encodeReaderInput`. @param line the header @param bytes those of all files */
+/** The counterpart of `encodeReaderInput`. @param line the header @param bytes the bytes of all files */
 function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
   const { name, refused, files } = parseHeader(line);
   let at = 0;

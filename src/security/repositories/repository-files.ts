@@ -1,9 +1,9 @@
 /**
- * Collects the lock files of a repository, from a folder on this machine or an uploaded archive, within limits on their number and
- * size. It writes nothing to disk.
+ * Collects the lock files of a repository, from a folder on this machine or an uploaded archive, within limits on their number and size. It
+ * writes nothing to disk.
  *
- * Symbolic links are not followed. Installed packages, git's own files and `vendor` are passed over. Platforms pack a repository within
- * one folder named after its commit; that folder is removed from the paths, since its name changes each time.
+ * Symbolic links are not followed. Installed packages, git's own files and `vendor` are ignored. Platforms pack a repository into one
+ * folder named after its commit. That folder is removed from the paths, since its name changes each time.
  */
 import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
@@ -116,7 +116,7 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
 
 interface Collecting {
   found: CollectedFiles;
-  /** The first path segments of the names; empty for files outside of any folder. At most two are kept: more would show nothing else. */
+  /** The first path segments of the names; empty for files outside any folder. Two are enough to show that there is more than one. */
   tops: Set<string>;
 }
 
@@ -140,7 +140,7 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
   }
 }
 
-/** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
+/** Yields in small pieces, so that other work gets a turn: reading skipped entries never waits. */
 async function* piecesOf({ bytes, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -159,7 +159,7 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
   found.add({ path, bytes: gathered.take() });
 }
 
-/** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
+/** Platforms pack a repository into one folder named after its commit. The name changes each time, so the folder is removed. */
 function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
   const [top = ""] = tops;
   if (tops.size !== 1 || top === "") return { files, refused };
@@ -167,7 +167,7 @@ function withoutTopFolder({ found: { files, refused }, tops }: Collecting): Repo
   return { files: files.map(cut), refused: refused.map(cut) };
 }
 
-/** Opened with a flag that fails if a link has replaced the file since. */
+/** Opened with a flag that fails if the file has since been replaced by a link. */
 async function addFolderFile({ folder, path }: { folder: string; path: string }, found: CollectedFiles): Promise<void> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

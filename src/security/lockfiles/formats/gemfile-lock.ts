@@ -46,10 +46,7 @@ function parsed(text: string): { specs: Spec[]; needed: string[] } {
   return { specs, needed };
 }
 
-/**
- * `name (1.2.3)`, with an optional platform after the version: `nokogiri (1.15.4-x86_64-linux)`. Versions contain no dashes
- * here.
- */
+/** `name (1.2.3)`, with an optional platform after the version: `nokogiri (1.15.4-x86_64-linux)`. Versions here contain no dashes. */
 function specOf(line: string, { number, section }: { number: number; section: string }): Spec {
   const [, name, version] = /^ {4}(\S+) \(([^\s()-]+)(?:-[^\s()]+)?\)$/.exec(line) ?? [];
   if (name === undefined || version === undefined) {

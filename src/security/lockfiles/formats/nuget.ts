@@ -1,7 +1,7 @@
 /**
- * NuGet's lock files: packages.lock.json, project.assets.json and packages.config. Each target framework has its own list; a package of
- * several lists counts once. Names are compared without case. Projects of the same repository are not packages: their dependencies are
- * the repository's.
+ * NuGet's lock files: packages.lock.json, project.assets.json and packages.config. Each target framework has its own list; a package in
+ * several lists counts once. Names are case-insensitive. Projects of the same repository are not packages: their dependencies are the
+ * repository's.
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
@@ -47,7 +47,7 @@ export function readProjectAssets(text: string): LockGraph {
 }
 
 /**
- * packages.config: all packages in one list, without marking direct ones. Source:
+ * packages.config: all packages in one list that does not mark direct ones. Source:
  * https://learn.microsoft.com/nuget/reference/packages-config
  * @throws LockFileError with the entry
  */
@@ -130,7 +130,7 @@ function addTarget({ libraries, place, direct, graph }: Target): void {
   }
 }
 
-/** `Name/1.2.3` with the type `package`, or `project` for another one of the repository. */
+/** `Name/1.2.3` with the type `package`, or `project` for another project of the repository. */
 function libraryOf(place: string, key: string, fields: JsonValue) {
   const slash = key.indexOf("/");
   if (slash <= 0 || !isObject(fields)) throw new LockFileError(`${place}: is no library "name/version"`);

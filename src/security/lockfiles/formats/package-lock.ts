@@ -1,9 +1,9 @@
 /**
  * package-lock.json and npm-shrinkwrap.json, versions 1 to 3. Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
  *
- * Versions 2 and 3 list packages by their folders, `node_modules/a/node_modules/b`. Which of several versions a package needs is found
- * as Node.js finds modules: in the folder's own `node_modules`, then in those above. Version 1 nests packages like their installation
- * and does not mark direct dependencies. Version 2 contains both forms; the newer one is read, because it contains more.
+ * Versions 2 and 3 list packages by their folders, `node_modules/a/node_modules/b`. Dependencies are resolved as in Node.js: in the
+ * folder's own `node_modules`, then in those above. Version 1 nests packages as they are installed and does not mark direct dependencies.
+ * Version 2 contains both forms; the newer one is read, because it contains more.
  */
 import { lockFileFoldersMax } from "../../limits.ts";
 import { fieldOf, objectOf, isObject, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
@@ -90,7 +90,7 @@ interface Search {
   purls: Purls;
 }
 
-/** As Node.js finds modules: in the folder's own `node_modules`, then in those of each folder above. */
+/** Resolves a name as Node.js does: in the folder's own `node_modules`, then in that of each folder above. */
 function findPath({ from, name, packages, purls }: Search): string {
   for (let folder = from; ;) {
     const place = folder === "" ? `${installed}${name}` : `${folder}/${installed}${name}`;
@@ -107,13 +107,13 @@ function addV1Packages(dependencies: JsonObject, graph: LockGraphBuilder): void 
   graph.inferDirectDependencies();
 }
 
-/** The packages in the same folder as a package, and those in folders above. */
+/** The packages in the same folder as a package, and those in the folders above. */
 interface Level {
   purls: Map<string, string>;
   above: Level | null;
 }
 
-/** @returns where nested packages look first */
+/** @returns where nested packages are looked up first */
 function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGraphBuilder): Level {
   const level: Level = { purls: new Map(), above };
   const entries = Object.entries(dependencies).map(([name, entry]): [string, JsonObject] => {

@@ -1,6 +1,6 @@
 /**
- * yarn.lock. Yarn 1 writes its own format, blocks of `name@range, name@range:` with indented fields; since Yarn 2 the file is YAML, by
- * descriptors such as `lodash@npm:^4.17.0`. Neither marks development dependencies, and Yarn 1 does not mark direct ones.
+ * yarn.lock. Yarn 1 writes its own format, blocks of `name@range, name@range:` with indented fields; since Yarn 2 the file is YAML, keyed
+ * by descriptors such as `lodash@npm:^4.17.0`. Neither marks development dependencies, and Yarn 1 does not mark direct ones.
  */
 import { isObject, objectOf, textOf, type JsonObject } from "../../sboms/json.ts";
 import { type LockGraph, LockFileError, LockGraphBuilder, quoted } from "../lock-graph.ts";
@@ -74,7 +74,7 @@ function purlOf(key: string, fields: JsonObject, graph: LockGraphBuilder): strin
   return graph.add({ ecosystem: "npm", name: resolution.slice(0, at), version });
 }
 
-/** The spellings of a descriptor: before Yarn 4 only the key contained the registry's protocol. */
+/** The spellings of a descriptor: before Yarn 4, only the key contained the registry's protocol. */
 function neededBy(fields: JsonObject): string[][] {
   const needed = Object.entries(objectOf(fields, "dependencies") ?? {});
   return needed.map(([name, range]) => [`${name}@${String(range)}`, `${name}@npm:${String(range)}`]);
@@ -111,9 +111,9 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** Words are separated by blanks; quoted ones are JSON strings. A comma or colon after a quoted word belongs to it. */
+/** Words are separated by blanks; quoted ones are JSON strings. A comma or colon after a quoted word is part of it. */
 function wordsOf(line: string, number: number): string[] {
-  // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried to the line's end.
+  // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried up to the line's end.
   const words: string[] = line.match(/"[^"\\]*(?:\\[^][^"\\]*)*(?:"[,:]?|\\?$)|[^\s"]+/g) ?? [];
   return words.map((word) => unquoted(word, number));
 }
