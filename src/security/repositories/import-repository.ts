@@ -2,9 +2,9 @@
  * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of a
  * project. Importing the same lock files again changes nothing.
  *
- * The workspace's token is used if one of its connections has one; of several, the newest. It goes only to the platform's API. An address
- * may be `https://host/owner/name`, with or without `.git` and page paths, or git's own `git@host:owner/name.git`; http is allowed only for
- * a platform that is configured on this machine.
+ * The workspace's token is used if one of its connections has one; of several, the one with the newest credentials. It goes only to the
+ * platform's API. An address may be `https://host/owner/name`, with or without `.git` and page paths, or git's own
+ * `git@host:owner/name.git`; http is allowed only for a platform that is configured on this machine.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";

@@ -1,7 +1,6 @@
 /**
- * The content of an SBOM, independent of its format: what a format's reader returns (`ParsedSbom`), and what is stored
- * (`SbomDocument`). Equal content gives an equal document in one canonical order, with an equal digest. The bytes and their encoding do
- * not count.
+ * The content of an SBOM, independent of its format: what a format's reader returns (`ParsedSbom`), and what is stored (`SbomDocument`).
+ * Equal content gives an equal document in one canonical order, with an equal digest. The bytes and their encoding do not matter.
  *
  * A package URL is the only key for matching a component with advisories. An invalid one is stored as written, with the reason.
  */
@@ -29,7 +28,7 @@ export interface SbomComponent {
   licenses: string[];
   hashes: number;
   scope: string | null;
-  /** Only needed by the described product, not part of it (CycloneDX 1.7 `isExternal`). */
+  /** Needed by the described product, but not part of it (CycloneDX 1.7 `isExternal`). */
   external: boolean;
   /** The component that contains this one. */
   parent: string | null;
@@ -40,7 +39,7 @@ export interface SbomComponent {
   via: string | null;
 }
 
-/** `from` needs `to`. */
+/** `from` depends on `to`. */
 export interface SbomEdge {
   from: string;
   to: string;
@@ -61,9 +60,9 @@ export interface SbomDocument {
   /** Including nested ones, in the order of their refs. */
   components: SbomComponent[];
   edges: SbomEdge[];
-  /** Refs in edges that the document does not describe, such as elements of other documents. */
+  /** Refs in edges that the document does not define, such as elements of other documents. */
   missingRefs: string[];
-  /** Steps of paths that are not components, such as services: needed to show a whole path. */
+  /** Steps of paths that are not components, such as services; a whole path cannot be shown without them. */
   otherSteps: { ref: string; via: string | null }[];
   /** SHA-256 of the bytes, in hex. */
   sha256: string;
@@ -113,7 +112,7 @@ export interface ParsedSbom {
   created: string | null;
   tools: string[];
   root: ParsedComponent | null;
-  /** The refs of several described products: then none is the root. */
+  /** The refs of several described products; none of them is then the root. */
   tops: string[];
   components: ParsedComponent[];
   edges: SbomEdge[];

@@ -1,10 +1,10 @@
 /**
- * JSON that strangers sent: any value may be anywhere.
+ * JSON from untrusted sources: any value may be anywhere.
  *
- * The bytes are scanned before they are parsed, with memory proportional to the depth. Parsing cost depends on values and nesting, not
- * on bytes, so both are limited here. The scan also finds duplicate keys, of which JSON.parse silently keeps the last while other
- * parsers keep the first. Keys are compared by hash, and as bytes only if two hashes are equal; a large object keeps them in a set, so
- * no choice of keys makes this slow. Other faults are left to the parser. The first functions read parsed values without casts.
+ * The bytes are scanned before they are parsed, with memory proportional to the depth. Parsing cost depends on values and nesting, not on
+ * bytes, so both are limited here. The scan also finds duplicate keys: JSON.parse silently keeps the last one, while other parsers keep the
+ * first. Keys are compared by hash, and as bytes only if two hashes are equal. A large object keeps them in a set, so no choice of keys
+ * makes this slow. Other faults are left to the parser. The first functions read parsed values without casts.
  */
 import {
   closeBrace,
@@ -70,7 +70,7 @@ export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = 
   return parsed(text, scanJson(bytes, bounds));
 }
 
-/** The same with a turn for others between the two looks at the text. */
+/** The same, but gives other work a turn between scanning and parsing. */
 export async function parseJsonInTurns(
   { bytes, text, bounds }: { bytes: Uint8Array; text: string; bounds: JsonBounds },
   yielder: EventLoopYielder,
@@ -91,7 +91,7 @@ interface JsonBounds {
 
 const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
 
-/** @param whole whether the text ends outside of texts, lists and objects */
+/** @param whole whether the text ends outside any string, list or object */
 function parsed(text: string, whole: boolean): JsonValue {
   try {
     return valueOf(text);
@@ -134,7 +134,7 @@ class ObjectKeys {
     this.#fieldsMax = fieldsMax;
   }
 
-  /** An object begins at this depth; the keys of the previous object at this depth are dropped. */
+  /** An object begins at this depth; forgets the keys of the previous object at this depth. */
   open(depth: number): void {
     const level = this.#level(depth);
     level.count = 0;
@@ -178,7 +178,7 @@ class ObjectKeys {
     return (this.#levels[depth] ??= { count: 0, hashes: ints(), starts: ints(), ends: ints(), large: null });
   }
 
-  /** The same key may be written with escapes, so these are decoded before hashing. */
+  /** A key may be written with escapes, so they are decoded before hashing. */
   #hash(start: number, end: number): number {
     const bytes = this.#bytes.subarray(start, end);
     return hashOf(bytes.includes(backslash) ? encoder.encode(this.#text(start - 1, end)) : bytes);

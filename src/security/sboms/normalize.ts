@@ -1,9 +1,9 @@
 /**
  * Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest.
  *
- * A path is one shortest way of dependencies from the root. A component that no dependency reaches came with its container; among the
- * components of a container, those that another one needs come later, because lists of an image or a folder contain direct and
- * transitive ones alike. Cycles end, since each component is visited once; the time is linear in edges.
+ * A path is a shortest chain of dependencies from the root. A component that no dependency reaches is reached through its container. Within
+ * a container, components that another one needs come later, because the lists of an image or a folder mix direct and transitive ones.
+ * Cycles end, since each component is visited once; the time is linear in edges.
  */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/text.ts";
@@ -88,7 +88,7 @@ function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMa
 
 interface Graph {
   root: string | null;
-  /** One step from a root that has no component of its own. */
+  /** Refs one step from a root that is not a component itself. */
   tops: readonly string[];
   edges: readonly SbomEdge[];
   holdings: readonly SbomEdge[];

@@ -1,9 +1,9 @@
 /**
- * Reads bytes as a document, or refuses them: encoding, format, rules, parsed form, normalized form. The result depends only on the
- * bytes and consists of plain values, so a subprocess can do it: 50 MiB block the thread for seconds.
+ * Reads bytes as a document, or refuses them: encoding, format, rules, parsed form, normalized form. The result depends only on the bytes
+ * and consists of plain values, so a subprocess can do it: 50 MiB would block the thread for seconds.
  *
- * When the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal
- * names it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with its mark (XML 1.0 4.3.3).
+ * If the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal names
+ * it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with a byte order mark (XML 1.0 4.3.3).
  */
 import { sbomBytesMax } from "../limits.ts";
 import { type SbomDocument, type ParsedSbom, cyclonedxMinor, spdx2Minor } from "./document.ts";
@@ -93,7 +93,7 @@ function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
 }
 
-/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with its mark. */
+/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with a byte order mark. */
 function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
   let text: string;
   try {
@@ -172,7 +172,7 @@ function parseJsonSbom(value: JsonValue): ParsedSbom {
   return extractSpdx3(graph);
 }
 
-/** JSON documents by fields that only they have. */
+/** JSON documents, recognized by fields that only they have. */
 const jsonKinds: { fields: string[]; is: string }[] = [
   { fields: ["sbom"], is: "an SBOM within the field `sbom`, as GitHub's API answers; upload what that field holds" },
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },

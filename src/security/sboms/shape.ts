@@ -1,9 +1,8 @@
 /**
- * A small language for the rules of documents, the validation by such rules, and the place of a fault in JSON and in XML.
+ * A small language for the rules of documents, validation by these rules, and the location of a fault in JSON and in XML.
  *
- * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know the version that
- * introduced a field, and name the location of a fault in either encoding. The first faults are enough: validation ends after
- * `sbomProblemsMax`.
+ * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know which version introduced a
+ * field, and locate a fault in either encoding. The first faults are enough: validation ends after `sbomProblemsMax`.
  */
 import { sbomProblemsMax, sbomTextCharactersMax } from "../limits.ts";
 import { type JsonObject, type JsonValue, fieldOf, isObject } from "./json.ts";
@@ -38,11 +37,11 @@ export interface ListShape {
   rule?: (items: JsonValue[], version: number) => string | null;
   /** XML: the elements in the list's own element. */
   items?: string;
-  /** XML: elements of several names, each an item with that one field, filled from the element or from its attribute. */
+  /** XML: elements with different names, each an item with just that field, filled from the element or from its attribute. */
   choice?: Record<string, { field: string; attribute?: string }>;
   /** XML: skipped elements. */
   passes?: string;
-  /** XML: the elements are directly in the object, under this name. */
+  /** XML: the elements are directly in the object, with this name. */
   flat?: string;
   /** XML: an item is this attribute of its element. */
   itemAttribute?: string;
@@ -58,7 +57,7 @@ export interface ObjectShape {
   rule?: (value: JsonObject, version: number) => RuleBreak | null;
 }
 
-/** A list in one form of a field, an object in the other. */
+/** A list in one variant of a field, an object in the other. */
 interface EitherShape {
   kind: "either";
   list: ListShape;
@@ -75,7 +74,7 @@ export interface Field {
   since?: number;
   /** In versions from the first to the last of these. */
   required?: readonly [number, number];
-  /** XML: an attribute, the element's own text, or an element, with a name other than the field's. */
+  /** XML: an attribute, the element's text, or an element whose name differs from the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };
 }
 
@@ -96,7 +95,7 @@ export const object = (fields: Record<string, Field>, more: Omit<ObjectShape, "k
   ...more,
 });
 
-/** The values of an enumeration that never changed. */
+/** The values of an enumeration that has never changed. */
 export const oneOf = (...values: string[]): TextShape => text({ oneOf: new Map(values.map((value) => [value, 0])) });
 
 /** A field in its most common form. */

@@ -44,7 +44,7 @@ export async function lockDuplicate(
   return row;
 }
 
-/** @returns false when the reference is in use */
+/** @returns false if the reference is in use */
 export async function insertTicket(ticket: NewTicket, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO tickets (id, reference, workspace_id, owner_email, type, subject, details, fingerprint, created_at, updated_at)
@@ -91,7 +91,7 @@ export async function insertAttachment(attachment: AttachmentRow & TicketOwner &
       decode(${attachment.sha256}, 'hex'), ${attachment.at})`;
 }
 
-/** A file that its owner sent before the ticket; it is locked until the transaction ends. */
+/** A file that its owner sent before the ticket; locked until the transaction ends. */
 export async function lockAttachment(
   { id, workspace, owner }: TicketOwner & { id: string },
   tx: Transaction,
@@ -110,7 +110,7 @@ export async function selectAttachmentOf(ticket: string, sql: Queries): Promise<
   return row;
 }
 
-/** @returns false when another ticket has it */
+/** @returns false if another ticket has it */
 export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id} AND ticket_id IS NULL RETURNING id`;
@@ -119,7 +119,7 @@ export async function updateAttachmentTicket({ id, ticket }: { id: string; ticke
 
 /** The stored files of a workspace. */
 export interface StoredFiles {
-  /** Number of files of this person without a ticket. */
+  /** How many files of this person have no ticket. */
   own: number;
   /** Bytes of files without a ticket, and of all files. */
   unusedBytes: number;
@@ -159,14 +159,14 @@ export async function deleteUnused(before: Date, sql: Queries): Promise<string[]
 
 export interface WorkspaceTicketFilter {
   workspace: WorkspaceId;
-  /** null: everyone's. */
+  /** null: everyone. */
   owner: string | null;
   type: TicketType | null;
   status: TicketStatus | null;
 }
 
 interface Page {
-  /** The id of the ticket before the page; null: the first page. */
+  /** The id of the last ticket of the previous page; null: the first page. */
   before: string | null;
   limit: number;
 }

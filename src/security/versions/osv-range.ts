@@ -1,11 +1,11 @@
 /**
- * One `affected` entry of an OSV record: read once, then compared with many versions by the algorithm that OSV publishes,
+ * One `affected` entry of an OSV record: parsed once, then compared with many versions by OSV's published algorithm,
  * https://ossf.github.io/osv-schema/#evaluation.
  *
- * A version is affected if it is listed or in a range, otherwise unknown if a range cannot be compared with it, otherwise unaffected.
- * The verdict carries its evidence: the record's spelling of a listed version, and the part of the range that contains it. Ranges of
- * commits are not evaluated. Lists count as much as ranges: of 60,681 versions that 5,274 records of the Go team and the PyPA list,
- * ranges alone miss nine (`test/security/versions/real-records.test.ts`).
+ * A version is affected if it is listed or in a range, otherwise unknown if a range cannot be compared with it, otherwise unaffected. The
+ * verdict carries its evidence: the record's spelling of a listed version, and the part of the range that contains it. Ranges of commits
+ * are not evaluated. Lists count as much as ranges: of 60,681 versions that 5,274 records of the Go team and the PyPA list, ranges alone
+ * miss nine (`test/security/versions/real-records.test.ts`).
  */
 import type { Ecosystem } from "./ecosystem.ts";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme, type Version } from "./version.ts";
@@ -46,9 +46,9 @@ type AffectedRange =
 
 export interface Affected {
   ecosystem: Ecosystem;
-  /** The listed versions, by their texts and by the keys of the valid ones. */
+  /** The listed versions by text and, if valid, also by version key. */
   listed: ReadonlyMap<string, string>;
-  /** Without those of type GIT, whose events are commits. */
+  /** Without GIT ranges, whose events are commits. */
   ranges: AffectedRange[];
 }
 
@@ -159,7 +159,7 @@ function compareEvents(left: RangeEvent, right: RangeEvent): number {
   return compareVersions(left.at, right.at);
 }
 
-/** By its text, or else by its meaning: `v1.0.0` is listed if `1.0.0` is. */
+/** By its text, otherwise by its meaning: `v1.0.0` is listed if `1.0.0` is. */
 function listedAs({ version, affected: { ecosystem, listed } }: { version: Version; affected: Affected }): string | null {
   const byText = listed.get(version.text);
   if (byText !== undefined || !version.known || version.scheme !== ecosystem) return byText ?? null;
@@ -203,7 +203,7 @@ interface Passing {
   since: RangeEvent | null;
 }
 
-/** @returns the event since which the version is affected, including this event */
+/** @returns the event since which the version is affected, given this event too */
 function afterEvent({ version, event, since }: Passing): RangeEvent | null {
   const order = orderTo({ version, event });
   if (event.kind === "introduced") return order >= 0 ? (since ?? event) : since;

@@ -1,5 +1,5 @@
 /**
- * The SQL of packages. A package keeps the spelling that came first; equal keys are one package. New packages are written in a fixed
+ * The SQL of packages. A package keeps the first spelling that was seen; equal keys are one package. New packages are written in a fixed
  * order, so that two writers never deadlock.
  */
 import { arrayText } from "../../backing/sql-text.ts";
@@ -22,7 +22,7 @@ export async function packageIds(names: readonly PackageName[], sql: Queries): P
   return ids;
 }
 
-/** These packages, and Go modules whose names only differ by case: advisories of one may apply to the other. */
+/** These packages, and Go modules whose names differ only in case: advisories of one may apply to the other. */
 export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT other.id

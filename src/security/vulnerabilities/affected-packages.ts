@@ -1,6 +1,6 @@
 /**
- * The packages that an issue affects, united from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records
- * may be cut off at the limits of a response; the totals still count everything.
+ * The packages that an issue affects, combined from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records may
+ * be cut off at the limits of a response; the totals still count everything.
  */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
@@ -49,7 +49,7 @@ interface Merged {
   ranges: Set<string>;
   fixed: Set<string>;
   versions: Set<string>;
-  /** The number of versions in the advisory that lists the most. */
+  /** How many versions the longest list of an advisory has. */
   listed: number;
 }
 
@@ -78,7 +78,7 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   known.listed = Math.max(known.listed, listed, known.versions.size);
 }
 
-/** @param ecosystem null: an unknown one, so the events keep the advisory's order */
+/** @param ecosystem null: unknown, so the events keep the advisory's order */
 function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
   const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
   const sorted = new Map(read.flatMap((range) => (range.readable ? [[range.index, range] as const] : [])));

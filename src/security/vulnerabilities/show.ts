@@ -34,9 +34,9 @@ export const getVulnerability = operation({
 });
 
 interface ShownVulnerability {
-  /** As it was asked for, in capitals. */
+  /** As requested, in upper case. */
   id: string;
-  /** The vulnerabilities that the id stands for. */
+  /** The vulnerabilities that the id refers to. */
   names: string[];
   record: VulnerabilityRecord;
 }
@@ -65,7 +65,7 @@ export async function showVulnerability(
   return { id, names, record: { ...record, ecosystem } };
 }
 
-/** For an id of several issues, the response shows the most severe one and names the others. */
+/** For an id of several issues, the answer shows the most severe one and names the others. */
 function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
   if (others.length === 0) return `${name} and its sources`;
   const named = others.slice(0, limits.vulnerabilityAliasesMax).join(", ");
@@ -148,7 +148,7 @@ function descriptionOf(records: readonly Advisory[]): string {
   return details === "" ? summary : `${summary}\n\n${details}`;
 }
 
-/** Does not cut within a surrogate pair. */
+/** Never cuts within a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= limits.vulnerabilityDescriptionCharactersMax) return text;
   const kept = text.slice(0, limits.vulnerabilityDescriptionCharactersMax);

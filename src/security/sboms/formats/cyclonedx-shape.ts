@@ -1,11 +1,10 @@
 /**
- * The rules of CycloneDX 1.2 to 1.7 for the fields that are read; source: the JSON schemas of these versions. Each rule has the
- * versions in which it holds: required fields, types, unique refs, enumerations, and from 1.4 on the refusal of unknown fields, like
- * the schemas.
+ * The rules of CycloneDX 1.2 to 1.7 for the fields that are read; source: the JSON schemas of these versions. Each rule has the versions in
+ * which it applies: required fields, types, unique refs, enumerations, and from 1.4 on the refusal of unknown fields, as in the schemas.
  *
- * They replace the official schemas because one description then validates JSON and XML alike and names the location in either; a
- * recursive anyOf of a whole schema names neither the field nor the remedy. Parts are before the parts that use them. The ids of
- * licenses come from a package that follows SPDX's lists, since the schemas list them all and grow with them.
+ * They replace the official schemas because one description then validates JSON and XML alike and names the location in both; a recursive
+ * anyOf of a whole schema names neither the field nor the remedy. Parts precede the parts that use them. License ids come from a package
+ * that follows SPDX's lists, since the schemas list them all and grow with them.
  */
 import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };
 import current from "spdx-license-ids/index.json" with { type: "json" };
@@ -27,7 +26,7 @@ import {
 const attribute = (name?: string) => ({ as: "attribute", ...(name === undefined ? {} : { name }) }) as const;
 const content = { as: "content" } as const;
 
-/** Refs must not be empty since 1.5. */
+/** Refs must be non-empty since 1.5. */
 const reference = text();
 const timestamp = text({
   pattern: /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,

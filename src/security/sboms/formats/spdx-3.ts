@@ -1,7 +1,7 @@
 /**
- * SPDX 3.0 (JSON-LD): the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source:
- * the model's classes Element, Package and Relationship, https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element;
- * types that are not read are accepted. The version is detected by `@context`, since SPDX 3 has no `spdxVersion`.
+ * SPDX 3.0 (JSON-LD): the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source: the
+ * model's classes Element, Package and Relationship, https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element; types that
+ * are not read are accepted. The version comes from `@context`, since SPDX 3 has no `spdxVersion`.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json.ts";
@@ -65,12 +65,12 @@ export const spdx3: ObjectShape = object({
 });
 
 const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
-/** The repetition is bounded: otherwise the expression would try every start within a long run of digits. */
+/** The repetition is bounded: otherwise the expression would try every start in a long run of digits. */
 const written = /(\d{1,4})\.(\d{1,4})/;
 const contextCharactersMax = 2_048;
 
 /**
- * @returns the document with its elements in `@graph`, which a document of one element omits; null if it is not SPDX 3
+ * @returns the document with its elements in `@graph`, which a single-element document omits; null if it is not SPDX 3
  * @throws SbomRefusal unsupported_version
  */
 export function graphOf(document: JsonObject): JsonObject | null {

@@ -1,11 +1,11 @@
 /**
- * What SPDX documents of all versions share: relationships as edges of need and containment, and the root of what they describe. A
- * single described package is the root. Several are components one step from a root that the document does not name. Files are not
- * components, so their relationships are dropped.
+ * What SPDX documents of all versions share: relationships as dependency and containment edges, and the described root. A single described
+ * package is the root. Several are components one step from a root that the document does not name. Files are not components, so their
+ * relationships are dropped.
  */
 import type { SbomEdge, ParsedSbom } from "../document.ts";
 
-/** `forward`: the first element needs (or contains) the second; `backward`: the reverse. */
+/** `forward`: the first element depends on (or contains) the second; `backward`: the reverse. */
 const needs: Record<string, "forward" | "backward"> = {
   DEPENDS_ON: "forward",
   HAS_PREREQUISITE: "forward",
