@@ -1,6 +1,6 @@
 /**
  * The documents behind the catalog's API: the list, single rows, exports, the schema of a row, and the changes since a version. Each is
- * made once and cached. Rows are in them byte for byte as in the exports. Readers of rows ignore fields that they do not know.
+ * made once and cached. Their rows are byte for byte as in the exports. Readers of rows ignore unknown fields.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -61,7 +61,7 @@ export function schemaDocument({ kept, categories }: CatalogCache): Promise<Docu
 }
 
 /**
- * The changes from a version up to the one that this gateway serves; none if that one is older, as during a rolling restart.
+ * The changes from a version up to the one that this gateway serves; none if the gateway's version is older, as during a rolling restart.
  * @param since a version, or `0` for all changes
  * @throws DomainError invalid_field if it was never published
  */

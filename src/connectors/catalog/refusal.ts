@@ -1,6 +1,6 @@
 /**
- * The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. Any error that no code explains
- * counts as the database's failure.
+ * The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. An error without a code counts as a
+ * failure of the database.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode, LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * Checks the files of the catalog together and builds a catalog from them, or names all problems that must be fixed.
  *
- * Beyond the rules for one connector, it finds connectors that are the same or that readers could confuse. A mistake in the words of
- * the search never refuses the catalog: `weir catalog check` reports it, and a service searches without the words that it cannot use.
+ * Beyond the rules for one connector, it finds connectors that are the same or that readers could confuse. A mistake in the search words
+ * never refuses the catalog: `weir catalog check` reports it, and a service searches without the unusable words.
  */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { canonicalSearchWords } from "./format.ts";
@@ -15,7 +15,7 @@ const readGrantNotes = readerOf(GrantNotes);
 const readOAuthApps = readerOf(OAuthApps);
 
 export interface Judgement {
-  /** All that could be read, with or without problems. */
+  /** Everything that could be read, with or without problems. */
   catalog: ConnectorCatalog;
   problems: Problem[];
 }
@@ -133,7 +133,7 @@ function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surround
 function duplicatesIn(connectors: readonly Connector[]): { connector: Connector; finding: Finding }[] {
   const ids = new Map<string, Connector>();
   const names = new Map<string, Connector>();
-  /** "Duo" of "Cisco Duo" may be the whole name of another system; but "Cloud" is not a name, since many products use it. */
+  /** "Duo" of "Cisco Duo" may be the whole name of another system; "Cloud" is not a name, since many products use it. */
   const products = new Map<string, Connector>();
   return connectors.flatMap((connector) => {
     const found: Finding[] = [];
@@ -153,7 +153,7 @@ function duplicatesIn(connectors: readonly Connector[]): { connector: Connector;
   });
 }
 
-/** The name without its vendor's. */
+/** The name without the vendor's. */
 function productOf({ name, vendor }: Connector): string {
   const vendorWords = wordsOf(vendor);
   return wordsOf(name)
@@ -161,7 +161,7 @@ function productOf({ name, vendor }: Connector): string {
     .join("");
 }
 
-/** Words that distinguish a company from its products but not two systems from each other. */
+/** Words that distinguish a company from its products, but not two systems from each other. */
 const idle = new Set([
   "inc",
   "ltd",

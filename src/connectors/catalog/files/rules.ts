@@ -1,6 +1,6 @@
 /**
  * The rules for one connector beyond its schema. Each is a function that returns wrong fields and what to change. The most important: a
- * grant names only scopes that read, secrets have no example, and every claim has a source.
+ * grant names only read scopes, secrets have no example, and every claim has a source.
  */
 import { canonicalText } from "./format.ts";
 import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
@@ -100,11 +100,11 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
 
 /** Words for a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
 const changing = word("read-?write|write|rw|manage|modify|delete|create|update|edit");
-/** Words for every right, unless a reading word restricts them, as in `admin.users:read`. */
+/** Words for all rights, unless a read word restricts them, as in `admin.users:read`. */
 const everything = word("admin|full|full[_ -]?access");
 const reading = word("read|readonly|view|list|get");
 
-/** Whether a scope's name says that its holder can change something at the vendor. */
+/** Whether a scope's name says that it allows changes at the vendor. */
 function writes(scope: string): boolean {
   const words = scope.replace(/([a-z])([A-Z])/g, "$1-$2");
   if (changing.test(words)) return true;
@@ -148,7 +148,7 @@ function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, st
   return found;
 }
 
-/** Each part of the connector's grant belongs to a set, and a set has no part that the connector lacks. */
+/** Each part of a connector's grant must belong to a set, and each part of a set's grant to the connector's. */
 function setGrants({ credential_sets = [], grant }: Connector): Finding[] {
   if (credential_sets.every((set) => set.grant === undefined)) return [];
   const all = partsOf(grant);
