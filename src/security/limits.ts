@@ -3,7 +3,7 @@
 // Quotas: what a workspace stores
 /** Tickets of any kind per hour. */
 export const ticketsPerHourMax = 200;
-/** Acknowledgements: tickets whose type is confirmed by mail. */
+/** Acknowledgements: tickets whose type is confirmed by email. */
 export const mailsPerHourMax = 60;
 /** All files of a workspace without a ticket. */
 export const attachmentUnusedBytesMax = 512 * 1024 * 1024;

@@ -166,7 +166,7 @@ function scoredRecords(records: Iterable<SeverityRecord>): ChosenSeverity {
   return { severity: found.toSorted(bySeverityPrecedence)[0] ?? null, refused };
 }
 
-/** @throws CvssError when the vector is invalid, or its version is not the declared one */
+/** @throws CvssError if the vector is invalid, or its version is not the declared one */
 function scoreDeclared({ type, score: vector }: DeclaredSeverity): CvssScore {
   const score = scoreVector(vector);
   if (type !== `CVSS_V${score.version.slice(0, 1)}`)

@@ -48,7 +48,7 @@ export class CursorError extends Error {
 
 /**
  * Reads all records of a source.
- * @throws CursorError when the source does not have the cursor's document; an error of the file system for an unknown path
+ * @throws CursorError if the source does not have the cursor's document; an error of the file system for an unknown path
  */
 export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Reading> {
   const source = await openSource(options.source, options.budget ?? archiveBudget);

@@ -18,7 +18,7 @@ import { readAdvisory } from "./read-advisory.ts";
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws when reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
+/** @throws if reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
 export function readBodyInSubprocess(bytes: Uint8Array, clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
     decodeBatch(readerLines({ input: [readerHead("advisories", ""), bytes], withinMs: advisoryReadMs, clock }));
@@ -104,7 +104,7 @@ export function* encodeBatch({ refused, others, records }: ReadBody): Generator<
   yield line({ kind: "end" });
 }
 
-/** @throws when the last line is missing */
+/** @throws if the last line is missing */
 async function decodeBatch(lines: AsyncIterable<string>): Promise<ReadBody> {
   const body: ReadBody = { refused: null, others: [], records: null };
   let last: PreparedRecord | null = null;
@@ -174,7 +174,7 @@ function entriesOf({ affected }: Advisory) {
   });
 }
 
-/** JSON.stringify writes no line ends. */
+/** JSON.stringify writes no line breaks. */
 function line(head: CodecLine): string {
   return `${JSON.stringify(head)}\n`;
 }

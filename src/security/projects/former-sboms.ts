@@ -35,7 +35,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   return marked;
 }
 
-/** Removes some rows of one marked SBOM. @returns false when nothing is left to remove */
+/** Removes some rows of one marked SBOM. @returns false if nothing is left to remove */
 export async function removeSomeFormer(sql: Database): Promise<boolean> {
   const id = await selectSbomToRemove(sql);
   if (id === undefined) return false;

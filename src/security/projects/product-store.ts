@@ -11,7 +11,7 @@ interface NewProduct {
   at: Date;
 }
 
-/** @returns false when the workspace has a product of that name */
+/** @returns false if the workspace has a product of that name */
 export async function insertProduct({ id, workspace, name, at }: NewProduct, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO products (id, workspace_id, name, created_at) VALUES (${id}, ${workspace}, ${name}, ${at})

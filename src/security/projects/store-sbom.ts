@@ -51,7 +51,7 @@ export interface SbomStoreParts {
 
 /**
  * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full
- * @throws LimitReachedError when the workspace has stored too many SBOMs within the hour
+ * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
 export async function storeSbom(request: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
   authorize(request.actor, { roles: writers, action: "store an SBOM" });

@@ -14,7 +14,7 @@ interface NewSbom {
   workspace: WorkspaceId;
   project: string;
   filename: string | null;
-  /** An e-mail address, or `operator`. */
+  /** An email address, or `operator`. */
   createdBy: string;
   rows: SbomRows;
   at: Date;

@@ -197,7 +197,7 @@ function componentOf({ component, version }: store.OccurrenceRow): string {
   return version === "" ? component : `${component}@${version}`;
 }
 
-/** @returns null when packages of several ecosystems are affected */
+/** @returns null if packages of several ecosystems are affected */
 function onlyEcosystem(ecosystems: readonly string[]): string | null {
   const [only, ...more] = new Set(ecosystems);
   return more.length === 0 ? (only ?? null) : null;

@@ -42,7 +42,7 @@ export interface ConnectorFiles {
   connectors: CatalogFile[];
 }
 
-/** @throws Error of the file system when a file cannot be read */
+/** @throws Error of the file system if a file cannot be read */
 export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
   const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
   const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();

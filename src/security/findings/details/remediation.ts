@@ -37,7 +37,7 @@ export interface Remediation {
   totals: { findings: number; components: number };
 }
 
-/** A page of findings and one of components, the most severe first. @returns null when the workspace has no such project */
+/** A page of findings and one of components, the most severe first. @returns null if the workspace has no such project */
 export async function remediationOf(
   { workspace, ...query }: store.RemediationQuery & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },

@@ -98,7 +98,7 @@ export async function selectFindingRows(ids: readonly string[], sql: Queries): P
   return listed(rows).rows;
 }
 
-/** @returns undefined when the workspace has no such SBOM */
+/** @returns undefined if the workspace has no such SBOM */
 export async function selectProjectOfSbom(
   { id, workspace }: { id: string; workspace: WorkspaceId },
   sql: Queries,

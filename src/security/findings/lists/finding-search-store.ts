@@ -55,7 +55,7 @@ export async function selectPlaces(search: FindingSearch, sql: Queries): Promise
   return { places, next: matched.length > limit ? (places.at(-1) ?? null) : walkEnd };
 }
 
-/** @returns undefined when the scope has no such finding */
+/** @returns undefined if the scope has no such finding */
 export async function selectPlace({ scope, id }: { scope: ListScope; id: string }, sql: Queries): Promise<Place | undefined> {
   const [row] = await sql<Place[]>`SELECT id, rank FROM findings WHERE id = ${id} AND ${sql(`${scope.kind}_id`)} = ${scope.id}`;
   return row;

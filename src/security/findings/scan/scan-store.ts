@@ -176,7 +176,7 @@ export interface NewEvent {
   changes: Changes;
 }
 
-/** @param actor an e-mail address, or `scanner` */
+/** @param actor an email address, or `scanner` */
 export async function insertEvents(
   events: readonly NewEvent[],
   { actor, at }: { actor: string; at: Date },

@@ -174,7 +174,7 @@ interface NotedDecision extends Decision {
   note: string | null;
 }
 
-/** @throws DomainError conflict when the call opens a finding that is gone */
+/** @throws DomainError conflict if the call opens a finding that is gone */
 function decisionAfter({
   before,
   named,
