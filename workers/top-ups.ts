@@ -40,7 +40,7 @@ export function repeatTopUps(used: TopUpParts, lock: TopUpWorkerParts["lock"]): 
   const stack = new AsyncDisposableStack();
   const { clock, log } = used;
   const onError = (error: unknown): void =>
-    log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be looked at");
+    log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be checked");
   stack.use(
     repeatUntilStopped({
       clock,

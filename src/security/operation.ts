@@ -154,7 +154,7 @@ function messageOf(problem: FieldProblem): string {
   if (problem.kind === "missing") return `The field "${problem.field}" is missing: ${problem.needed} is needed`;
   if (problem.kind === "wrong") {
     const { field, value, needed, required } = problem;
-    const leaveOut = value === null && !required ? "; leave the field out where you mean none" : "";
+    const leaveOut = value === null && !required ? "; leave the field out to mean none" : "";
     return `The field "${field}" is ${shown(value)}: ${needed} is needed${leaveOut}`;
   }
   const { field, nearest } = problem;

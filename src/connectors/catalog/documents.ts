@@ -87,7 +87,7 @@ export const ConnectorList = Type.Object({
   offset: Type.Integer({ minimum: 0, description: "Number of connectors before this page" }),
   has_more: Type.Boolean({ description: "Whether more connectors follow this page" }),
   did_you_mean: Type.Union([Type.String(), Type.Null()], {
-    description: "The words that were looked for in place of mistyped ones; null if the words of `q` were looked for",
+    description: "The words that were searched for instead of mistyped ones; null if the words of `q` were looked for",
   }),
   version: Type.String({ description: "Version of the catalog, such as `2026-11-20.1`" }),
 });

@@ -243,7 +243,7 @@ async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: 
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
     const isPrivate = error instanceof BaseUrlError || error instanceof PrivateAddressError;
-    const message = isPrivate ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
+    const message = isPrivate ? "The vendor's host is not publicly reachable" : "The vendor did not answer";
     return { outcome: "unreachable", status: null, message };
   }
 }

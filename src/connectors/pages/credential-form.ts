@@ -57,7 +57,7 @@ const secretHints = {
 
 const kindHints: Record<Field["kind"], string | null> = {
   text: null,
-  url: "An address that begins with https:// and can be reached from everywhere.",
+  url: "An address that begins with https:// and is publicly reachable.",
   email: null,
   multiline: "All lines of it, such as those of a key file with its first and last line.",
   json: "A JSON object, such as the whole key file that the vendor gave you.",
@@ -197,7 +197,7 @@ function forSet(set: CredentialSet, { slug, number, several }: { slug: string; n
     ${several ? markup`<h3>With ${labelsOf(set)}</h3>` : null}
     <p>The file <code>${credentialsFile(slug)}</code> holds each credential under its key:</p>
     <pre><code>${shapeOf(set)}</code></pre>
-    ${optional ? markup`<p class="hint">What is optional may stay empty or be left out.</p>` : null}
+    ${optional ? markup`<p class="hint">Optional values may be empty or left out.</p>` : null}
     ${long ? markup`<p class="hint">Within the quotes, a line break is written as <code>\\n</code> and a quote as <code>\\"</code>.</p>` : null}
     <p>The command takes it:</p>
     ${command({ id: `command-${number}`, words })}

@@ -143,7 +143,7 @@ function chosen(filters: Filters): { label: string; without: Filters }[] {
 
 function causeOf({ q, category, method }: Filters, searched: number): string {
   if (q !== "" && searched === 0)
-    return "No name, former name, vendor or category begins so. Try the vendor's name, or one word fewer.";
+    return "No name, former name, vendor or category begins like this. Try the vendor's name, or one word fewer.";
   const place = category === null ? "" : ` in ${category}`;
   const way = method === null ? "" : ` with ${methodNames[method]}`;
   return q === "" ? `There is none${place}${way}.` : `“${q}” is found elsewhere, but not${place}${way}.`;

@@ -52,7 +52,7 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
 }
 
 /** The revision of 2025-06-18 removed batches: one request would be many calls. */
-const noBatches = "Batches are not part of the protocol: send one JSON-RPC message a request";
+const noBatches = "Batches are not part of the protocol: send one JSON-RPC message per request";
 /** https://www.jsonrpc.org/specification, 5.1; -32000 and below are for servers to define. */
 const invalidRequest = -32600;
 const limitReachedCode = -32000;

@@ -56,7 +56,7 @@ export type CallTool = (operation: Operation, input: Record<string, unknown>) =>
 
 const instructions =
   "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
-  "look at total and has_more before you conclude that there is nothing else, and go on at next_offset where a page has it.";
+  "look at total and has_more before you conclude that there is nothing else, and continue at next_offset if a page has it.";
 
 /** @param slug the service's name */
 export function mcpServer(slug: string, call: CallTool): Server {

@@ -56,7 +56,7 @@ export function toolsRoutes(parts: ToolsParts): Routes {
   add(mcpPath, mcpHandler(parts), mcpErrorAnswer);
   const unknownPath = async ({ request }: RouteContext): Promise<Response> => {
     await drainRequest(request, clock);
-    return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
+    return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json lists all`));
   };
   const unknownPaths = [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])];
   for (const path of unknownPaths)

@@ -37,7 +37,7 @@ export class BudgetUsage {
   entry(): void {
     this.#entries++;
     if (this.#entries > this.#budget.entriesMax) {
-      throw new BudgetError(`has more than ${this.#budget.entriesMax} entries, the most that are taken`);
+      throw new BudgetError(`has more than ${this.#budget.entriesMax} entries, the most that are accepted`);
     }
   }
 
@@ -53,7 +53,7 @@ export class BudgetUsage {
   spend(bytes: number): void {
     this.#bytes += bytes;
     const { bytesMax, ratioMax, ratioFromBytes } = this.#budget;
-    if (this.#bytes > bytesMax) throw new BudgetError(`holds more than ${bytesMax} bytes, the most that are taken`);
+    if (this.#bytes > bytesMax) throw new BudgetError(`holds more than ${bytesMax} bytes, the most that are accepted`);
     if (this.#bytes > ratioFromBytes && this.#bytes > ratioMax * this.#read()) {
       throw new BudgetError(`grows to more than ${ratioMax} times its size when it is unpacked`);
     }

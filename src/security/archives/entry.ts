@@ -40,7 +40,7 @@ export async function* folderEntries(folder: string, within = ""): AsyncGenerato
   for (const { name, isFolder } of names.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     if (!isFolder) yield fileEntry(join(folder, within, name), within + name);
     else if (within.split("/").length <= folderDepthMax) yield* folderEntries(folder, `${within}${name}/`);
-    else yield { ...fileEntry("", within + name), refusal: `lies more than ${folderDepthMax} folders deep` };
+    else yield { ...fileEntry("", within + name), refusal: `is more than ${folderDepthMax} folders deep` };
   }
 }
 

@@ -60,7 +60,8 @@ function headerFrom(block: Bytes): Header {
 function requireChecksum(block: Bytes): void {
   let sum = 0;
   for (const [index, byte] of block.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
-  if (sum !== numberOf(block.subarray(148, 156))) throw new UnreadableError("holds a damaged tar header, or is no tar archive");
+  if (sum !== numberOf(block.subarray(148, 156)))
+    throw new UnreadableError("holds a damaged tar header, or is not a tar archive");
 }
 
 /** Octal digits, or GNU's big-endian binary if the first bit is set. */
@@ -110,7 +111,7 @@ function paxFields(bytes: Bytes): Map<string, string> {
 
 async function readSmall(reader: ByteReader, section: Section): Promise<Bytes> {
   if (section.left > tarHeaderBytesMax)
-    throw new UnreadableError(`holds a tar header of ${section.left} bytes; at most ${tarHeaderBytesMax} are taken`);
+    throw new UnreadableError(`holds a tar header of ${section.left} bytes; at most ${tarHeaderBytesMax} are accepted`);
   const bytes = await reader.exactly(section.left);
   section.left = 0;
   return bytes;

@@ -20,7 +20,7 @@ export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): Async
     const signature = await reader.exactly(4);
     const number = new DataView(signature.buffer, signature.byteOffset).getUint32(0, true);
     if (directorySignatures.has(number)) return requireEnd(reader, signature);
-    if (number !== fileSignature) throw new UnreadableError("holds a damaged zip header, or is no zip archive");
+    if (number !== fileSignature) throw new UnreadableError("holds a damaged zip header, or is not a zip archive");
     const header = await readFileHeader(reader);
     const file = new ZippedFile(reader, header, usage);
     if (!header.name.endsWith("/")) yield { name: header.name, refusal: refusalOf(header), bytes: () => file.bytes() };
@@ -75,7 +75,7 @@ class ZippedFile {
   #plain(): AsyncGenerator<Bytes> {
     const { encrypted, method } = this.#header;
     if (this.#section === null) {
-      if (encrypted || method !== 8) throw new UnreadableError("does not tell its length, so nothing behind it can be read");
+      if (encrypted || method !== 8) throw new UnreadableError("does not give its length, so nothing after it can be read");
       return inflateRaw(this.#reader);
     }
     const section = this.#reader.section(this.#section);

@@ -16,7 +16,7 @@ import { LockFileError } from "./lock-graph.ts";
 /** @throws LockFileError */
 export function parseLockJson(text: string): JsonObject {
   const value = parsed(text);
-  if (!isObject(value)) throw new LockFileError("is JSON, but no object");
+  if (!isObject(value)) throw new LockFileError("is JSON, but not an object");
   return value;
 }
 
@@ -43,7 +43,7 @@ export interface LockEntry {
 export function lockEntries(text: string): { lock: JsonObject; entries: LockEntry[] } {
   const lock = parseLockToml(text);
   const packages = fieldOf(lock, "package") ?? [];
-  if (!Array.isArray(packages)) throw new LockFileError("package: is no list of tables");
+  if (!Array.isArray(packages)) throw new LockFileError("package: is not a list of tables");
   const entries = packages.map((fields, index) => {
     const name = isObject(fields) ? textOf(fields, "name") : null;
     if (!isObject(fields) || name === null) throw new LockFileError(`package[${index}].name: is missing`);

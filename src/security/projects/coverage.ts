@@ -44,7 +44,7 @@ type Covered = Pick<ProjectDetailsView, "scan_status" | "unknown_matches"> & {
 export function blindness({ scan_status: status, metrics: { components, coverage } }: Covered): string | null {
   if (status !== "not_comparable") return null;
   if (components === 0) return "The SBOM has no components, so there is nothing to compare with advisories";
-  if (coverage.length === 0) return "The SBOM names files and no packages, so there is nothing to compare with advisories";
+  if (coverage.length === 0) return "The SBOM names files but no packages, so there is nothing to compare with advisories";
   const subject = components === 1 ? "Its only component cannot" : `None of its ${counted(components)} can`;
   return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
 }
@@ -93,10 +93,10 @@ function reasons(coverage: readonly CoverageView[]): string[] {
   const blind = withoutAdvisories({ metrics: { coverage } });
   return coverage.flatMap(({ ecosystem, components, not_compared: left }) => {
     if (left === 0) return [];
-    if (ecosystem === null) return [`${counted(components)} of no ecosystem that is known`];
+    if (ecosystem === null) return [`${counted(components)} of an unknown ecosystem`];
     const name = ecosystemOfName(ecosystem);
     const why = blind.get(name);
     if (why !== undefined) return [`${why} (${counted(components)})`];
-    return [`${counted(left)} of ${name} without a version that can be read`];
+    return [`${counted(left)} of ${name} without a readable version`];
   });
 }

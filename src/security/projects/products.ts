@@ -26,7 +26,7 @@ export async function createProduct(
 ): Promise<string> {
   authorize(actor, { roles: writers, action: "create a product" });
   if (isToolsId("prd", name)) {
-    throw new DomainError("invalid_field", `Cannot call a product "${name}": the name has the form of an id`, { field: "name" });
+    throw new DomainError("invalid_field", `Cannot call a product "${name}": the name looks like an id`, { field: "name" });
   }
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();

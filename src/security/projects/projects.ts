@@ -45,7 +45,7 @@ export const getProject = operation({
   title: "Get a project",
   description:
     `Shows a project with its components, live vulnerabilities and unknown matches, the first ${projectItemsMax} of each with the total, and ` +
-    "its metrics. list_findings lists all of its findings by its id. No vulnerabilities mean something only as far as `coverage` in the " +
+    "its metrics. list_findings lists all of its findings by its id. Finding no vulnerabilities is a verdict only as far as `coverage` in the " +
     "metrics goes: `not_comparable` says that there are no advisories for any of its components.",
   annotations: reading,
   input: Type.Object({ project_id: idField("Id of the project") }),

@@ -26,7 +26,7 @@ const words = <Word extends string>(all: readonly Word[], description: string) =
 const ScanStatusView = words(
   ["never", "pending", "scanning", "completed", "failed", "not_comparable"],
   "State of the last scan: `never` requested, `pending`, `scanning`, `completed` against all advisories known at its start, `failed`, or " +
-    "`not_comparable`: there are no advisories for any of its components, so that no findings mean nothing",
+    "`not_comparable`: there are no advisories for any of its components, so that finding nothing means nothing",
 );
 
 export const StoredSbom = Type.Object(

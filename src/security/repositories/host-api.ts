@@ -53,7 +53,7 @@ export class HostApi {
       if (moved === null) {
         await this.#wait(answer, tries++);
       } else {
-        if (++redirects > limits.repositoryRedirectsMax) throw this.#refusal("redirects without an end");
+        if (++redirects > limits.repositoryRedirectsMax) throw this.#refusal("redirects endlessly");
         url = moved;
       }
     }
@@ -65,7 +65,7 @@ export class HostApi {
     try {
       return { value: jsonOf(answer.body.toString()), answer };
     } catch {
-      throw this.#refusal("gave an answer that is no JSON");
+      throw this.#refusal("gave an answer that is not JSON");
     }
   }
 
@@ -94,7 +94,7 @@ export class HostApi {
     } catch (error) {
       if (error instanceof TooLargeError) throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
       if (error instanceof PrivateAddressError || error instanceof BaseUrlError)
-        throw this.#refusal("is not at an address that is reachable from everywhere");
+        throw this.#refusal("is not at a publicly reachable address");
       if (isLast) throw this.#refusal("does not answer: try again later");
       return null;
     }
@@ -124,14 +124,16 @@ export class HostApi {
     const advice = this.#parts.hasToken
       ? ""
       : `, or connect the workspace to ${this.#parts.title} with a token, which is allowed more`;
-    return this.#refusal(`takes no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
+    return this.#refusal(`accepts no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
   }
 
   #refusalOf(status: number): DomainError {
     const { title, repository, hasToken } = this.#parts;
     if (status === 401) {
       return this.#refusal(
-        hasToken ? "refused the token of the workspace's connection: replace it" : "wants a token: connect the workspace to it",
+        hasToken
+          ? "refused the token of the workspace's connection: replace it"
+          : "requires a token: connect the workspace to it",
       );
     }
     if (status === 403) {

@@ -53,7 +53,7 @@ export async function fetchFiles(
   if (wanted.length > repositoryFilesMax)
     throw new DomainError(
       "invalid_field",
-      `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are taken: import a checkout folder by folder`,
+      `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are accepted: import a checkout folder by folder`,
     );
   const left = wanted.toReversed();
   const work = async (): Promise<void> => {
@@ -73,7 +73,7 @@ const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
 function refusalOf({ mode, sha, size }: ListedFile): string | null {
   if (mode === "120000") return "is a link, and links are not followed";
   if (size !== null && size > lockFileBytesMax) return tooLarge;
-  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no object of git";
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no git object";
 }
 
 async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Uint8Array>, found: CollectedFiles): Promise<void> {

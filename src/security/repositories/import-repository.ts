@@ -32,7 +32,7 @@ import type { RepositoryFiles } from "./repository-files.ts";
 export const importRepository = operation({
   title: "Import a repository",
   description:
-    "Reads the lock files of a repository at GitHub or GitLab, makes them its project's present SBOM, and asks for a scan. " +
+    "Reads the lock files of a repository at GitHub or GitLab, stores them as its project's current SBOM, and requests a scan. " +
     "Call it again after changes; the same lock files change nothing.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   addition: true,
@@ -138,7 +138,7 @@ export function parseRepositoryAddress(text: string, urls: HostUrls): Repository
   if (url === null)
     throw new DomainError(
       "invalid_field",
-      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
+      `${shown} is not the address of a repository: one such as https://github.com/owner/name is needed`,
     );
   if (url.username !== "" || url.password !== "") {
     throw new DomainError(
@@ -166,7 +166,7 @@ function sentences({ project, lock_files, not_read, not_pinned, scan_status }: I
   return [
     `${packages} packages of ${lock_files.length} lock files are in the project "${project}", whose scan is ${scan_status}`,
     not_read.length > 0 && `${not_read.length} lock files were not read: not_read says why`,
-    not_pinned.length > 0 && "Packages without one version are not watched: not_pinned names the first",
+    not_pinned.length > 0 && "Packages without a pinned version are not watched: not_pinned names the first",
   ]
     .filter((sentence) => sentence !== false)
     .join(". ");

@@ -34,7 +34,7 @@ export async function readInSubprocess(
     throw new DomainError("invalid_field", sbom?.refused ?? "The lock files cannot be read");
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
-    const advice = "import folders of the repository as projects of their own";
+    const advice = "import folders of the repository as separate projects";
     throw new DomainError("invalid_field", `The lock files take too long to be read: ${advice}`);
   }
 }
@@ -158,7 +158,7 @@ function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
     if (!(error instanceof SbomRefusal)) throw error;
     throw new DomainError(
       "invalid_field",
-      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
+      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as separate projects`,
     );
   }
 }

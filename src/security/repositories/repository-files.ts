@@ -45,12 +45,12 @@ export class CollectedFiles implements RepositoryFiles {
     if (this.files.length >= limits.repositoryFilesMax)
       throw new DomainError(
         "invalid_field",
-        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are accepted: import its folders as separate projects`,
       );
     if (this.#bytes > limits.repositoryBytesMax)
       throw new DomainError(
         "invalid_field",
-        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are accepted: import its folders as separate projects`,
       );
     this.files.push(file);
   }
@@ -84,7 +84,7 @@ export async function archiveFiles(archive: UploadedArchive, budget = repository
     await collect(archive, usage, collecting);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
+    const advice = error instanceof BudgetError ? "" : ": create it again and upload all of it";
     throw new DomainError("invalid_field", `The archive ${error.message}${advice}`);
   }
   return withoutTopFolder(collecting);
@@ -122,13 +122,13 @@ interface Collecting {
 
 async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, tops }: Collecting): Promise<void> {
   const { entries, close } = await unwrap(piecesOf(archive), usage);
-  if (entries === null) throw new DomainError("invalid_field", "The file is no archive that is taken: zip, tar and tar.gz are");
+  if (entries === null) throw new DomainError("invalid_field", "The file is not a supported archive: zip, tar and tar.gz are");
   try {
     for await (const entry of entries) {
       usage.entry();
       const unsafe = refusalOfName(entry.name);
       if (unsafe !== null)
-        throw new DomainError("invalid_field", `The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
+        throw new DomainError("invalid_field", `The archive is refused: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
       const path = entry.name.replace(/^(?:\.\/+)+/, "");
       if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
       if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;

@@ -53,7 +53,7 @@ function recognizeBinary(bytes: Uint8Array): string | null {
 }
 
 function notAnSbom(is: string): SbomRefusal {
-  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that is read here but ${is}`);
+  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that can be read, but ${is}`);
 }
 
 function parseSbom(bytes: Uint8Array): ParsedSbom {
@@ -178,13 +178,13 @@ const jsonKinds: { fields: string[]; is: string }[] = [
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },
   { fields: ["SchemaVersion", "ArtifactName"], is: "a report of Trivy; run trivy with --format cyclonedx or --format spdx-json" },
   { fields: ["matches", "descriptor"], is: "a report of Grype; upload the SBOM that was scanned" },
-  { fields: ["runs", "version"], is: "a SARIF report, which lists results and no components" },
-  { fields: ["document", "vulnerabilities"], is: "a CSAF advisory; it is no SBOM" },
-  { fields: ["statements", "author"], is: "an OpenVEX document, which lists statements and no components" },
+  { fields: ["runs", "version"], is: "a SARIF report, which lists results but no components" },
+  { fields: ["document", "vulnerabilities"], is: "a CSAF advisory; it is not an SBOM" },
+  { fields: ["statements", "author"], is: "an OpenVEX document, which lists statements but no components" },
   { fields: ["payloadType", "payload"], is: "a signed envelope (DSSE); upload the SBOM within it" },
   { fields: ["predicateType", "predicate"], is: "an in-toto attestation; upload the field `predicate` alone" },
   { fields: ["lockfileVersion"], is: "an npm lock file; make an SBOM of it (npm sbom), or import the repository" },
-  { fields: ["affected", "id"], is: "an OSV advisory; it is no SBOM" },
+  { fields: ["affected", "id"], is: "an OSV advisory; it is not an SBOM" },
   {
     fields: ["name", "dependencies"],
     is: "a package.json or a list of npm; make an SBOM of it (npm sbom), or import the repository",
@@ -193,7 +193,7 @@ const jsonKinds: { fields: string[]; is: string }[] = [
 
 function recognizeJson(value: JsonValue): string {
   if (Array.isArray(value)) return "a JSON list; an SBOM is one JSON object";
-  if (!isObject(value)) return "JSON that is no object";
+  if (!isObject(value)) return "JSON that is not an object";
   const format = fieldOf(value, "bomFormat");
   if (format !== undefined) return `JSON whose \`bomFormat\` is ${JSON.stringify(format).slice(0, 100)} and not "CycloneDX"`;
   const found = jsonKinds.find(({ fields }) => fields.every((field) => Object.hasOwn(value, field)));
@@ -201,7 +201,7 @@ function recognizeJson(value: JsonValue): string {
 }
 
 function parseTagValueSbom(text: string): ParsedSbom {
-  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of no kind that is known here");
+  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of an unknown kind");
   const { value, lines } = readTagValue(text);
   check({
     document: value,

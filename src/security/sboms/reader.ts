@@ -153,6 +153,6 @@ async function* allOf(
 function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
   const place = path.join(".");
   const none = `There is no document at "${place}" in the body: without one, send at most ${limits.toolsBodyBytesMax} bytes`;
-  const some = `The body is too large: send at most ${limits.toolsBodyBytesMax} bytes beside the document at "${place}"`;
+  const some = `The body is too large: send at most ${limits.toolsBodyBytesMax} bytes in addition to the document at "${place}"`;
   return new SbomRefusal("too_large", sbom === null ? none : some);
 }

@@ -50,7 +50,7 @@ export function readVersion({ scheme, text }: { scheme: VersionScheme; text: str
     return { known: false, text, reason };
   }
   const reading = orders[scheme].read(text);
-  if (reading === null) return { known: false, text, reason: `"${text}" is no version of ${scheme}` };
+  if (reading === null) return { known: false, text, reason: `"${text}" is not a version of ${scheme}` };
   return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
 }
 

@@ -125,7 +125,11 @@ function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surround
     }),
     ...[...oauthApps]
       .filter((id) => !known.has(id))
-      .map((id) => ({ file: "oauth-apps.json", field: "connector", message: `"${id}" is no connector's id: correct it` })),
+      .map((id) => ({
+        file: "oauth-apps.json",
+        field: "connector",
+        message: `"${id}" is not the id of a connector: correct it`,
+      })),
   ];
 }
 
@@ -142,7 +146,7 @@ function duplicatesIn(connectors: readonly Connector[]): { connector: Connector;
       found.push([field, `is a name of ${other.slug} too: keep one of the two, the other name as its aka`]);
     };
     const sameId = ids.get(connector.id);
-    if (sameId) found.push(["id", `"${connector.id}" is the id of ${sameId.slug} too: an id is never given twice, make another`]);
+    if (sameId) found.push(["id", `"${connector.id}" is the id of ${sameId.slug} too: an id is never reused, make another`]);
     const product = productOf(connector);
     for (const [field, name] of namesOf(connector)) clash(field, names.get(name) ?? products.get(name));
     clash("name", names.get(product));
@@ -196,7 +200,7 @@ function problemIn({ slug }: Connector, { field, message }: Omit<Problem, "file"
 }
 
 function unknownConnector(field: string, id: string, ids: ReadonlySet<string>): string[][] {
-  return ids.has(id) ? [] : [[field, `"${id}" is no connector's id: correct it`]];
+  return ids.has(id) ? [] : [[field, `"${id}" is not the id of a connector: correct it`]];
 }
 
 function repeatedWords({ connectors, popular }: SearchWords): string[][] {

@@ -88,7 +88,7 @@ function innermost(error: ValueError): ValueError[] {
   return ofObject ? [...ofObject].flatMap(innermost) : [error];
 }
 
-const neverThere = new Map([["default", "a form fills nothing in, and a secret least of all"]]);
+const neverThere = new Map([["default", "a form has no preset values"]]);
 
 function problemOf(file: string, { type, path, value, schema }: ValueError): Problem {
   const field = path

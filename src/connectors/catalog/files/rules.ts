@@ -67,14 +67,14 @@ function connectMethods({ id, methods, mcp }: Connector, { oauthApps }: Surround
     has("mcp") && mcp === null && '"mcp" has no address: remove it, or write the address as mcp.url',
     !has("mcp") && mcp !== null && '"mcp" is missing although mcp.url has an address: add it',
     has("oauth") && !oauthApps.has(id) && '"oauth" has no app in oauth-apps.json: remove it',
-    !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, for oauth-apps.json names an app',
+    !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, because oauth-apps.json names an app',
   ];
   return problems.filter((message) => message !== false).map((message) => ["methods", message]);
 }
 
 function form({ form, methods, credential_sets }: Connector): Finding[] {
   const recordOnly = methods.includes("record_only");
-  if (recordOnly && form !== "none") return [["form", `is "${form}": write "none", for a record asks for nothing`]];
+  if (recordOnly && form !== "none") return [["form", `is "${form}": write "none", because a record asks for nothing`]];
   if (!recordOnly && form === "none") return [["form", 'is "none": write "generic", or "specific" with credential_sets']];
   if (form === "specific" && !credential_sets) return [["credential_sets", 'is missing: write the fields, or form "generic"']];
   if (form !== "specific" && credential_sets) {
@@ -143,8 +143,8 @@ function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, st
     return notes.has(code) ? [] : [[field, `"${code}" is not in grant-notes.json: write one of ${[...notes.keys()].join(", ")}`]];
   });
   const speaksOfPlan = codes.some((code) => notes.get(code)?.includes("{plan}"));
-  if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note speaks of"]);
-  if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "stands without a note that speaks of it: add the note"]);
+  if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note mentions"]);
+  if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "has no note that mentions it: add the note"]);
   return found;
 }
 
@@ -179,7 +179,7 @@ function evidence(connector: Connector): Finding[] {
   return [
     ...claims
       .filter((claim) => made.has(claim) && !borneOut.has(claim))
-      .map((claim): Finding => ["evidence", `has no source for "${claim}": add one, or take the claim back`]),
+      .map((claim): Finding => ["evidence", `has no source for "${claim}": add one, or withdraw the claim`]),
     ...claims
       .filter((claim) => borneOut.has(claim) && !made.has(claim))
       .map((claim): Finding => ["evidence", `has a source for "${claim}", which is not claimed: remove it`]),

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 
-const Line = Type.String({ pattern: "^\\S(.{0,298}\\S)?$", description: "one line of text without blanks around it" });
+const Line = Type.String({ pattern: "^\\S(.{0,298}\\S)?$", description: "one line of text without surrounding spaces" });
 const Slug = Type.String({
   pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
   maxLength: 80,
@@ -25,7 +25,7 @@ export const claims = ["fields", "grant", "docs", "mcp", "oauth"] as const;
 export type Claim = (typeof claims)[number];
 
 export const Field = strict({
-  key: Type.String({ pattern: "^[a-z][a-z0-9]*(_[a-z0-9]+)*$", description: "a name in snake_case, stable for good" }),
+  key: Type.String({ pattern: "^[a-z][a-z0-9]*(_[a-z0-9]+)*$", description: "a permanent name in snake_case" }),
   label: Line,
   secret: Type.Boolean({ description: "true or false" }),
   optional: Type.Boolean({ description: "true or false" }),
@@ -43,7 +43,7 @@ export type CredentialSet = Static<typeof CredentialSet>;
 export const Grant = strict({
   /** The vendor's name for the role or permission; null if the scopes are sufficient or only notes are known. */
   text: orNull(Line),
-  scopes: Type.Array(Line, { description: "a list of scopes, empty where the grant is none" }),
+  scopes: Type.Array(Line, { description: "a list of scopes, empty if there is no grant" }),
   /** Codes of grant-notes.json. */
   notes: Type.Array(Line, { description: "a list of codes of grant-notes.json" }),
   /** The vendor's plan that a note refers to. */
@@ -61,7 +61,7 @@ export type FileCredentialSet = Static<typeof FileCredentialSet>;
 
 export const Evidence = strict({
   url: Address,
-  for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source bears out: ${claims.join(", ")}` }),
+  for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source supports: ${claims.join(", ")}` }),
   seen: Day,
 });
 export type Evidence = Static<typeof Evidence>;

@@ -52,7 +52,7 @@ export async function blindProjects(scope: ListScope, sql: Queries): Promise<str
     scanned === 1
       ? "The scanned project is"
       : `${notComparable} of ${scanned} scanned projects ${notComparable === 1 ? "is" : "are"}`;
-  return `${subject} not_comparable: there are no advisories for the components, so this says nothing of them`;
+  return `${subject} not_comparable: there are no advisories for the components, so this says nothing about them`;
 }
 
 /** The scope of a key's lists, unless the call names another. */

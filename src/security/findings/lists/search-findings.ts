@@ -81,7 +81,9 @@ async function requireIssues(vulnerability: string, sql: Queries): Promise<bigin
   const id = readIdentifier(vulnerability);
   const field = "vulnerability";
   if (id === null)
-    throw new DomainError("invalid_field", `"${vulnerability}" is no id of a vulnerability, such as CVE-2021-44228`, { field });
+    throw new DomainError("invalid_field", `"${vulnerability}" is not the id of a vulnerability, such as CVE-2021-44228`, {
+      field,
+    });
   const issues = await selectByName(id, sql);
   if (issues.length === 0) throw new DomainError("not_found", `There is no vulnerability with the id "${id}"`, { field });
   return issues.map((issue) => issue.id);

@@ -130,8 +130,12 @@ export class ExportTurns {
   readonly #workspaces: FairSemaphore;
 
   constructor(clock: Clock) {
-    this.#people = new FairSemaphore({ clock, limits: perPerson, busy: "Another export of yours runs: wait for its end" });
-    this.#workspaces = new FairSemaphore({ clock, limits: perWorkspace, busy: "Too many exports run at this moment" });
+    this.#people = new FairSemaphore({
+      clock,
+      limits: perPerson,
+      busy: "Another export of yours is running: wait until it ends",
+    });
+    this.#workspaces = new FairSemaphore({ clock, limits: perWorkspace, busy: "Too many exports are running" });
   }
 
   /** @returns the turn, which ends when disposed @throws LimitReachedError if the person already has one waiting, or after a long wait */

@@ -26,7 +26,7 @@ export const ImportedVex = Type.Object({
     description: "Statements of the document with a decision, one for each vulnerability and component",
   }),
   updated: Type.Integer({ description: "Findings that changed" }),
-  unchanged: Type.Integer({ description: "Findings that had the decision already" }),
+  unchanged: Type.Integer({ description: "Findings that already had the decision" }),
   unmatched: Type.Integer({ description: "Statements about no finding of the project's current SBOM" }),
   unmatched_first: Type.Array(
     Type.Object({
@@ -138,7 +138,7 @@ async function matched(statements: readonly VexStatement[], project: string, { s
   if (candidates.length === limit) {
     throw new DomainError(
       "invalid_body",
-      `The document is about more than ${vexStatementsMax} findings of the project: divide it`,
+      `The document is about more than ${vexStatementsMax} findings of the project: split it`,
     );
   }
   return matchStatements(statements, { candidates, issues });
@@ -206,7 +206,7 @@ async function decide(
 }
 
 function contested(): DomainError {
-  return new DomainError("conflict", "Others decide about the same findings at this time: import the document again");
+  return new DomainError("conflict", "Others are deciding about the same findings: import the document again");
 }
 
 function changesFinding({ changes }: TriageResult): boolean {

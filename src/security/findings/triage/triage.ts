@@ -124,7 +124,7 @@ interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
 
 export const TriagedMany = Type.Object({
   updated: Type.Array(Type.String(), { description: "Ids of the findings that changed" }),
-  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision applied already" }),
+  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision already applied" }),
   also_updated: Type.Integer({ description: "Findings of other versions of the same packages that followed" }),
 });
 export type TriagedMany = Static<typeof TriagedMany>;

@@ -32,9 +32,9 @@ const installed = "node_modules/";
 function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): void {
   const purls = new Map<string, string>();
   for (const [place, entry] of Object.entries(packages)) {
-    if (!isObject(entry)) throw new LockFileError(`packages[${quoted(place)}]: is no object`);
+    if (!isObject(entry)) throw new LockFileError(`packages[${quoted(place)}]: is not an object`);
     if (place.split("/").length > lockFileFoldersMax)
-      throw new LockFileError(`packages[${quoted(place)}]: lies more than ${lockFileFoldersMax} folders deep`);
+      throw new LockFileError(`packages[${quoted(place)}]: is more than ${lockFileFoldersMax} folders deep`);
     const purl = place.includes(installed) ? addV2Package(place, entry, graph) : null;
     if (purl !== null) purls.set(place, purl);
   }
@@ -117,7 +117,7 @@ interface Level {
 function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGraphBuilder): Level {
   const level: Level = { purls: new Map(), above };
   const entries = Object.entries(dependencies).map(([name, entry]): [string, JsonObject] => {
-    if (!isObject(entry)) throw new LockFileError(`dependencies[${quoted(name)}]: is no object`);
+    if (!isObject(entry)) throw new LockFileError(`dependencies[${quoted(name)}]: is not an object`);
     return [name, entry];
   });
   for (const [name, entry] of entries) {
@@ -147,7 +147,7 @@ function addV1Package(name: string, entry: JsonObject, graph: LockGraphBuilder):
   const isBundled = fieldOf(entry, "bundled") === true;
   graph.skip(
     name,
-    isBundled ? "it is bundled without a version" : `its version is ${quoted(version ?? "")}, no release of the registry`,
+    isBundled ? "it is bundled without a version" : `its version is ${quoted(version ?? "")}, not a release of the registry`,
   );
   return null;
 }

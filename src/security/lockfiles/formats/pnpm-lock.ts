@@ -23,7 +23,7 @@ export function readPnpmLock(text: string): LockGraph {
   const purls = new Map<string, string>();
   for (const [path, entry] of Object.entries(snapshots)) {
     const facts = factsOf({ path, entry: isObject(entry) ? entry : {}, packages, major });
-    if (facts === null) graph.skip(path, "it is no release of the registry");
+    if (facts === null) graph.skip(path, "it is not a release of the registry");
     else purls.set(path, graph.add({ ecosystem: "npm", ...facts }));
   }
   const find = (name: string, reference: string) => firstKnown(pnpmPaths({ name, reference, major }), purls);
@@ -108,7 +108,7 @@ function importersOf(lock: JsonObject): JsonObject[] {
   const importers = objectOf(lock, "importers");
   if (importers === null) return [lock];
   return Object.entries(importers).map(([folder, importer]) => {
-    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is no mapping`);
+    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is not a mapping`);
     return importer;
   });
 }

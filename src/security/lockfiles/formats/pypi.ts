@@ -96,14 +96,14 @@ export function readPipfileLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   for (const [category, entries] of Object.entries(lock)) {
     if (category === "_meta") continue;
-    if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is no object`);
+    if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is not an object`);
     // A project may have further categories besides "default" and "develop".
     const scope: LockScope = category === "default" ? "required" : category === "develop" ? "excluded" : "optional";
     for (const [name, entry] of Object.entries(entries)) {
-      if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is no object`);
+      if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is not an object`);
       if (fieldOf(entry, "editable") === true || fieldOf(entry, "path") !== undefined) continue;
       const version = /^===?([^*,]+)$/.exec(textOf(entry, "version") ?? "")?.[1];
-      if (version === undefined) graph.skip(name, "it is pinned to no version");
+      if (version === undefined) graph.skip(name, "it is not pinned to a version");
       else graph.add({ ecosystem: "PyPI", name, version: version.trim(), scope });
     }
   }
@@ -127,7 +127,7 @@ export function readRequirements(text: string, path: string): LockGraph {
     const name = requirementName(requirement);
     const version = name === null ? null : exactVersion(requirement.slice(requirement.indexOf(name) + name.length));
     if (name === null || version === null) {
-      graph.skip(name ?? requirement, name === null ? "it is no requirement by name" : "it is pinned to no exact version");
+      graph.skip(name ?? requirement, name === null ? "it is not a requirement by name" : "it is not pinned to an exact version");
       return [];
     }
     const purl = graph.add({ ecosystem: "PyPI", name, version, scope });

@@ -49,7 +49,7 @@ function readYarnBerryLock(text: string): LockGraph {
   const byDescriptor = new Map<string, Entry>();
   for (const [key, fields] of Object.entries(lock)) {
     if (key === "__metadata") continue;
-    if (!isObject(fields)) throw new LockFileError(`${quoted(key)}: is no mapping`);
+    if (!isObject(fields)) throw new LockFileError(`${quoted(key)}: is not a mapping`);
     const entry = { fields, purl: purlOf(key, fields, graph) };
     for (const descriptor of key.split(", ")) byDescriptor.set(descriptor, entry);
   }
