@@ -1,5 +1,5 @@
 /**
- * What every kind of worker process has. Each kind exports `start`, which opens its parts in a separate process, and `start<Kind>`, which
+ * What every kind of worker process has. Each kind exports `start`, which opens its parts for a separate process, and `start<Kind>`, which
  * receives them in the single process of embedded mode.
  */
 import type { Backing } from "../src/backing/backing.ts";

@@ -1,6 +1,6 @@
 /**
- * The worker that settles: the only one that writes generations, ledger charges and month totals. Several workers divide the workspaces
- * among themselves, and take over those of one that dies.
+ * The worker that settles charges, and the only one that writes generations, ledger charges and month totals. Several workers divide the
+ * workspaces among themselves, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import { type Lock, tryAdvisoryLock } from "../src/backing/advisory-lock.ts";

@@ -63,7 +63,7 @@ export function optionalNumber({ title, min, max, normal }: NumberOptions & { no
   return Type.Integer({ title, description, ...bounds, ...(normal !== undefined && { default: normal }) });
 }
 
-/** With or without decimals. */
+/** An integer or a decimal number. */
 export function decimal({ title, min, max }: { title: string; min: number; max: number }): TNumber {
   return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
 }
@@ -73,7 +73,7 @@ export function idField(title: string): TString {
   return lineOf({ title, min: 1, max: nameCharactersMax });
 }
 
-/** Filters a list by an exact name. */
+/** Filters a list by exact name. */
 export function nameFilter(title: string): TOptional<TString> {
   return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
 }
@@ -103,7 +103,7 @@ export const nextOffset = Type.Optional(
   Type.Integer({ description: "Only over MCP, where a page may have fewer rows: the `offset` of the next one" }),
 );
 
-/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further more fields */
+/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further additional fields */
 export function listData<const Plural extends string, Row extends TSchema, Further extends TProperties = Record<never, never>>(
   plural: Plural,
   row: Row,
@@ -115,19 +115,19 @@ export function listData<const Plural extends string, Row extends TSchema, Furth
   return Type.Object({ ...rows, ...pageData, ...(further as Further) }, { description: "One page of the list" });
 }
 
-/** The fields of a list's answer except its rows. */
+/** What a list answers besides its rows. */
 export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** The same for an MCP page, which may have fewer rows because of their size. */
+/** The same for an MCP page, whose size may leave room for fewer rows. */
 export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
   const next = page.offset + rows;
   const isShort = rows > 0 && rows < page.limit && next < total;
   return { ...pageAnswer(page, { total, rows }), ...(isShort && { next_offset: next }) };
 }
 
-/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
+/** Optional for callers; handlers always get a value, because validation applies the default. */
 function filled<Field extends TSchema>(field: Field): Field {
   return Type.Optional(field) as unknown as Field;
 }

@@ -5,9 +5,9 @@
 export const ticketsPerHourMax = 200;
 /** Acknowledgements: tickets whose type is confirmed by email. */
 export const mailsPerHourMax = 60;
-/** All files of a workspace without a ticket. */
+/** All files without a ticket in a workspace. */
 export const attachmentUnusedBytesMax = 512 * 1024 * 1024;
-/** All files of a workspace, with and without a ticket. */
+/** All files in a workspace, with and without a ticket. */
 export const attachmentStoredBytesMax = 10 * 1024 * 1024 * 1024;
 export const productsPerWorkspaceMax = 10_000;
 export const projectsPerWorkspaceMax = 10_000;
@@ -19,7 +19,7 @@ export const sbomsPerWorkspaceMax = 100_000;
 export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
 
 // Quotas: calls of a tools key
-/** How many calls an SBOM counts as if a subprocess refuses it or reads it too slowly. */
+/** How many calls an SBOM counts as when a subprocess refuses it or takes too long. */
 export const sbomFailedReadCalls = 60;
 /** Concurrent calls in a process; others wait in a queue. */
 export const toolsCallsRunningMax = 6;
@@ -79,7 +79,7 @@ export const feedbackRatingMax = 5;
 export const toolsBodyBytesMax = 1024 * 1024;
 /** Time for a body to arrive. */
 export const toolsBodyMs = 60_000;
-/** Time for one call. */
+/** Deadline of one call. */
 export const toolsDeadlineMs = 10_000;
 /** Tickets in a list by default. */
 export const ticketRowsDefault = 25;
@@ -103,13 +103,13 @@ export const versionCharactersMax = 1_024;
 export const purlCharactersMax = 4_096;
 
 // Advisories
-/** Size of one record as text. */
+/** One record as text. */
 export const advisoryBytesMax = 8 * 1024 * 1024;
-/** The same, in YAML. */
+/** One record in YAML. */
 export const advisoryYamlBytesMax = 2 * 1024 * 1024;
-/** An id, an alias, a related id. */
+/** An id, alias or related id. */
 export const advisoryIdCharactersMax = 128;
-/** The aliases, related ids, severities and credits of one record, each. */
+/** Aliases of one record; the same for related ids, severities and credits. */
 export const advisoryNamesMax = 1_000;
 /** Packages of one record. */
 export const advisoryPackagesMax = 10_000;
@@ -156,7 +156,7 @@ export const sbomDepthMax = 256;
 export const sbomValuesMax = 5_000_000;
 /** Fields of one JSON object, attributes of one XML element. */
 export const sbomFieldsMax = 1_000;
-/** Bytes of one key of a JSON object. */
+/** A key of a JSON object. */
 export const sbomKeyBytesMax = 1_024;
 export const sbomComponentsMax = 300_000;
 /** Versions of one package. */
@@ -209,7 +209,7 @@ export const scanRetryMs = 1_000;
 export const scanSliceMs = 2_000;
 /** A workspace's counted scanner time decays to a third within this time. */
 export const scanShareFadesMs = 30_000;
-/** Workspaces that a scanner searches for a project without a lease. */
+/** Workspaces in which a scanner looks for a project without a lease. */
 export const scanWorkspacesTried = 16;
 /** How often the worker looks for projects with more former SBOMs than are kept. */
 export const formerSbomsEveryMs = 60_000;
@@ -231,7 +231,7 @@ export const scanFindingsMax = 250;
 export const scanLookedThroughMax = 5_000;
 /** Findings of one project; a scan counts further ones, but does not store them. */
 export const projectFindingsMax = 250_000;
-/** Unknown matches of one project; beyond this, a scan stores one for each version. */
+/** Unknown matches of one project; beyond this, a scan stores only one per version. */
 export const projectUnknownsMax = 100_000;
 /** A longer version has its beginning and a digest as its key. */
 export const versionKeyBytesMax = 1_024;
@@ -247,7 +247,7 @@ export const findingNoteCharactersMax = 2_000;
 export const pathStepsMax = 64;
 /** Size of the components of a remediation as JSON. */
 export const remediationComponentsBytesMax = 400_000;
-/** Events of a finding that a list shows by default. */
+/** Events of a finding in a list by default. */
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities
@@ -289,7 +289,7 @@ export const lockFileVersionsMax = 1_000;
 export const lockFileSkippedMax = 1_000;
 /** Depth of nested npm packages, in folders. */
 export const lockFileFoldersMax = 64;
-/** Length of a name or a version. */
+/** A name or a version. */
 export const lockFileTextCharactersMax = 1_024;
 
 // The store of advisories
@@ -301,7 +301,7 @@ export const advisoryBatchMax = 200;
 export const advisoryBatchBytesMax = 128 * 1024;
 /** From the start of a subprocess that reads advisories to the end of its output. */
 export const advisoryReadMs = 30_000;
-/** Characters of a record's summary and details that are read for the description of its issue. */
+/** Characters of a record's summary and details that may go into its issue's description. */
 export const issueTextCharactersMax = 4_000;
 /** Deadline for storing a batch and updating its findings. */
 export const advisoryBatchMs = 45_000;
@@ -373,7 +373,7 @@ export const advisorySyncSilenceMs = 60_000;
 export const advisorySyncEveryMs = 24 * 3_600_000;
 /** How often the service checks whether a run is due. */
 export const advisorySyncLookMs = 3_600_000;
-/** A line of its progress. */
+/** A line of a run's progress. */
 export const advisorySyncProgressCharactersMax = 300;
-/** The result that its command prints. */
+/** The result that a run's command prints. */
 export const advisorySyncOutputBytesMax = 8 * 1024 * 1024;

@@ -22,7 +22,7 @@ import { toolsDeadlineMs } from "./limits.ts";
 import type { SbomReader } from "./sboms/reader.ts";
 import type { SbomResult } from "./sboms/sbom-field.ts";
 
-/** The parts that every operation uses. */
+/** What every operation uses. */
 export interface OperationParts {
   sql: Database;
   clock: Clock;
@@ -46,7 +46,7 @@ export interface OperationCall<Input> {
   caller: Caller;
   /** Whether an MCP client asks. Such clients cannot hold long answers, so pages may be shorter. */
   isForMcp: boolean;
-  /** Id of a file that the caller sent before; null: none. */
+  /** Id of a file that the caller has already sent; null: none. */
   attachment: string | null;
   /** The document in the field `sbom`; null: the operation takes none, or the field has none. */
   sbom: SbomResult | null;
@@ -76,7 +76,7 @@ interface Definition<Input extends TObject, Data extends TObject> {
   addition?: true;
   /** The field `sbom` is a document. It is read from the raw bytes, with its own limits, before the other fields. */
   takesSbom?: true;
-  /** For an operation that takes longer than a list. */
+  /** Set if the operation takes longer than a list. */
   deadlineMs?: number;
   input: Input;
   /** `data` of the answer. */
@@ -84,7 +84,7 @@ interface Definition<Input extends TObject, Data extends TObject> {
   handle(call: OperationCall<Static<Input>>): Promise<Outcome<Static<Data>>>;
 }
 
-/** An operation without the name that the list of operations gives it. */
+/** An operation without its name, which comes from the list of operations. */
 export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "handle" | "addition" | "takesSbom" | "deadlineMs"> {
   addition: boolean;
   takesSbom: boolean;
@@ -136,7 +136,7 @@ export function checkInput<Fields extends TObject>(fields: Fields, given: Record
   return checkedFields(fields, Object.fromEntries(withDefaults));
 }
 
-/** The schema of `data` describes an object, so the data is one. */
+/** The schema of `data` describes an object, so `data` is one. */
 function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
   return outcome as Outcome<Record<string, unknown>>;
 }

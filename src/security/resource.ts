@@ -24,7 +24,7 @@ export function referenceTo(kind: ResourceKind, idOrName: string): ResourceRefer
   return isToolsId(kinds[kind].prefix, idOrName) ? { id: idOrName } : { name: idOrName };
 }
 
-/** The same for a resource of another workspace as for one that does not exist. */
+/** Gives the same answer for a resource of another workspace as for one that does not exist. */
 export function resourceNotFound(kind: ResourceKind, reference: ResourceReference): DomainError {
   const named = "id" in reference ? `with the id "${reference.id}"` : `"${reference.name}"`;
   return new DomainError("not_found", `There is no ${kind} ${named}`, { field: kind });

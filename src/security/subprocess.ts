@@ -21,7 +21,7 @@ export function readerHead(task: ReaderTask, facts: string): Uint8Array {
 /**
  * The lines of the result.
  * @param options.input `readerHead`, then the bytes
- * @throws SubprocessTimeoutError; Error where the process cannot be started
+ * @throws SubprocessTimeoutError; Error if the process cannot be started
  */
 export function readerLines(options: { input: SubprocessInput; withinMs: number; clock: Clock }): AsyncGenerator<string> {
   return subprocessLines({ program, ...options });

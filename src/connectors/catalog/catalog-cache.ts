@@ -65,7 +65,7 @@ export class CatalogCache {
     return this.#grantNotes;
   }
 
-  /** The grants of single sets of credentials; empty if the files have errors. */
+  /** The grants of each set of credentials; empty if the files have errors. */
   get setGrants(): SetGrants {
     return this.#setGrants;
   }

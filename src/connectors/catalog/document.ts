@@ -2,8 +2,8 @@
  * Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag: whole, a range, or 304 (RFC
  * 9110, 13 and 14).
  *
- * Ranges count the plain bytes, because clients that decompress by themselves fail on half an archive; a client that names the compressed
- * tag continues with the compressed bytes. Those are kept as stored, since another library may compress differently.
+ * Ranges count the plain bytes, because clients that decompress on their own fail on half an archive. A client that names the compressed
+ * tag resumes with the compressed bytes. These are kept as stored, since another library may compress differently.
  */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
@@ -92,7 +92,7 @@ interface ByteRange {
   last: number;
 }
 
-/** Reads a header `Range` with one range of bytes. @returns null if everything is to be sent, as for several ranges */
+/** Parses a `Range` header with one range of bytes. @returns null if everything is to be sent, as for several ranges */
 export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
   const [, from = "", to = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
   if (from === "" && to === "") return null;

@@ -24,7 +24,7 @@ export function listDocument(query: ListQuery, { published, catalogCache }: Sour
   return catalogCache.kept.get(key, () => catalogCache.renderings.run(make));
 }
 
-/** Finds a row by slug, or by id, which stays when a slug changes. @throws DomainError not_found */
+/** Finds a row by slug or by id; the id stays when the slug changes. @throws DomainError not_found */
 export function rowDocument(name: string, { published }: Sources): Promise<Document> {
   const { connectors } = published;
   const found = connectors.find(({ slug }) => slug === name) ?? connectors.find(({ id }) => id === name);

@@ -20,7 +20,7 @@ export function findConnector(idOrSlug: string, { connectors }: Published): Conn
 /** Unknown names are cut to this length. */
 const lettersMax = 100;
 
-/** The connector that an unknown name most likely means: the first that a search finds, else the one with the nearest slug. */
+/** The connector that an unknown name most likely means: a search's first result, else the one with the nearest slug. */
 export function likelyConnector(unknown: string, { connectors, terms }: Published): PublishedConnector | undefined {
   const name = unknown.slice(0, lettersMax);
   const [found] = name.trim() === "" ? [] : search(name, terms).connectors;
@@ -37,7 +37,7 @@ export interface Filters {
   /** null: any. */
   category: string | null;
   method: Method | null;
-  /** Words that must all match; empty for any. */
+  /** Words that must all match; empty: any. */
   q: string;
 }
 

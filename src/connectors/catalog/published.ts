@@ -25,7 +25,7 @@ export interface Published extends store.CatalogVersion {
   exports: Record<ExportFormat, Document>;
 }
 
-/** @param known the words that find connectors besides the words of their rows */
+/** @param known words that find connectors, besides those of their rows */
 export async function loadPublished(
   catalog: store.CatalogVersion,
   { sql, known }: { sql: Database; known: SearchKnowledge },

@@ -71,8 +71,8 @@ export function rowSchemaText(categories: readonly string[]): string {
 }
 
 /**
- * The part of a connector's grant that each set of credentials needs, by connector id, in the order of the sets; undefined for a set that
- * needs the whole grant.
+ * For each connector id, the part of the grant that each set of credentials needs, in the order of the sets; undefined for a set that needs
+ * the whole grant.
  */
 export type SetGrants = ReadonlyMap<string, readonly (Grant | null | undefined)[]>;
 

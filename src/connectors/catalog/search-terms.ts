@@ -27,7 +27,7 @@ export type PlaceOfTerm = (typeof places)[number];
 
 /** What is known beyond the published rows. */
 export interface SearchKnowledge {
-  /** Other and former names by the connector's id. */
+  /** Other and former names, by connector id. */
   aka: ReadonlyMap<string, readonly string[]>;
   words: SearchWords;
 }
@@ -205,7 +205,7 @@ export function tellingWords(words: readonly string[]): readonly string[] {
   return telling.length > 0 ? telling : words;
 }
 
-/** The parts of names in mixed case: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
+/** The parts of mixed-case names: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
 function partsOf(name: string): string[] {
   return name.split(/\s+/).flatMap((word) => {
     const parts = wordsOf(word.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));

@@ -3,7 +3,7 @@
  *
  * Every word that is not idle must begin a word of the connector: of its name, another name, its vendor, its category or a connection
  * method. A whole name ranks above the beginning of a name, and that above single words; among equals, the more popular connector comes
- * first, then the shorter name. If nothing is found, words are searched for within words, and then with one typo in each word.
+ * first, then the shorter name. If nothing is found, the search also looks within words, and then allows one typo in each word.
  */
 import {
   places,
@@ -17,7 +17,7 @@ import {
 } from "./search-terms.ts";
 
 export interface Found<Entry> {
-  /** The best first; without words all of them, sorted by id. */
+  /** The best first; without words, all of them, sorted by id. */
   connectors: readonly Entry[];
   /** The words that were searched for instead of mistyped ones; null if the typed ones found something, or nothing was found. */
   didYouMean: string | null;
@@ -63,7 +63,7 @@ function sum(one: Worths, other: Worths): Worths {
   return one;
 }
 
-/** The sum of each entry's scores; 0 for an entry that lacks a word, and for all entries without words. */
+/** The sum of each entry's scores; 0 for an entry that lacks a word, and for all entries if there are no words. */
 function inAll(found: readonly Worths[]): Worths {
   const [first = new Int32Array(), ...others] = found;
   // Plain loops: a closure for each entry would take three times as long as the rest of a search.

@@ -1,5 +1,5 @@
 /**
- * The connections of a workspace to vendors: listed, created, given new credentials, tested, and deleted.
+ * The connections of a workspace to vendors: list, create, replace credentials, test, and delete.
  *
  * Credentials are sealed before they reach the database, and no answer, log or audit row holds a value; rows name the fields. New
  * credentials replace all old ones. Connections of other workspaces are not found, which hides that they exist. Only the service's own
@@ -107,7 +107,7 @@ export async function createConnection(
 
 /**
  * Replaces all credentials with new ones.
- * @param connector the connection's
+ * @param connector the connection's connector
  * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(

@@ -1,7 +1,7 @@
 /**
  * A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials.
  *
- * Calls use https, reach only public hosts and the vendor's own domains, and follow no redirects. If a vendor requires a token first, the
+ * Calls use https, go only to public hosts in the vendor's own domains, and follow no redirects. If a vendor requires a token first, the
  * credentials are exchanged for one (RFC 6749). A value that cannot be used for a call is an error that never contains it.
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
@@ -78,7 +78,7 @@ export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
 
 /**
  * Exchanges credentials for an access token (RFC 6749), then calls with it. Without a token, the result is the vendor's answer.
- * @param grant the form of the token request
+ * @param grant the fields of the token request
  */
 export async function callWithToken(
   { tokenUrl, grant, url }: { tokenUrl: URL; grant: Record<string, string>; url: URL },

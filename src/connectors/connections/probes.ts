@@ -1,6 +1,6 @@
 /**
- * The probes of single vendors: each is a call that reads as little as possible and shows whether the credentials work. Above each is a
- * link to the vendor's documentation. A connector's alternative without a probe has no test.
+ * The vendors' probes: each is a call that reads as little as possible and shows whether the credentials work. Above each is a link to the
+ * vendor's documentation. A connector's alternative without a probe has no test.
  *
  * A new probe is a constant, listed at the end. How calls are made and what their answers mean is in probe.ts.
  */

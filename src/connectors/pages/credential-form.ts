@@ -152,7 +152,7 @@ function reveal({ id, label }: { id: string; label: string }): Html {
   </button>`;
 }
 
-/** The browser reads the file and sends it nowhere. */
+/** The browser reads the file but sends it nowhere. */
 function fromFile({ id, label }: { id: string; label: string }): Html {
   return markup`<p class="from-file" data-scripted hidden>
     <label for="${id}-file">Or read it from a file<span class="unseen">: ${label}</span></label>

@@ -81,9 +81,9 @@ export interface Facets {
 }
 
 interface Sources {
-  /** What the words find. */
+  /** The connectors that the words find. */
   searched: readonly PublishedConnector[];
-  /** The whole catalog. */
+  /** All connectors of the catalog. */
   connectors: readonly PublishedConnector[];
   categories: readonly string[];
 }

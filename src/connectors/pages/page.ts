@@ -14,7 +14,7 @@ interface Page {
   kind: PageKind;
   title: string;
   main: Html;
-  /** Addresses of the same content as data, which the footer links. */
+  /** Addresses of the same content as data, linked in the footer. */
   data: { path: string; label: string }[];
   /** null if the page belongs to no version of the catalog and has no footer. */
   version: string | null;

@@ -230,7 +230,7 @@ function sources(evidence: Evidence[]): Html {
     </ul>`;
 }
 
-/** A file in a GitHub repository is shown as repository and file; any other source by host and path. */
+/** A file in a GitHub repository is shown as repository and file; any other source as host and path. */
 function placeOf(url: string): string {
   const { hostname, pathname } = new URL(url);
   const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];

@@ -6,7 +6,7 @@ if (form) setUp(form);
 for (const button of document.querySelectorAll("[data-copies]")) offerCopy(button);
 
 function setUp(form) {
-  // Replaces the browser's messages: these say what is wrong next to the field, stay there, and are read out.
+  // Replaces the browser's messages. These say what is wrong next to the field, stay there, and are read out.
   form.noValidate = true;
   for (const part of document.querySelectorAll("main [data-scripted]:not([data-copies])")) part.hidden = false;
   for (const button of form.querySelectorAll("[data-reveals]")) button.addEventListener("click", () => reveal(button));

@@ -2,8 +2,8 @@
  * Groups records into issues by their aliases, and says which stored issues continue, split or end.
  *
  * Aliases count in both directions and transitively; upstream and related ids never count. Two CVE ids are always two issues: if aliases
- * connect several, each other id belongs to the CVE that is the fewest aliases away. An id with several equally near CVEs is shared by all
- * of them, and connects nothing. The same records give the same groups, in any order and after any earlier state.
+ * connect several, every other id belongs to the CVE that is the fewest aliases away. An id with several equally near CVEs is shared by all
+ * of them and connects nothing. The same records give the same groups, in any order and after any earlier state.
  *
  * A stored issue continues in at most one group, so that findings and decisions can follow it. Removed aliases split an issue; new ones
  * merge issues.
@@ -22,7 +22,7 @@ export interface AliasGroup {
   id: string;
   /** Names of only this issue, sorted. */
   ids: string[];
-  /** Names of records about this and other issues, sorted; they are evidence of each issue. */
+  /** Names of records about this and other issues, sorted; those records are evidence of each issue. */
   shared: string[];
 }
 
@@ -54,7 +54,7 @@ interface AliasChanges {
   added: Added[];
   /** The same issue under other names. */
   continued: { before: AliasGroup; after: AliasGroup }[];
-  /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue now. */
+  /** Former groups that do not continue, and the groups that got their names; none if no record is about the issue any more. */
   ended: Ended[];
 }
 
@@ -101,9 +101,9 @@ export interface StoredIssue {
 export interface Regrouping {
   /** Issues that continue, with the same or other names. */
   continued: { issue: bigint; group: AliasGroup; renamed: boolean }[];
-  /** New groups, and the issues that they were split off from. */
+  /** New groups, and the issues they were split from. */
   added: { group: AliasGroup; from: bigint[] }[];
-  /** Issues that end, and the groups that they were merged into. */
+  /** Issues that end, and the groups they were merged into. */
   ended: { issue: bigint; into: AliasGroup[] }[];
 }
 
@@ -195,7 +195,7 @@ function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-/** Returns the set itself if there is only one: thousands of ids may share a set of a thousand CVEs. */
+/** Returns the set itself if there is only one: thousands of ids may share one set of a thousand CVEs. */
 function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
   const [first, ...more] = new Set(sets);
   return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));

@@ -26,7 +26,7 @@ export function scoreVector(text: string): CvssScore {
   const { version } = parseVector(text);
   const found = scoreOf(version, text);
   if (found === undefined || !(found >= 0 && found <= 10)) throw new CvssError(`The CVSS ${version} vector has no score`);
-  // The formula of 2.0 gives -0 for a vector without impact.
+  // The 2.0 formula gives -0 for a vector without impact.
   const score = found === 0 ? 0 : found;
   return { version, vector: text, score, severity: severityWord(version, score) };
 }
@@ -43,7 +43,7 @@ export class CvssError extends Error {
   override name = "CvssError";
 }
 
-/** The versions whose grammars follow, each with its metrics in the order of its specification. */
+/** The grammar of each version, with its metrics in the order of the specification. */
 export type CvssVersion = "2.0" | "3.0" | "3.1" | "4.0";
 
 interface Metric {

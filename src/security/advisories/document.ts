@@ -51,7 +51,7 @@ export function parsePiece(piece: Piece, format: DocumentFormat): unknown {
   }
 }
 
-/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for the whole document. */
+/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for a whole document. */
 type Piece = { at: string } & Content;
 type Content = { text: string } | { problem: string };
 

@@ -3,7 +3,7 @@
  * of merged and split issues, and requests scans of the projects that have an affected package.
  *
  * A record replaces the stored one unless its `modified` is older; an invalid record is reported by its index and does not stop the others.
- * The same batch again changes nothing. A lock makes imports take turns, because each of two would group without the other's records.
+ * Importing a batch again changes nothing. A lock makes imports take turns, because each of two would group without the other's records.
  * Projects are locked before findings, as in scans; a deadlock with a scan is retried.
  */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
@@ -64,7 +64,7 @@ async function readAll(
   return { candidates, failures };
 }
 
-/** The newest state of each record in a batch; of equally new ones the last. */
+/** The newest state of each record in a batch; the last one among equals. */
 function latestOf(candidates: readonly PreparedRecord[]): Map<string, PreparedRecord> {
   const latest = new Map<string, PreparedRecord>();
   for (const candidate of candidates) {
@@ -128,7 +128,7 @@ async function storeRecords({ records, at }: { records: readonly PreparedRecord[
   return scans;
 }
 
-/** Regroups all records that aliases connect with these, now or before. */
+/** Regroups all records that are or were connected with these by aliases. */
 async function regroupWith(
   advisories: readonly RecordAliases[],
   tx: Transaction,
@@ -241,6 +241,6 @@ async function follow(
     into.map((group): store.IssueMove => ({ from: issue, to: issueIdOf(group, ids) })),
   );
   await store.copyTriages([...splits, ...joins.flat()], tx);
-  // A finding moves to the first issue only; the next scan finds the others.
+  // Findings move only to the first issue; the next scan finds the others.
   await store.moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }

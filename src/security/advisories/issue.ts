@@ -59,7 +59,7 @@ export interface IssueFacts {
   withdrawn: boolean;
   /** RFC 3339; null: unknown. */
   published: string | null;
-  /** The beginning of the summary; `details` likewise. */
+  /** Only the beginning, as in `details`. */
   summary: string;
   details: string;
   /** Severities of the record and of its packages, without duplicates. */
@@ -79,7 +79,7 @@ export function factsOf({ id, withdrawn, published, summary, details, severities
 }
 
 export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
-  /** Absent when `severities` includes those of the packages. */
+  /** Absent if `severities` includes those of the packages. */
   affected?: readonly Pick<Advisory["affected"][number], "severities">[];
 }
 
@@ -102,10 +102,9 @@ interface ChosenSeverity {
 }
 
 /**
- * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher
- * score.
+ * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher score.
  * @param records.own records of only this issue
- * @param records.shared records of several issues; they count when no other record has a vector
+ * @param records.shared records of several issues; they count only if no other record has a vector
  */
 export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): ChosenSeverity {
   const own = scoredRecords(records.own);
@@ -122,7 +121,7 @@ const publicationRankMax = 999;
 
 /**
  * The rank of an issue without a severity, below all issues with one: the newest first, by the month in which its first record was
- * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a time of publication.
+ * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a publication time.
  */
 function publicationRank(records: readonly IssueFacts[]): number {
   const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];

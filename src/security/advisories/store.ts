@@ -12,8 +12,7 @@ import type { IssueFacts, Issue } from "./issue.ts";
 /** Until the transaction ends, no other import runs: each of two would group without the other's records. */
 export async function lockImports(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended('weir advisories', 0))`;
-  // All look-ups are by key, in tables that grow faster than their statistics are updated. Without statistics, or with a plan for small
-  // tables, each batch would read whole tables.
+  // All look-ups are by key. Without statistics, or with a plan for small tables, each batch would read whole tables.
   await tx`
     SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
       set_config('jit', 'off', true)`;
@@ -31,7 +30,7 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
   return new Map(rows.map(({ id, ...facts }) => [id, facts]));
 }
 
-/** The facts of stored records, without the whole records, which may be large. */
+/** Facts about stored records, without the records themselves, which may be large. */
 export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
   return tx<IssueFacts[]>`
     SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
@@ -57,14 +56,14 @@ export async function selectJoined(names: readonly string[], tx: Transaction): P
   return rows.map(({ name }) => name);
 }
 
-/** The aliases of the records among these names. */
+/** The aliases of the records with these names. */
 export async function selectRecordAliases(names: readonly string[], tx: Transaction): Promise<RecordAliases[]> {
   return tx<{ id: string; aliases: string[] }[]>`
     SELECT id, array(SELECT alias FROM advisory_aliases WHERE advisory_id = id) AS aliases
     FROM advisories WHERE id = ANY (${textArray(names)}::text[])`;
 }
 
-/** Packages that the records among these names affect, with duplicates. */
+/** Packages that the records with these names affect, with duplicates. */
 export async function selectPackages(names: readonly string[], tx: Transaction): Promise<bigint[]> {
   const rows = await tx<{ id: bigint }[]>`
     SELECT package_id AS id FROM affected_packages WHERE advisory_id = ANY (${textArray(names)}::text[])`;

@@ -225,7 +225,7 @@ function resultsOf(output: string): store.SyncResult[] | null {
   }
 }
 
-/** The command of this version wrote it. */
+/** This version's command wrote it. */
 function resultOf(value: unknown): store.SyncResult {
   const { ecosystem, imported = 0, failed = 0, failure } = value as store.SyncResult & { failed?: number };
   return { ecosystem, imported, refused: failed, failure };

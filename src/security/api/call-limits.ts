@@ -60,7 +60,7 @@ export class CallLimits {
     });
   }
 
-  /** Keys share short calls fairly, workspaces long ones; neither waits for the other. @throws LimitReachedError */
+  /** Short calls are shared fairly among keys, long ones among workspaces; neither waits for the other. @throws LimitReachedError */
   acquire({ deadlineMs }: Operation, caller: Caller): Promise<ReleaseSlot> {
     return deadlineMs > limits.toolsDeadlineMs ? this.acquireLong(caller) : this.#short.acquire(caller.key);
   }
@@ -114,7 +114,7 @@ class EventLoopThrottle {
     });
   }
 
-  /** Resolves when the call may continue; keys take turns. @throws LimitReachedError if too many calls wait, or one too long */
+  /** Resolves when the call may continue; keys take turns. @throws LimitReachedError if too many calls wait, or one waits too long */
   async admit(key: string): Promise<void> {
     const release = await this.#semaphore.acquire(key);
     void this.wait().finally(release);

@@ -1,7 +1,7 @@
 /**
  * The operations as MCP tools, in both generations of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is the
- * envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input itself, with
- * other error texts, and applies no defaults.
+ * envelope, and a failure is a result with `isError`. It uses the SDK's low-level server, because the high-level one validates input
+ * itself, with other error messages, and applies no defaults.
  */
 import {
   createMcpHandler,
@@ -51,7 +51,7 @@ export function mcpEndpoint({ slug, call, onError }: EndpointParts): McpEndpoint
   };
 }
 
-/** Calls an operation with unchecked input. */
+/** Calls an operation with input that has not been checked. */
 export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<CallAnswer>;
 
 const instructions =
@@ -95,7 +95,7 @@ function answerSchema({ data }: Operation): Record<string, unknown> {
   return { type: "object", properties, required: ["success"], anyOf };
 }
 
-/** The text is for clients without structured content. */
+/** For clients without structured content. */
 function resultOf({ status, body }: CallAnswer): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],

@@ -38,7 +38,7 @@ const named: Record<string, UnnamedOperation> = {
   list_my_tickets: listMyTickets,
 };
 
-/** In the order of the lists that clients see. */
+/** In the order of clients' lists. */
 export const operations: readonly Operation[] = Object.entries(named).map(([name, unnamed]) => ({ name, ...unnamed }));
 
 /** The name that callers use, such as `platform_submit_feedback`. @param slug the service's name */

@@ -34,7 +34,7 @@ import { type AuthenticatedCall, type ToolsParts, runOperation } from "./run-ope
 type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
 type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
-/** The routes; there is no logic in them. */
+/** The routes, without any logic. */
 export function toolsRoutes(parts: ToolsParts): Routes {
   const { clock, log, slug, attachments } = parts;
   const respond = ({ status, body, headers }: Written): Response => {
@@ -111,7 +111,7 @@ function callOf(operation: Operation, parts: ToolsParts): Handler {
   };
 }
 
-/** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
+/** The body is the file; the header `X-Attachment-Name` has its name, percent-encoded. */
 async function takeAttachment(
   { request, caller }: AuthenticatedCall,
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },

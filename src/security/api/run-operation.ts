@@ -34,7 +34,7 @@ export async function runOperation(request: OperationRequest, parts: ToolsParts)
   }
 }
 
-/** The parts that the tools API uses. */
+/** What the tools API uses. */
 export interface ToolsParts extends OperationParts {
   /** The service's name, with which operations and keys begin. */
   slug: string;

@@ -1,5 +1,5 @@
 /**
- * Reads a stream of pieces of any size by length, within bounds. It never holds more than one piece and what was asked for. A source that
+ * Reads a stream of pieces of any size by length, within bounds. It never holds more than what was asked for plus one piece. A source that
  * ends early is an `UnreadableError`, and a read after a fault fails with the same fault.
  */
 
@@ -96,7 +96,7 @@ export class ByteReader {
     }
   }
 
-  /** Ends the source early. */
+  /** Closes the source early. */
   async close(): Promise<void> {
     await this.#pieces.return?.();
   }

@@ -33,7 +33,7 @@ class Flow {
     engine.on("error", (error) => this.#finish(error));
   }
 
-  /** Resolves when the engine has used as much of the piece as it needs, or at a fault. */
+  /** Resolves when the engine has consumed as much of the piece as it needs, or at a fault. */
   feed(piece: Bytes): Promise<void> {
     return this.#waiting((wake) => this.#engine.write(piece, wake));
   }

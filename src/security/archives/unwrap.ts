@@ -1,5 +1,5 @@
 /**
- * Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed by gzip. Names and
+ * Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed with gzip. Names and
  * extensions are ignored, because people rename files.
  */
 import type { BudgetUsage } from "./budget.ts";
@@ -13,7 +13,7 @@ interface Unwrapped {
   /** null if it is not an archive and its bytes are its content. */
   entries: AsyncGenerator<Entry> | null;
   isGzip: boolean;
-  /** The first bytes; for a compressed file, of its content. */
+  /** The first bytes of the file, or of its content if it is compressed. */
   first: Bytes;
   /** Can be read once, in place of the entries. @throws UnreadableError */
   bytes(): AsyncGenerator<Bytes>;

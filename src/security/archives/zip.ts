@@ -31,7 +31,7 @@ export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): Async
 class ZippedFile {
   readonly #reader: ByteReader;
   readonly #header: FileHeader;
-  /** The number of compressed bytes; null if the data marks its own end. */
+  /** The number of compressed bytes; null if the data marks its end. */
   readonly #section: Section | null;
   readonly #pieces: AsyncGenerator<Bytes>;
 
@@ -88,7 +88,7 @@ interface FileHeader {
   encrypted: boolean;
   /** 0 stored, 8 deflated. */
   method: number;
-  /** Whether sizes in the descriptor after the file have eight bytes. */
+  /** Whether the descriptor after the file has eight-byte sizes. */
   zip64: boolean;
   /** null if the size follows the file. */
   sums: Sums | null;

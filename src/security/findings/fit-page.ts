@@ -1,6 +1,6 @@
 /**
- * Fits the rows of a page into a number of bytes. Explanatory texts lose their ends first, beginning with the longest. Names that a row has
- * twice then lose their middles, if that is enough. Other names are cut only beyond 512 bytes. An ellipsis marks every cut.
+ * Fits the rows of a page into a number of bytes. Explanatory texts lose their ends first, the longest texts before others. Names that a
+ * row has twice then lose their middles, if that is enough. Other names are cut only beyond 512 bytes. An ellipsis marks every cut.
  *
  * No row is dropped: a page with very long names exceeds its limit. Only MCP clients, which cannot hold long answers, get fewer rows; the
  * last ones then move to the next page. Sizes are in bytes of JSON, because that is what a client receives.
@@ -155,7 +155,7 @@ function beginning(characters: readonly string[], bytesMax: number): string[] {
   return characters.slice(0, end === -1 ? characters.length : end);
 }
 
-/** Related names often differ only in their last characters. */
+/** Names with the same origin often differ only in their last characters. */
 function cutMiddle(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text;
   const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);

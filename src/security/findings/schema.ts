@@ -101,7 +101,7 @@ export const fixVersion = Type.Union([Type.String(), Type.Null()], {
   description: "The nearest version on the component's release line that is not affected; null when none is known",
 });
 
-/** The same for a finding of another workspace as for one that does not exist. */
+/** Gives the same answer for a finding of another workspace as for one that does not exist. */
 export function findingNotFound(id: string): DomainError {
   return new DomainError("not_found", `There is no finding with the id "${id}"`);
 }

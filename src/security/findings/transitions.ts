@@ -40,7 +40,7 @@ export interface Decision {
   falsePositive: boolean;
 }
 
-/** A finding before the scan. */
+/** A finding's state before the scan. */
 export interface FindingState extends Decision {
   present: boolean;
 }

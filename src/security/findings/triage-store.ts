@@ -29,7 +29,7 @@ export async function selectDecisions(
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
 }
 
-/** Reopens decisions that called these issues resolved. Their person and time stay, because a person's latest decision applies. */
+/** Reopens decisions that called these issues resolved. They keep their person and time, because a person's latest decision applies. */
 export async function reopenDecisions(
   { project, pairs }: { project: string; pairs: readonly Pair[] },
   tx: Transaction,

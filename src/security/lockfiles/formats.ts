@@ -19,7 +19,7 @@ interface LockText {
   text: string;
   /** Within the repository. */
   path: string;
-  /** The text of another file in the same folder; null if there is none. */
+  /** The text of another file in the folder; null if there is none. */
   beside(name: string): string | null;
 }
 

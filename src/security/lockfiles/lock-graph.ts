@@ -114,12 +114,12 @@ export class LockGraphBuilder {
     };
   }
 
-  /** If all dependencies of the project are `required`, the format may lack marks for development dependencies, so no scope is set. */
+  /** Without any scope but `required`, the format may have no marks for development dependencies, so no scope is set. */
   #marksScopes(): boolean {
     return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
   }
 
-  /** The strongest scope by which a package is reached from the project. */
+  /** The strongest scope by which each package is reached from the project. */
   #reachedScopes(): Map<string, LockScope> {
     const reached = new Map<string, LockScope>();
     for (const scope of lockScopes) {

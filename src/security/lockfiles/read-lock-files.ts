@@ -1,6 +1,6 @@
 /**
- * Reads lock files into graphs. It uses nothing but the files: it executes nothing and makes no network calls. A broken file is reported
- * with its reason and does not affect the others; the order of the input does not change the result.
+ * Reads lock files into graphs. It only reads the files: it runs no code and makes no network calls. A broken file is reported with its
+ * reason and does not affect the others; the order of the input does not change the result.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileBytesMax } from "../limits.ts";

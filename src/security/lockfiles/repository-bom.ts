@@ -11,7 +11,7 @@ interface RepositoryBom {
   document: SbomDocument;
 }
 
-/** Equal lock files give equal bytes. @param name of the repository @throws SbomRefusal too_large */
+/** Equal lock files give equal bytes. @param name the repository's name @throws SbomRefusal too_large */
 export function repositoryBom(name: string, files: readonly ParsedLockFile[]): RepositoryBom {
   const bytes = new TextEncoder().encode(JSON.stringify(bomOf(name, files)));
   const document = readSbom(bytes);

@@ -2,7 +2,7 @@
  * The syntaxes of lock files, JSON, YAML, TOML and XML, each with its own limits and errors that name the location.
  *
  * JSON is parsed as in SBOMs. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so a version 1.10 stays
- * 1.10. TOML gives the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without namespaces, comments or
+ * 1.10. TOML yields the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without namespaces, comments or
  * processing instructions; a document type is refused, because it may declare entities.
  */
 import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, nullCoreTag, YAMLException } from "js-yaml";
@@ -110,7 +110,7 @@ export function childOf(element: XmlElement | undefined, name: string): XmlEleme
   return childrenOf(element, name)[0];
 }
 
-/** null if there is no such child, or it is empty. */
+/** null if there is no such child or it is empty. */
 export function childText(element: XmlElement | undefined, name: string): string | null {
   return childOf(element, name)?.text.trim() || null;
 }

@@ -14,7 +14,7 @@ export interface ComponentRow {
   version: string | null;
   type: string | null;
   purl: string | null;
-  /** null: an unknown one. */
+  /** null: unknown. */
   ecosystem: Ecosystem | null;
   relation: "direct" | "transitive" | "unknown";
   via: number | null;
@@ -114,7 +114,7 @@ export async function selectVersionAfter(
   return row ?? null;
 }
 
-/** Counts the live findings of the versions after one and up to another. @param last null: up to the end */
+/** Counts the live findings of the versions after `after`, up to and including `last`. @param last null: up to the end */
 export async function selectLiveCounts(
   { project, after, last }: { project: string; after: VersionPlace; last: VersionPlace | null },
   sql: Queries,
@@ -165,7 +165,7 @@ export async function selectSbomToRemove(sql: Queries): Promise<string | undefin
 
 const parts = ["finding_sboms", "sbom_edges", "sbom_components"] as const;
 
-/** Deletes at most `limit` rows of an SBOM that is being removed, and after its last row the SBOM itself. */
+/** Deletes at most `limit` rows of an SBOM that is being removed; once no rows are left, also the SBOM. */
 export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<void> {
   for (const table of parts) {
     const { count } = await sql`

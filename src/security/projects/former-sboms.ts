@@ -16,7 +16,7 @@ interface Parts {
 /**
  * Marks SBOMs for removal.
  * @param kept how many SBOMs each project keeps, including its current one
- * @returns how many were marked; 0 when no project has more than `kept`
+ * @returns how many were marked; 0 if no project has more than `kept`
  */
 export async function markFormer(kept: number, { sql, clock }: Parts): Promise<number> {
   let marked = 0;

@@ -1,6 +1,6 @@
 /**
  * Products: create, find by id or exact name, list, and the operations for both. A name must not look like an id, so a text is always one
- * or the other. Creating writes an audit event in the same transaction.
+ * or the other. Creating a product writes an audit event in the same transaction.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -42,7 +42,7 @@ export async function createProduct(
 
 interface NamedProduct {
   workspace: WorkspaceId;
-  /** Its id, or its exact name. A product with a new name is created. */
+  /** Id or exact name; a new name creates a product. */
   product: string;
   at: Date;
 }
@@ -64,7 +64,7 @@ export async function findOrCreateProduct({ workspace, product, at }: NamedProdu
 }
 
 /**
- * @param product its id, or its exact name
+ * @param product id or exact name
  * @returns its id
  * @throws DomainError not_found
  */

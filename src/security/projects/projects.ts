@@ -108,7 +108,7 @@ export async function setProduct({ actor, workspace, project, product }: Project
 }
 
 /**
- * @param project its id, or its exact name
+ * @param project id or exact name
  * @returns its id
  * @throws DomainError not_found
  */
@@ -128,7 +128,7 @@ export async function requireProject(
 
 interface NamedProject {
   workspace: WorkspaceId;
-  /** Its id, or its exact name. A project with a new name is created. */
+  /** Id or exact name; a new name creates a project. */
   project: string;
   at: Date;
 }

@@ -1,6 +1,6 @@
 /**
  * A project with the first of its components, vulnerabilities and unknown matches, and their totals. Findings are counted page by page: a
- * project has up to 250,000, and in an embedded database everything else waits for each statement. Each component says how it was matched.
+ * project has up to 250,000, and in embedded mode everything else waits for each statement. Each component says how it was matched.
  */
 import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";

@@ -107,7 +107,7 @@ async function requireProject({ workspace, project }: SbomToStore, sql: Database
   if ("id" in reference) await requireResource("project", { workspace, ...reference }, sql);
 }
 
-/** Runs outside of the transaction. */
+/** Runs outside the transaction. */
 async function addPackages({ packages }: SbomRows, sql: Database): Promise<void> {
   for (let at = 0; at < packages.length; at += packagesPerStatement) {
     await packageIds(packages.slice(at, at + packagesPerStatement), sql);

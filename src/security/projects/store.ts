@@ -38,7 +38,7 @@ export async function insertProject(
   return rows.length === 1;
 }
 
-/** Locks the project until the transaction ends, so that changes of its SBOM and its product do not overlap. */
+/** Locks the project until the transaction ends, so that changes to its SBOM and its product do not overlap. */
 export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Transaction): Promise<ProjectRow | undefined> {
   const [row] = await tx<ProjectRow[]>`
     SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, ${shownStatus(tx)} AS "scanStatus"
@@ -83,15 +83,15 @@ interface ProjectFilter {
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
-  /** A part of the name, in any case; absent: any. */
+  /** Part of the name, in any case; absent: any. */
   text?: string | undefined;
 }
 
 export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
   lastScannedAt: Date | null;
-  /** Findings of the last scan that were not stored, because of the limit. */
+  /** Findings of the last scan beyond the limit, which were not stored. */
   findingsLeftOut: number;
-  /** Components of the current SBOM that no advisory can be compared with. */
+  /** Components of the current SBOM for which no advisory can be compared. */
   notCompared: number;
 }
 

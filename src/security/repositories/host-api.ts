@@ -1,9 +1,9 @@
 /**
  * Calls a platform's API, with the same retries, limits and messages for all platforms.
  *
- * Redirects of renamed repositories are followed within the platform's host; a token is sent to no other host. A short rate limit is waited
- * out, a longer one is an error that says when it ends. Answers are limited in size before they are parsed. Sources of the limits:
- * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
+ * Redirects of renamed repositories are followed within the platform's host; a token is sent to no other host. It waits for the end of a
+ * short rate limit; a longer one is an error that says when it ends. Answers are limited in size before they are parsed. Sources of the
+ * limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
  * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
 import { DomainError } from "../../accounts/errors.ts";
@@ -69,7 +69,7 @@ export class HostApi {
     }
   }
 
-  /** @returns the error for an answer without the documented content */
+  /** The error for an answer without the documented content. */
   unexpected(what: string): DomainError {
     return this.#refusal(`gave an answer without ${what}`);
   }
@@ -171,7 +171,7 @@ function limitedUntil({ status, headers, body }: SafeResponse, nowMs: number): n
     const reset = seconds(headers["x-ratelimit-reset"]) ?? seconds(headers["ratelimit-reset"]);
     return reset === null ? nowMs + withoutWordMs : Math.max(reset * 1000, nowMs);
   }
-  // GitHub's secondary limits may only be mentioned in the text.
+  // GitHub may mention secondary limits only in the text.
   const isSaid = status === 429 || /rate limit/i.test(body.subarray(0, 2_000).toString());
   return isSaid ? nowMs + withoutWordMs : null;
 }

@@ -39,7 +39,7 @@ export function isLockFilePath(path: string): boolean {
   return isLockFileOrCompanion(path) && !isIgnored(path);
 }
 
-/** @param get downloads the bytes of one @throws DomainError */
+/** @param get downloads one file's bytes @throws DomainError */
 export async function fetchFiles(
   listed: readonly ListedFile[],
   get: (file: ListedFile) => Promise<Uint8Array>,

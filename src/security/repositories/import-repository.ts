@@ -78,7 +78,7 @@ interface HostedImport {
   project: string | null;
 }
 
-/** Imports a repository from its platform. @throws DomainError that says what to change, or why the document cannot be stored */
+/** Imports a repository from its platform. @throws DomainError saying what to change, or why the document cannot be stored */
 export async function importHosted(
   { actor, workspace, url, project }: HostedImport,
   parts: ImportParts,
@@ -131,7 +131,7 @@ interface HostUrls {
   gitlab: string;
 }
 
-/** Parses an address as people paste it. @throws DomainError that says what an address must be */
+/** Parses an address as people paste it. @throws DomainError saying what an address must look like */
 export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
   const url = urlOf(text.trim());
   const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));

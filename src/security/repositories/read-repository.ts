@@ -47,7 +47,7 @@ interface ReadRepository {
 }
 
 /**
- * @param name of the repository, which its document also gets
+ * @param name of the repository and its document
  * @throws DomainError if no lock file can be read, or the document is too large
  */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {

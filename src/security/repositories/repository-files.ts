@@ -140,7 +140,7 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
   }
 }
 
-/** Yields in small pieces, so that other work gets a turn: reading skipped entries never waits. */
+/** Yields small pieces, so that other work gets a turn: reading skipped entries never waits. */
 async function* piecesOf({ bytes, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (let at = 0; at < bytes.length; at += pieceBytes) {

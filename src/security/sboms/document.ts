@@ -55,7 +55,7 @@ export interface SbomDocument {
   /** As written in the document. */
   created: string | null;
   tools: string[];
-  /** The described product, which is not among the components. */
+  /** The described product; it is not among the components. */
   root: SbomComponent | null;
   /** Including nested ones, in the order of their refs. */
   components: SbomComponent[];
@@ -66,7 +66,7 @@ export interface SbomDocument {
   otherSteps: { ref: string; via: string | null }[];
   /** SHA-256 of the bytes, in hex. */
   sha256: string;
-  /** SHA-256 of all of the above except the encoding, in hex: equal for equal content. */
+  /** SHA-256 of everything above except the encoding, in hex: equal for equal content. */
   digest: string;
 }
 
@@ -112,11 +112,11 @@ export interface ParsedSbom {
   created: string | null;
   tools: string[];
   root: ParsedComponent | null;
-  /** The refs of several described products; none of them is then the root. */
+  /** The refs of the described products if there are several; then none is the root. */
   tops: string[];
   components: ParsedComponent[];
   edges: SbomEdge[];
-  /** `from` contains `to`, in addition to the parents. */
+  /** `from` contains `to`; adds to the components' parents. */
   holdings: SbomEdge[];
   /** Refs of described elements that are not components: services, files. */
   otherRefs: ReadonlySet<string>;

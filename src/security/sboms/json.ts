@@ -31,7 +31,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return isJsonObject(value);
 }
 
-/** An own field, never an inherited one. */
+/** An object's own field, never an inherited one. */
 export function fieldOf(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -122,7 +122,7 @@ const protoHash = hashOf(encoder.encode("__proto__"));
 const smallMax = 32;
 const decoder = new TextDecoder();
 
-/** The keys of the objects that are open at a position of a JSON text. */
+/** The keys of the objects that are open at a position in a JSON text. */
 class ObjectKeys {
   readonly #bytes: Uint8Array;
   readonly #fieldsMax: number;
@@ -144,7 +144,7 @@ class ObjectKeys {
   /**
    * @param start position of the opening quote
    * @param end position of the closing quote
-   * @throws SbomRefusal malformed if the object already has the key, or if it is `__proto__`; too_large
+   * @throws SbomRefusal malformed for a duplicate key or `__proto__`; too_large
    */
   add(depth: number, start: number, end: number): void {
     if (end - start > sbomKeyBytesMax)
@@ -198,7 +198,7 @@ class ObjectKeys {
 /**
  * Ignores other faults, which the parser refuses.
  * @returns false if the text ends within a string, list or object
- * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a duplicate key or `__proto__`
+ * @throws SbomRefusal too_large for too many levels or values, malformed for a duplicate key or `__proto__`
  */
 function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
   const tokens = new JsonTokens(bytes);

@@ -2,7 +2,7 @@
  * Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest.
  *
  * A path is a shortest chain of dependencies from the root. A component that no dependency reaches is reached through its container. Within
- * a container, components that another one needs come later, because the lists of an image or a folder mix direct and transitive ones.
+ * a container, components that others need come later, because the lists of an image or a folder mix direct and transitive components.
  * Cycles end, since each component is visited once; the time is linear in edges.
  */
 import { createHash } from "node:crypto";
@@ -53,7 +53,7 @@ function requireAtMost(what: string, count: number, max: number): void {
   if (count > max) throw new SbomRefusal("too_large", `The document has ${count} ${what}; at most ${max} are read`);
 }
 
-/** A component without a ref gets one derived from its content, so that its position does not matter. */
+/** A component without a ref gets one derived from its content, whatever its position. */
 function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
   const used = new Set(components.flatMap(({ ref }) => ref ?? []));
   const counts = new Map<string, number>();

@@ -86,14 +86,16 @@ function decodeSbom(bytes: Uint8Array): string {
   }
 }
 
-/** Detected by the byte order mark, or by the zero in every second byte. */
+/** Detected by the byte order mark, or by a zero in every second byte. */
 function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first = 1, second = 1] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
 }
 
-/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with a byte order mark. */
+/**
+ * RFC 8259 8.1 requires UTF-8 for JSON, and SPDX requires it for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with a byte order mark.
+ */
 function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
   let text: string;
   try {

@@ -35,7 +35,7 @@ interface ReaderParts {
 }
 
 interface IncomingBody {
-  /** The body's pieces, as they arrive or all at once. */
+  /** The body in pieces, as they arrive or all at once. */
   pieces: Pieces;
   path: SbomPath;
   workspace: WorkspaceId;

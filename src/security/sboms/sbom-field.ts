@@ -1,9 +1,9 @@
 /**
  * Finds an SBOM's bytes within the body of a call, reads it, and passes the result from one process to another.
  *
- * The document is parsed from exactly these bytes with its own limits, and the small rest of the body with the limits of every call.
- * Nothing is parsed twice. Processes exchange the result as lines of JSON, each small enough to parse without blocking the event loop. Both
- * ends run the same version of this file.
+ * The document is parsed from exactly these bytes with its own limits; the small rest of the body has the limits of every call. Nothing is
+ * parsed twice. Processes exchange the result as lines of JSON, each small enough to parse without blocking the event loop. Both ends run
+ * the same version of this file.
  */
 import {
   closeBrace,

@@ -21,7 +21,7 @@ export interface SbomRows extends Pick<
   components: number;
   /** Components per ecosystem, without those that only stand for a lock file. */
   ecosystems: EcosystemCount[];
-  /** The packages of the components, each once. */
+  /** The packages of the components, without duplicates. */
   packages: PackageName[];
   componentRows: ComponentColumns[];
   edgeRows: EdgeColumns[];
@@ -43,7 +43,7 @@ export interface ComponentColumns {
   names: string;
   versions: string;
   purls: string;
-  /** The ecosystem of the package, and its key; both null if it belongs to none of the seven. */
+  /** The ecosystem and the key of the package; both null if it belongs to none of the seven. */
   ecosystems: string;
   keys: string;
   relations: string;
@@ -115,7 +115,7 @@ function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument
   });
 }
 
-/** JSON escapes can write characters that PostgreSQL cannot store. */
+/** JSON escapes can produce characters that PostgreSQL cannot store. */
 function requireStorable(texts: readonly (string | null)[], path: string): void {
   const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
   if (bad === undefined) return;
@@ -152,7 +152,7 @@ function placeOf(ref: string): string {
   return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
 }
 
-/** A package's advisories are compared with each version; no real application has more. */
+/** Each version is compared with a package's advisories; no real application has more. */
 function requireFewVersions(rows: readonly Row[]): void {
   const versions = new Map<string, Set<string>>();
   for (const { named, version } of rows) {

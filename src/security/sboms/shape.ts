@@ -12,7 +12,7 @@ export type Shape = TextShape | IntegerShape | FlagShape | ListShape | ObjectSha
 interface TextShape {
   kind: "text";
   pattern?: RegExp;
-  /** The requirement of the pattern: `must be …`. */
+  /** What the pattern requires: `must be …`. */
   says?: string;
   /** The allowed values, each with the format version that introduced it. */
   oneOf?: ReadonlyMap<string, number>;
@@ -35,7 +35,7 @@ export interface ListShape {
   of: () => Shape;
   itemsMin?: number;
   rule?: (items: JsonValue[], version: number) => string | null;
-  /** XML: the elements in the list's own element. */
+  /** XML: the name of the elements inside the list's element. */
   items?: string;
   /** XML: elements with different names, each an item with just that field, filled from the element or from its attribute. */
   choice?: Record<string, { field: string; attribute?: string }>;
@@ -50,7 +50,7 @@ export interface ListShape {
 export interface ObjectShape {
   kind: "object";
   fields: Record<string, Field>;
-  /** The version from which unknown fields are refused; absent: never. */
+  /** The version from which unknown fields are refused; absent: they are always allowed. */
   closedFrom?: number;
   /** The field whose value must be unique in the document; null if this object has none. */
   identity?: (value: JsonObject) => string | null;
@@ -72,7 +72,7 @@ interface OpaqueShape {
 export interface Field {
   shape: Shape;
   since?: number;
-  /** In versions from the first to the last of these. */
+  /** The first and the last version in which it is required. */
   required?: readonly [number, number];
   /** XML: an attribute, the element's text, or an element whose name differs from the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };

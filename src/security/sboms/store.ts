@@ -1,6 +1,6 @@
 /**
  * The SQL of SBOMs: the document, its components and dependencies, the shortest paths to components, and what quotas count. Rows are
- * written in large batches, as one array per column. Texts of paths are cut here, because a document may have names of 65,536 characters.
+ * written in large batches, as one array per column. Names on paths are cut here, because a document may have names of 65,536 characters.
  */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -51,7 +51,7 @@ export async function insertEcosystems(
       ${arrayText(rows, ({ unreadable }) => unreadable)}::integer[])`;
 }
 
-/** Their packages already have rows. */
+/** Requires that their packages already have rows. */
 export async function insertComponents({ sbom, rows }: { sbom: string; rows: ComponentColumns }, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, purl, package_id, relation, via, scope, licenses)
@@ -107,7 +107,7 @@ export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise
   return row ?? { documents: 0, characters: 0 };
 }
 
-/** When the document at `offset` was stored, counting from the newest after a time; undefined if there are fewer. */
+/** When the document at `offset` was stored, newest first, among those after a given time; undefined: there are fewer. */
 export async function selectStoredAt(
   { workspace, after, offset }: { workspace: WorkspaceId; after: Date; offset: number },
   sql: Queries,

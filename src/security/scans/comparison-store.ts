@@ -1,9 +1,9 @@
 /**
  * The SQL for what scans can compare with. A completed scan is a verdict only if advisories are known for an ecosystem of its components.
  *
- * An ecosystem is known once it has a record that is not withdrawn; if a synchronization brings its first records, once that
- * synchronization has ended. This status is not stored, so the end of a first synchronization changes it at once. Nothing has to be scanned
- * for that: new advisories have already caused scans of the projects with an affected package.
+ * An ecosystem is known once it has a record that is not withdrawn; if a synchronization brings its first records, it must have ended. This
+ * status is not stored, so the end of a first synchronization changes it at once. Nothing has to be scanned for that: new advisories have
+ * already caused scans of the projects with an affected package.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";

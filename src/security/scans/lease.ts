@@ -1,9 +1,9 @@
 /**
- * The right to scan a project for a time. Every transaction of the scan extends it. If a killed or stuck scan lets it expire, another
- * scanner takes the project, and the first scan can no longer write.
+ * The right to scan a project for a limited time. Every transaction of the scan extends it. If a killed or stuck scan lets it expire,
+ * another scanner takes the project, and the first scan can no longer write.
  *
- * The next project comes from the workspace with the least recent scanner time. A workspace is charged for a whole slice in advance, so
- * that several scanners share their time fairly, and refunded what it did not use. A new scan waits for running imports, so that it reads
+ * The next project comes from the workspace that recently had the least scanner time. A workspace is charged for a whole slice in advance
+ * and refunded the rest, so that several scanners share their time fairly. A new scan waits for running imports, so that it reads
  * everything that was imported before it. While a transaction of a scan runs, no one can triage findings of that project.
  */
 import { type Database, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
@@ -111,7 +111,7 @@ export class Lease {
     return result;
   }
 
-  /** @param also runs in the same transaction */
+  /** @param also what to do in the same transaction */
   async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
       await store.updateToCompleted({ ...this.#key, progress, at: now }, tx);
@@ -151,7 +151,7 @@ export class Lease {
     });
   }
 
-  /** An import locks its projects while a batch runs, so a scan waits longer for locks than other statements. */
+  /** An import locks its projects while a batch runs, so scans wait longer for locks than other statements do. */
   async #withLockWait<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { result } = await this.#sources.sql.begin(async (tx) => {
       await allowStatements(scanWaitMs, tx);

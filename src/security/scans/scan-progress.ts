@@ -1,12 +1,12 @@
 /**
- * The progress of a scan as the database stores it: the next scanner of the project resumes after the last finished step. Database ids
- * are strings, because JSON has no bigint.
+ * The progress of a scan as the database stores it: the project's next scanner resumes after the last finished step. Database ids are
+ * strings, because JSON has no bigint.
  */
 
 /** The last finished step. */
 type ScanCursor = MatchCursor | ResolveCursor;
 
-/** The scan matches a page of versions after `after` with one issue after another, and has finished the issues up to `done`. */
+/** The scan matches the page of versions after `after` with one issue after another, and has finished the issues up to `done`. */
 export interface MatchCursor {
   phase: "match";
   /** null: the page begins with the first version. */

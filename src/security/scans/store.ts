@@ -1,9 +1,9 @@
 /**
- * The SQL of the queue of scans: request, take, extend, complete, postpone, fail, and the fair shares of workspaces.
+ * The SQL of the scan queue: request, take, extend, complete, postpone, fail, and the fair shares of workspaces.
  *
  * A scan is requested in the transaction that changes an SBOM or an advisory; after the commit, the caller sends the notification
- * `scan-waits`. It may be lost, so scanners also poll. A request during a scan causes another scan. The scanner time of a workspace decays,
- * so that roughly the last half minute counts. Within a workspace, each doubling of its time moves a scan one level behind the others, so a
+ * `scan-waits`. It may be lost, so scanners also poll. A request during a scan causes another scan. A workspace's scanner time decays, so
+ * that roughly the last half minute counts. Within a workspace, each doubling of its time moves a scan one level behind the others, so a
  * small document does not wait for a large one.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -26,7 +26,7 @@ export interface TakenRow {
   attempts: number;
 }
 
-/** Takes the due project of the workspace with the least scanner time, then the one that has waited longest; undefined: none is free. */
+/** Takes the due project that has waited longest in the workspace with the least scanner time; undefined: none is free. */
 export async function takeDue(
   { workspace, now, until }: { workspace: WorkspaceId; now: Date; until: Date },
   sql: Queries,
@@ -104,7 +104,7 @@ export async function updateToCompleted(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/** Each doubling of its scanner time moves a scan one level behind the workspace's other scans. */
+/** Each doubling of a scan's scanner time moves it one level behind the workspace's other scans. */
 export async function updateToNextSlice(
   { project, until, due, spentMs }: LeaseKey & { due: Date; spentMs: number },
   sql: Queries,
@@ -144,8 +144,8 @@ export async function requestScan({ project, at }: { project: string; at: Date }
 }
 
 /**
- * Requests a scan of every project whose current SBOM has one of these packages, after their advisories changed. A scan that begins
- * from now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change too.
+ * Requests a scan of every project whose current SBOM has one of these packages, after their advisories changed. A scan that begins from
+ * now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change as well.
  * @returns how many projects
  */
 export async function requestScansOf(

@@ -1,6 +1,6 @@
 /**
  * The files of tickets, in the data folder of one process. A file is first written piece by piece under a partial name, so that a file with
- * the final name is complete. No whole file is ever in memory. A file that no ticket uses is removed after an hour.
+ * the final name is complete. No whole file is ever in memory. Files without a ticket are removed after an hour.
  */
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
@@ -35,7 +35,7 @@ export class AttachmentFolder {
   /**
    * Stores a file for a later ticket.
    * @param pieces the content; none of it is read if a quota is exceeded
-   * @returns the id by which the ticket names it, and how many bytes it has
+   * @returns the id by which a ticket refers to it, and its size in bytes
    * @throws LimitReachedError, DomainError if too many files are stored; errors of `pieces`
    */
   async keep({ pieces, name, ...place }: SentFile, { sql, clock }: FolderParts): Promise<{ id: string; sizeBytes: number }> {

@@ -92,7 +92,7 @@ function attachmentNotFound(): DomainError {
 
 const digits = 8;
 
-/** Crockford's base 32 has no characters that are confused when read aloud (https://www.crockford.com/base32.html). */
+/** Crockford's base 32 has no characters that are confused when read aloud: https://www.crockford.com/base32.html */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const words: Record<TicketType, string> = { feedback: "FB", bug: "BUG", support: "SUP" };

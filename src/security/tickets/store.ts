@@ -33,7 +33,7 @@ export interface TicketRecord {
   updatedAt: Date;
 }
 
-/** The same ticket, logged after a time. Until the transaction ends, no other call logs a ticket with this fingerprint. */
+/** The same ticket, if logged after a given time. Until the transaction ends, no other call logs a ticket with this fingerprint. */
 export async function lockDuplicate(
   { fingerprint, after }: { fingerprint: string; after: Date },
   tx: Transaction,
@@ -121,7 +121,7 @@ export async function updateAttachmentTicket({ id, ticket }: { id: string; ticke
 export interface StoredFiles {
   /** How many files of this person have no ticket. */
   own: number;
-  /** Bytes of files without a ticket, and of all files. */
+  /** Bytes of files without a ticket; `bytes` includes all files. */
   unusedBytes: number;
   bytes: number;
   /** When the oldest file without a ticket was sent; null: there is none. */
@@ -138,7 +138,7 @@ export async function selectStoredFiles({ workspace, owner }: TicketOwner, sql: 
   return row ?? { own: 0, unusedBytes: 0, bytes: 0, oldestUnused: null };
 }
 
-/** When the ticket at `offset` was logged, among the workspace's tickets after a time, newest first; undefined: there are fewer. */
+/** When the ticket at `offset` was logged, among the workspace's tickets after a given time, newest first; undefined: there are fewer. */
 export async function selectLoggedAt(
   { workspace, after, offset, mailed }: { workspace: WorkspaceId; after: Date; offset: number; mailed: boolean },
   sql: Queries,

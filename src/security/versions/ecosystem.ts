@@ -4,8 +4,8 @@
  * PyPI ignores case and treats runs of `-`, `_`, `.` as one `-` (https://peps.python.org/pep-0503/#normalized-names). NuGet ignores case
  * (https://learn.microsoft.com/nuget/reference/nuspec#id). Maven, Go, RubyGems, crates.io and npm are case-sensitive; npm keeps old names
  * with capitals. The canonical package URL of a Go module loses the case. So a component is the module that its URL spells or, if the URL
- * is all lower case, the one that its displayed name spells. Records with that spelling count; only if there are none, records with other
- * capitalization count.
+ * is all lower case, the one that its displayed name spells. Records with that spelling count; records with other capitalization count only
+ * if there are none.
  */
 import type { PackageUrl } from "./package-url.ts";
 
@@ -49,7 +49,7 @@ export function ecosystemOfOsvName(name: string): Ecosystem | null {
 
 export interface PackageName {
   ecosystem: Ecosystem;
-  /** As in OSV records: `@scope/name`, `group:artifact`, a module path. */
+  /** As in OSV records: `@scope/name`, `group:artifact`, or a module path. */
   name: string;
 }
 
@@ -69,7 +69,7 @@ export function packageIdentity(name: PackageName): string {
 }
 
 /**
- * @param shown the component's name, which spells a Go module if the package URL is all lower case
+ * @param shown the component's name, which gives a Go module's spelling if the package URL is all lower case
  * @returns null for a type outside the seven ecosystems
  */
 export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {

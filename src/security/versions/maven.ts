@@ -7,13 +7,13 @@
  * as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that change, `.qualifier` =
  * `-qualifier`, is not adopted: ranges of advisories are written and read with the older order.
  *
- * Of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) three are therefore ordered
+ * Three of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) are therefore ordered
  * differently: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and `1.0.0.RC7-3`. Adopting
  * the whole newer edition would reorder 17.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
-/** Qualifiers before the empty one precede the release, which the empty one means; `sp` and all others follow it. */
+/** The empty qualifier is the release. Those before it precede the release; `sp` and all others follow it. */
 const qualifiers = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
 const abbreviations: Partial<Record<string, string>> = { a: "alpha", b: "beta", m: "milestone" };
 const synonyms: Partial<Record<string, string>> = { cr: "rc", ga: "", final: "", release: "" };
@@ -81,7 +81,7 @@ function tokensOf(version: string): Token[] {
   return tokens.map((token) => ({ ...token, text: synonyms[token.text] ?? token.text }));
 }
 
-/** From the end, since the token after a null in the middle decides whether that null is before or after the release. */
+/** Starts at the end, since the token after a null in the middle decides whether that null is before or after the release. */
 function atomsOf(tokens: Token[]): Atom[] {
   const atoms: Atom[] = [];
   let after = true;

@@ -67,8 +67,8 @@ function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: read
 }
 
 /**
- * The entry that refused one version usually refuses the next one too, so it is checked first: otherwise packages with many records take
- * too long.
+ * The entry that ruled out one version usually rules out the next one too, so it is checked first: otherwise packages with many records
+ * take too long.
  */
 function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
   let strictest: Affected | undefined;

@@ -39,7 +39,7 @@ interface RangeEvent {
 }
 
 type AffectedRange =
-  /** Both in order. */
+  /** Both are in order. */
   | { readable: true; index: number; scheme: VersionScheme; events: RangeEvent[]; limits: RangeEvent[] }
   /** An event that cannot be ordered makes the range unusable. */
   | { readable: false; index: number; scheme: VersionScheme; reason: string };
@@ -65,7 +65,7 @@ export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry
   return { ecosystem, listed, ranges };
 }
 
-/** Why a version is affected. A record may say it in both forms. */
+/** Why a version is affected. A record may give both reasons. */
 export interface VerdictEvidence {
   /** The record's spelling of the version; null if it is not listed. */
   listed: string | null;
@@ -92,7 +92,7 @@ export function evaluateAll({ version, entries }: { version: Version; entries: r
   return joined(entries.map((affected) => evaluate({ version, affected })));
 }
 
-/** Ecosystems with semantic versions parse a SEMVER range by their own rules, which accept its spellings too. */
+/** Ecosystems with semantic versions parse SEMVER ranges by their own rules, which also accept that syntax. */
 function schemeOf({ type, ecosystem }: { type: string; ecosystem: Ecosystem }): VersionScheme | null {
   if (type === "ECOSYSTEM") return ecosystem;
   if (type !== "SEMVER") return null;
@@ -203,7 +203,7 @@ interface Passing {
   since: RangeEvent | null;
 }
 
-/** @returns the event since which the version is affected, given this event too */
+/** @returns the event since which the version is affected, after this event */
 function afterEvent({ version, event, since }: Passing): RangeEvent | null {
   const order = orderTo({ version, event });
   if (event.kind === "introduced") return order >= 0 ? (since ?? event) : since;

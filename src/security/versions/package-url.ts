@@ -19,7 +19,7 @@ export interface PackageUrl {
   subpath: string | null;
 }
 
-/** Parses from right to left, as the specification requires. @throws PackageUrlError that names the invalid part */
+/** Parses from right to left, as the specification requires. @throws PackageUrlError naming the invalid part */
 export function parsePackageUrl(text: string): PackageUrl {
   if (text.length > purlCharactersMax) throw new PackageUrlError("text", `is longer than ${purlCharactersMax} characters`);
   if (/[^\u0021-\u007e]/.test(text)) throw new PackageUrlError("text", "has a space or a character outside ASCII");
@@ -127,10 +127,7 @@ function percentDecoded(part: PackageUrlPart, text: string): string {
   }
 }
 
-/**
- * Empty segments are dropped. @throws PackageUrlError if a segment contains a slash, which would become two segments when
- * printed
- */
+/** Empty segments are dropped. @throws PackageUrlError if a segment contains a slash, as it would become two segments when written */
 function segmentsOf(part: "namespace" | "subpath", text: string): string[] {
   const segments = text.split("/").filter((segment) => segment !== "");
   return segments.map((segment) => {

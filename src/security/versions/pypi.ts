@@ -1,8 +1,8 @@
 /**
  * PyPI: all of PEP 440, including epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b).
  *
- * Any other version is a legacy version and precedes all of PEP 440, as PyPI's tools ordered them: like `LegacyVersion` of packaging 20,
- * which setuptools had documented, https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
+ * Any other version is a legacy version and precedes all of PEP 440. The order is that of `LegacyVersion` in packaging 20, PyPI's own tool,
+ * as setuptools had documented it: https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
@@ -12,7 +12,7 @@ const releaseRanks = { end: 0, number: 1 };
 const preRanks = { development: 0, alpha: 1, beta: 2, candidate: 3, final: 4 };
 const postRanks = { none: 0, number: 1 };
 const developmentRanks = { number: 0, none: 1 };
-/** Having no local version precedes any local version; numbers follow words. */
+/** A version without a local part precedes any with one; numbers follow words. */
 const localRanks = { end: 0, word: 1, number: 2 };
 
 export const pypiOrder: VersionOrder = { read: readPypi, padding: wordAtom(localRanks.end) };

@@ -26,7 +26,7 @@ export type Order = -1 | 0 | 1;
 export interface Atom {
   /** Atoms of lower rank come first. All atoms of one rank are numbers, or all are words. */
   readonly rank: number;
-  /** The digits of a number have no leading zeros; they stay text, because they may exceed every exact numeric type. */
+  /** A number's digits without leading zeros. They stay text, because a number may exceed every exact numeric type. */
   readonly text: string;
   readonly numeric: boolean;
 }

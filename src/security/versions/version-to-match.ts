@@ -33,7 +33,7 @@ const processor =
   /^(?:x86|x86_64|x64|i[3-6]86|amd64|universal|aarch64|arm|arm64|armv\d\w*|ppc|ppc64|ppc64le|powerpc|powerpc64|powerpc64le|s390x?|riscv64|loongarch64|mips\w*|sparc\w*)$/;
 /** Follows a processor. The rest of the text, such as the system's version, is ignored. */
 const system = /^(?:linux|darwin|macosx|mingw|mswin|freebsd|openbsd|netbsd|dragonfly|solaris|aix|cygwin|android|dalvik|java)/;
-/** Stands without a processor, at the end. At most three parts. */
+/** Appears without a processor, at the end. At most three parts. */
 const systemAlone = /^(?:mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\d+)?|java|jruby|dalvik\d*|ruby)$/;
 
 function withoutPlatform(version: string, named: string | null): string {

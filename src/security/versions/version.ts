@@ -54,12 +54,12 @@ export function readVersion({ scheme, text }: { scheme: VersionScheme; text: str
   return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
 }
 
-/** A total order in which equal means the same version in any spelling. Both must have the same scheme. */
+/** A total order in which equal versions are the same version in any spelling. Both must have the same scheme. */
 export function compareVersions(left: KnownVersion, right: KnownVersion): Order {
   return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
 }
 
-/** The atoms without padding at the end. */
+/** The atoms without trailing padding. */
 function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];
   const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;

@@ -14,7 +14,7 @@ export interface BoundedRecord {
   advisory: Advisory;
   /** The number of all its entries. */
   entries: number;
-  /** The number of all versions that each entry lists. */
+  /** The number of all versions that each of its entries lists. */
   versions: readonly number[];
 }
 
@@ -49,7 +49,7 @@ interface Merged {
   ranges: Set<string>;
   fixed: Set<string>;
   versions: Set<string>;
-  /** How many versions the longest list of an advisory has. */
+  /** The number of versions in the longest list of any advisory. */
   listed: number;
 }
 
@@ -94,7 +94,7 @@ interface Step {
   text: string;
 }
 
-/** One text from each `introduced` event to the next end of the range. */
+/** One text for each `introduced` event, up to the next end of the range. */
 function textsOf(steps: readonly Step[], limit: string | null): string[] {
   const texts: string[] = [];
   let since: string | null = null;

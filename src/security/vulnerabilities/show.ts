@@ -44,7 +44,7 @@ interface ShownVulnerability {
 /**
  * One vulnerability in a scope.
  * @param named any id of the vulnerability, in any case
- * @throws DomainError invalid_field for what is not an id; not_found
+ * @throws DomainError invalid_field for a text that is not an id; not_found
  */
 export async function showVulnerability(
   { named, workspace, scope }: { named: string } & Omit<store.InScope, "vulnerability">,
@@ -162,7 +162,7 @@ function cwesOf({ databaseSpecific }: Advisory): string[] {
   return ids.filter((id) => typeof id === "string").filter((id) => /^CWE-\d{1,6}$/.test(id));
 }
 
-/** Leaves out the year 1, which some databases write for an unknown time. */
+/** Omits the year 1, which some databases write for an unknown time. */
 function inOrder(times: readonly string[]): string[] {
   const known = times.filter((time) => !time.startsWith("0001-"));
   return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));

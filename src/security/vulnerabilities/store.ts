@@ -35,9 +35,9 @@ export async function selectByName(name: string, sql: Queries): Promise<IssueRow
 
 interface RecordBounds {
   records: number;
-  /** Entries of one record. */
+  /** Entries per record. */
   entries: number;
-  /** Versions of one entry. */
+  /** Versions per entry. */
   versions: number;
 }
 
@@ -47,7 +47,7 @@ interface RecordRow {
   entries: number;
   /** The number of versions that each remaining entry lists. */
   versions: number[];
-  /** The number of all records with these names. */
+  /** The number of all records about these names. */
   records: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Checks the files of the catalog together and builds a catalog from them, or names all problems that must be fixed.
  *
- * Beyond the rules for one connector, it finds connectors that are the same or that readers could confuse. A mistake in the search words
+ * Beyond the rules for one connector, it finds connectors that are duplicates or that readers could confuse. A mistake in the search words
  * never refuses the catalog: `weir catalog check` reports it, and a service searches without the unusable words.
  */
 import { byCodeUnits } from "../../../kernel/text.ts";

@@ -81,7 +81,7 @@ function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown):
   return check.Check(value);
 }
 
-/** Replaces the error of "an object or null" by those within the object, because they name the field at fault. */
+/** Replaces the error "an object or null" with those within the object, because they name the field at fault. */
 function innermost(error: ValueError): ValueError[] {
   if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
   const [ofObject] = error.errors;

@@ -101,7 +101,7 @@ export const OAuthApps = Type.Array(strict({ connector: Slug }), {
   description: "a list of objects with the id of a connector",
 });
 
-/** The words that find connectors besides their names. No row and no export has them. */
+/** Words that find connectors, besides their names. No row and no export has them. */
 export const SearchWords = strict({
   /** Abbreviations, former names and products, each with a page that states them. */
   connectors: Type.Array(

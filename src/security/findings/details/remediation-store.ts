@@ -1,6 +1,6 @@
 /**
- * The SQL of remediations: the findings to fix, the vulnerable versions of a project's packages, and where they are in the SBOM. Severe
- * rows come first, in list order.
+ * The SQL of remediations: the findings to fix, the vulnerable versions of a project's packages, and where they are in the SBOM. The most
+ * severe rows come first, in list order.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";

@@ -27,7 +27,7 @@ export interface FindingRemediation extends store.FindingToFixRow {
 export interface ComponentRemediation extends store.VulnerableRow {
   advice: Advice;
   relation: store.PositionRow["relation"] | null;
-  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty when no path leads to it. */
+  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty if no path leads to it. */
   path: string[];
 }
 
@@ -83,7 +83,7 @@ interface Installed {
 
 /** The nearest version that no record of any of these issues affects. */
 export function adviceForAll(installed: Installed, issues: readonly PackageIssue[]): Advice {
-  // A record about several issues is listed under each.
+  // A record about several issues is among the entries of each.
   const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
   return adviceOf(installed, [...entries]);
 }

@@ -14,7 +14,7 @@ import { findingStatuses, type FindingStatus } from "../schema.ts";
 export interface FindingFilter {
   /** `false_positive`: flagged, in any status; `live`: open or in progress, not flagged; a status: flagged or not. */
   shown: FindingStatus | "false_positive" | "live" | "all";
-  /** The lowest and the highest. */
+  /** The lowest and the highest rank. */
   ranks: readonly [number, number];
   page: Page;
 }

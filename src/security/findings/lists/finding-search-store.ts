@@ -18,11 +18,11 @@ export interface FindingSearch extends Pick<FindingFilter, "shown" | "ranks"> {
   scope: ListScope;
   /** null: any ecosystem. */
   ecosystem: Ecosystem | null;
-  /** Whether a version that is not affected is known; null: either. */
+  /** Whether an unaffected version is known; null: either. */
   fixable: boolean | null;
-  /** A part of the component's name, in any case; null: any. */
+  /** Part of the component's name, in any case; null: any. */
   component: string | null;
-  /** Only findings of these issues; null: of any. */
+  /** Only findings of these issues; null: any. */
   vulnerabilities: readonly bigint[] | null;
   /** The findings after this position; null: from the first one. */
   after: Place | null;
@@ -101,7 +101,7 @@ function conditions({ ecosystem, fixable, component }: FindingSearch, sql: Queri
     ${component === null ? sql`` : sql`AND strpos(lower(walked.component), lower(${component})) > 0`}`;
 }
 
-/** The rest of the position's rank and the lower ranks are separate, so that an index finds the beginning of each. */
+/** Findings with the position's rank and those with lower ranks are separate conditions, so that an index finds the beginning of each. */
 function beginningsOf(
   { ranks: [lowest, highest], after, rank }: Pick<FindingSearch, "ranks" | "after"> & { rank: Fragment },
   sql: Queries,

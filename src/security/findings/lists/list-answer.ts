@@ -14,7 +14,7 @@ interface ListSummary {
   rows: number;
   /** Whether a text of these rows was cut. */
   cut: boolean;
-  /** What to try when the list is empty; null: nothing. */
+  /** What to try if the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
   /** What an empty list does not cover; null: it is a verdict on everything that was scanned. */

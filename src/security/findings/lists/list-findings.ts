@@ -72,7 +72,7 @@ interface FindingQuery extends store.FindingFilter {
   caller: Caller;
 }
 
-/** @returns the page, and whose findings it has @throws DomainError for an id that the caller's workspace does not have */
+/** @returns the page and the scope it belongs to @throws DomainError for an id that is not in the caller's workspace */
 async function select(
   { sbom, project, caller, ...filter }: FindingQuery,
   sql: Queries,

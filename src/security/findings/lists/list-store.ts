@@ -26,7 +26,7 @@ export interface ListScope {
 interface BucketQuery {
   buckets: "finding_buckets" | "vulnerability_buckets";
   scope: ListScope;
-  /** The lowest and the highest. */
+  /** The lowest and the highest rank. */
   ranks: readonly [number, number];
   /** A condition on buckets. */
   matching: Fragment;
@@ -92,10 +92,7 @@ export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Da
     .then(({ row }) => row);
 }
 
-/**
- * Finds the slice at a depth, within the slice above it, that contains the first row after the skipped ones, and how many rows of it to
- * skip.
- */
+/** Finds the slice at this depth that contains the first row of the page, within the slice above it, and how many rows to skip there. */
 function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
   return sql`
     ${sql(depthName(depth))} AS MATERIALIZED (

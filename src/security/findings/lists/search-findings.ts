@@ -20,7 +20,7 @@ import type { ListScope } from "./list-store.ts";
 export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "limit"> {
   /** Any id of a vulnerability; null: any vulnerability. */
   vulnerability: string | null;
-  /** The id of a finding or of a vulnerability, or a part of a component's name; null: anything. */
+  /** The id of a finding or vulnerability, or part of a component's name; null: anything. */
   text: string | null;
   /** The id of the finding after which the page begins; null: the first page. */
   after: string | null;
@@ -38,7 +38,7 @@ export const FindingPage = Type.Object({
 });
 export type FindingPage = Static<typeof FindingPage>;
 
-/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for what is not an id */
+/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for a text that is not an id */
 export async function searchFindings(request: SearchRequest, sql: Queries): Promise<FindingPage> {
   const { scope, shown, ranks, ecosystem, fixable, limit } = request;
   const chosen = await chooseByText(request, sql);

@@ -32,7 +32,7 @@ interface EntryRow {
   /** Id of the record. */
   source: string;
   entry: OsvAffected;
-  /** null when there are none, and for ecosystems other than Go. */
+  /** null if there are none, and for ecosystems other than Go. */
   customRanges: unknown;
 }
 

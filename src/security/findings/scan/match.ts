@@ -28,7 +28,7 @@ export interface RecordEntry {
 export interface PackageIssue {
   vulnerability: bigint;
   rank: number;
-  /** The entries of all records about it, in the order of their ids. A record may be about other issues too. */
+  /** The entries of all records about it, in the order of the records' ids. A record may also be about other issues. */
   entries: RecordEntry[];
 }
 
@@ -85,7 +85,7 @@ export function matchComponent(component: Component, issues: readonly PackageIss
   return matched;
 }
 
-/** The version to compare with records, which may be a part of the shown version. */
+/** The version to compare with records; it may be part of the shown version. */
 export function installedVersion({ ecosystem, version, purl }: Pick<Component, "ecosystem" | "version" | "purl">): Version {
   if (version === null) return { known: false, text: "", reason: "the document names no version" };
   return readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
@@ -109,11 +109,11 @@ export function versionKey(version: string | null): string {
 interface SourceEvidence {
   /** Id of the record. */
   source: string;
-  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null when the version is listed and no range contains it. */
+  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null if the version is listed and no range contains it. */
   range: string | null;
   /** The part of the range that contains the version, as in `>= 1.2.0, < 1.2.9`. */
   comparator: string | null;
-  /** The record's spelling of the version; null when the record does not list it. */
+  /** The record's spelling of the version; null if the record does not list it. */
   listed: string | null;
 }
 
@@ -122,7 +122,7 @@ export interface Evidence extends SourceEvidence {
   more: SourceEvidence[];
   /** The number of all sources; `more` may have fewer. */
   sources: number;
-  /** The custom ranges of a Go record, for versions that the module mirror does not have. They do not narrow the match. */
+  /** A Go record's custom ranges, for versions that the module mirror does not have. They do not narrow the match. */
   custom_ranges?: unknown;
 }
 

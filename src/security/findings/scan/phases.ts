@@ -4,7 +4,7 @@
  * Matching compares each version of each package of the SBOM with all known issues. It reads a page of versions at a time, and handles one
  * issue after another for that page, so all matches of an issue are in one transaction, and lists count it once.
  *
- * Resolving takes the findings that matching did not find again, resolves them, and refreshes the product and the rank that findings copy
+ * Resolving sets the findings that matching did not find again to `resolved`, and refreshes the product and the rank that findings copy
  * from their project and their issue. No finding is deleted: it may return, and people look up its history.
  *
  * Both phases run in slices. Steps are repeatable: the last transaction stores the cursor, so a scanner may be killed at any time.
@@ -119,7 +119,7 @@ export async function resolveUnseen(scan: Scan): Promise<boolean> {
 }
 
 /**
- * The packages of an SBOM that advisories are about, grouped by package id. A group has few components, unless one package alone has many.
+ * The packages of an SBOM that have advisories, grouped by package id. A group has few components, unless one package alone has many.
  * @param from the first package; null: all packages
  */
 async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {

@@ -71,9 +71,9 @@ interface Facts {
   matches: readonly Match[];
   known: readonly store.KnownFindingRow[];
   decisions: readonly DecisionRow[];
-  /** The time in the ids of new findings, in milliseconds. Lists use it to skip batches of one scan. */
+  /** The time in the ids of new findings, in milliseconds. Lists use it to skip whole batches of a scan. */
   nowMs: number;
-  /** How many more findings the project may have; existing ones stay. */
+  /** How many new findings the project has room for; existing ones stay. */
   room: number;
 }
 
@@ -129,7 +129,7 @@ function withinRoom(
   return matches.filter((match) => isThere(match) || left-- > 0);
 }
 
-/** Evidence is compared field by field, since the database may change the order of fields. */
+/** Evidence is compared field by field, since the database may reorder fields. */
 function sameFacts(finding: store.KnownFindingRow, match: Match): boolean {
   return (
     finding.rank === match.rank &&

@@ -59,7 +59,7 @@ export async function selectPositionAfter(
   return row;
 }
 
-/** Present findings that the scan that began at `since` has not seen, and findings whose copy of the rank or the product is outdated. */
+/** Present findings that the scan that began at `since` has not seen, and findings with an outdated copy of the rank or product. */
 export async function selectStale(
   range: { project: string; since: Date; after: FindingPosition | null; upto: FindingPosition | null },
   sql: Queries,
@@ -76,7 +76,7 @@ export async function selectStale(
   return rows.map(({ id }) => id);
 }
 
-/** Those of these findings that are present and that the scan that began at `since` has not seen. */
+/** Which of these findings are present but not seen by the scan that began at `since`. */
 export async function selectUnseen(
   { findings, since }: { findings: readonly string[]; since: Date },
   sql: Queries,

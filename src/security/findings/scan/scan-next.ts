@@ -1,5 +1,5 @@
 /**
- * Runs one slice of one scan. The workspace that has had the least scanner time comes first.
+ * Runs one slice of one scan. The workspace with the least scanner time comes first.
  *
  * A scan has short, repeatable steps. When its slice ends, or its process dies, any scanner continues after the last committed step. A
  * failed scan is retried after a pause that doubles each time, and given up after some attempts; a scan whose process died is taken over
@@ -68,7 +68,7 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
 }
 
 /**
- * A scan has short, repeatable steps. When the slice ends or the process dies, the scan resumes after the last step that was committed.
+ * A scan has short, repeatable steps. If the slice ends or the process dies, the scan resumes after the last committed step.
  * @returns the final progress; null: the scan is not finished
  * @throws LeaseLostError, or the signal's reason between two steps
  */

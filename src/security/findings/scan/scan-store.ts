@@ -27,7 +27,7 @@ export async function selectPackagesWithRecords(
     GROUP BY component.package_id`;
 }
 
-/** Counts the components of an SBOM, its root included. */
+/** Counts the components of an SBOM, including its root. */
 export async function countPositions(sbom: string, sql: Queries): Promise<number> {
   const [row] = await sql<
     { positions: number }[]
@@ -198,7 +198,7 @@ export interface FreshFinding {
   fixVersion: string | null;
 }
 
-/** The most severe live findings that this scan saw first. */
+/** The most severe of the live findings that this scan was the first to see. */
 export async function selectFresh(
   { project, at, limit }: { project: string; at: Date; limit: number },
   sql: Queries,

@@ -138,7 +138,7 @@ export class ExportTurns {
     this.#workspaces = new FairSemaphore({ clock, limits: perWorkspace, busy: "Too many exports are running" });
   }
 
-  /** @returns the turn, which ends when disposed @throws LimitReachedError if the person already has one waiting, or after a long wait */
+  /** @returns the turn; disposing of it ends it @throws LimitReachedError if the person already has one waiting, or after a long wait */
   async acquire({ person, workspace }: { person: string; workspace: WorkspaceId }): Promise<Disposable> {
     using turn = new DisposableStack();
     turn.defer(await this.#people.acquire(person));

@@ -82,7 +82,7 @@ interface Changed {
 /** A decision is stored for an issue in a package of the project: all versions follow it. */
 interface PairDecision {
   decided: Decided;
-  /** The findings that statements are about. */
+  /** The findings that statements match. */
   findings: Candidate[];
   /** How many findings follow the decision. */
   size: number;
@@ -112,7 +112,7 @@ export function matchStatements(
     });
     if (found.length === 0) unmatched.push(statement);
     for (const meant of found) {
-      // Candidates of several statements are visited once.
+      // Candidates matched by several statements are visited once.
       if (taken.has(meant)) continue;
       taken.add(meant);
       for (const candidate of meant) {
@@ -186,7 +186,7 @@ async function decide(
 ): Promise<number> {
   const { clock } = sources;
   let changed = 0;
-  // One more transaction than these need, for versions that were added meanwhile.
+  // One more transaction than the findings need, for versions that were added meanwhile.
   let transactionsLeft = Math.ceil(size / vexTriagedMax) + 1;
   for (let left = findings; left.length > 0; transactionsLeft--) {
     if (transactionsLeft === 0) throw contested();

@@ -25,7 +25,7 @@ export interface VexStatement {
   decided: Decided;
 }
 
-/** @throws DomainError invalid_body with the place of the first fault */
+/** @throws DomainError invalid_body with the location of the first fault */
 export async function readVex(bytes: Uint8Array, yielder: EventLoopYielder): Promise<VexStatement[]> {
   const document = await parse(bytes, yielder);
   if (document["bomFormat"] !== "CycloneDX") throw refused("bomFormat", 'must be "CycloneDX"');

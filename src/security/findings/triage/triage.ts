@@ -1,9 +1,9 @@
 /**
  * Stores what a person decides about a finding.
  *
- * A decision is stored for the issue in this package of the project, so it holds for all versions and survives a new SBOM. The findings of
- * all present versions follow at once, up to the bound of a caller that sets one. Repeating a decision changes nothing, and the answer says
- * so. A finding that is gone can be ignored or resolved, but not opened: it reopens by itself when it returns. A decision about several
+ * A decision is stored for the issue in this package of the project, so it applies to all versions and survives a new SBOM. The findings of
+ * all present versions follow at once, up to the caller's limit if there is one. Repeating a decision changes nothing, and the answer says
+ * so. A finding that is gone can be ignored or resolved, but not reopened: it reopens by itself when it returns. A decision about several
  * findings is one transaction: it applies to all of them or to none.
  *
  * A transaction of a scan or an import locks the project; triage waits for that lock, but no longer than a call may take.
@@ -131,7 +131,7 @@ export type TriagedMany = Static<typeof TriagedMany>;
 
 /**
  * Stores one decision about several findings in one transaction.
- * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be opened; forbidden for auditors;
+ * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be reopened; forbidden for auditors;
  *   invalid_field for no decision, or one that would change too many findings
  */
 export async function triageMany(
@@ -174,7 +174,7 @@ interface NotedDecision extends Decision {
   note: string | null;
 }
 
-/** @throws DomainError conflict if the call opens a finding that is gone */
+/** @throws DomainError conflict if the call reopens a finding that is gone */
 function decisionAfter({
   before,
   named,

@@ -38,7 +38,7 @@ export function selectVexKeys(
   return inKeyOrder(select, sql);
 }
 
-/** Those of these findings that are still in the project's current SBOM, in any status. */
+/** Which of these findings the project's current SBOM still has, in any status. */
 export async function selectVexFindings(ids: readonly string[], sql: Queries): Promise<VexFinding[]> {
   return sql<VexFinding[]>`
     SELECT findings.rank, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,

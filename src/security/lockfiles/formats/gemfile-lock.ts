@@ -55,7 +55,7 @@ function specOf(line: string, { number, section }: { number: number; section: st
   return { name, version, isOwn: section === "PATH", needs: [] };
 }
 
-/** An exclamation mark follows gems from other sources. */
+/** Gems from other sources are followed by an exclamation mark. */
 function nameOf(line: string): string {
   const [name = ""] = line.trim().split(" ", 1);
   return name.replace(/!$/, "");

@@ -88,7 +88,7 @@ function moduleOf({ words, line }: GoDirective): Module {
 
 interface Context {
   isIndirect: boolean;
-  /** By path, and by path and version; null for a folder. */
+  /** By path, and by path and version; null: replaced by a folder. */
   replaced: ReadonlyMap<string, Module | null>;
   graph: LockGraphBuilder;
 }

@@ -83,7 +83,7 @@ function neededBy(fields: JsonObject): string[][] {
 interface Block {
   descriptors: string[];
   version: string | null;
-  /** Descriptors, `name@range`. */
+  /** Descriptors: `name@range`. */
   needs: string[];
 }
 
@@ -111,7 +111,7 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** Words are separated by blanks; quoted ones are JSON strings. A comma or colon after a quoted word is part of it. */
+/** Words are separated by whitespace; quoted ones are JSON strings. A comma or colon after a quoted word is part of it. */
 function wordsOf(line: string, number: number): string[] {
   // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried up to the line's end.
   const words: string[] = line.match(/"[^"\\]*(?:\\[^][^"\\]*)*(?:"[,:]?|\\?$)|[^\s"]+/g) ?? [];

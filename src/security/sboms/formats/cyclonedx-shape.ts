@@ -26,7 +26,7 @@ import {
 const attribute = (name?: string) => ({ as: "attribute", ...(name === undefined ? {} : { name }) }) as const;
 const content = { as: "content" } as const;
 
-/** Refs must be non-empty since 1.5. */
+/** Refs must not be empty since 1.5. */
 const reference = text();
 const timestamp = text({
   pattern: /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
@@ -214,7 +214,7 @@ const component: ObjectShape = object(
   { closedFrom: 4, identity: () => "bom-ref", rule: componentRule },
 );
 
-/** @throws nothing; 1.7 allows a version range only for external components, and only in place of a version */
+/** 1.7 allows a version range only for external components, and only in place of a version. */
 function componentRule(value: JsonObject, version: number): RuleBreak | null {
   if (value["bom-ref"] === "" && version >= 5) return { key: "bom-ref", says: "must not be empty" };
   if (version < 7 || !Object.hasOwn(value, "versionRange")) return null;
@@ -303,7 +303,7 @@ function dependencyRule(value: JsonObject, version: number): RuleBreak | null {
   return version >= 5 && value["ref"] === "" ? { key: "ref", says: "must not be empty" } : null;
 }
 
-/** A whole document. */
+/** The whole document. */
 export const bom: ObjectShape = object(
   {
     $schema: field(opaque),
@@ -339,7 +339,7 @@ const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
 
 /** The package omits the withdrawn ids that express "or later" with a plus sign. */
 const orLater = /^(?:AGPL|GPL|LGPL)-\d\.\d\+$/;
-/** Most exceptions have this in their name. */
+/** Most exceptions have this word in their names. */
 const exception = { letters: /^[A-Za-z0-9.-]+$/, word: /[A-Za-z0-9.-]-exception(?:$|-[A-Za-z0-9.-])/ };
 const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-syscall-note", "LLGPL", "SHL-2.0", "SHL-2.1"]);
 

@@ -1,9 +1,9 @@
 /**
- * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are skipped and
- * use no memory. `validate` then finds the faults of that value.
+ * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are skipped and use
+ * no memory. `validate` then finds the faults of that value.
  *
- * The parser is saxes. It refuses anything that is not well-formed (undefined entities, unbound prefixes, two roots), reports the
- * location, and needs a quarter of the time and memory of a tree-building parser for 50 MiB. DTDs are refused before the parser runs.
+ * The parser is saxes. It refuses anything not well-formed (undefined entities, unbound prefixes, two roots), reports the location, and
+ * takes a quarter of a tree-building parser's time and memory for 50 MiB. DTDs are refused before the parser runs.
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax, sbomTextCharactersMax } from "../../limits.ts";
@@ -175,7 +175,7 @@ function childFrame(parent: Frame, element: OpenElement): Frame | null {
   return parent.shape.kind === "object" ? fieldFrame(parent, parent.shape, element) : null;
 }
 
-/** The first child shows which of its two forms a field has. */
+/** The first child shows which of the two forms a field has. */
 function settle(frame: Frame, shape: Extract<Shape, { kind: "either" }>, name: string): void {
   frame.shape = name === shape.list.items ? shape.list : shape.object;
   frame.value = emptyOf(frame.shape);

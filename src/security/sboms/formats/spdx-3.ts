@@ -156,7 +156,7 @@ function purlAmongIdentifiers(written: JsonObject): string | null {
   return found === undefined ? null : textOf(found, "identifier");
 }
 
-/** The packages that a document describes, by its `rootElement` or by `describes`, through bills of materials. */
+/** The packages that a document describes, by its `rootElement` or by `describes`, including through bills of materials. */
 function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relationships: readonly Relationship[]): string[] {
   const described = Map.groupBy(
     relationships.filter(({ type }) => type === "describes"),

@@ -1,7 +1,7 @@
 /**
- * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field, so that a fault names its
- * line. A document has `Tag: value` lines, comments, and values in `<text>…</text>` that span lines. Source:
- * https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example).
+ * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with each field's line, so that a fault names its line. A
+ * document has `Tag: value` lines, comments, and values in `<text>…</text>` that span lines. Source: https://spdx.github.io/spdx-spec/v2.3/
+ * (each field's "tag" example).
  */
 import { sbomValuesMax } from "../../limits.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
@@ -137,7 +137,7 @@ interface Tag {
   line: number;
 }
 
-/** Such as `line 12 (packages[0].name)`: the line of the field, or of the start of the nearest known section. */
+/** Such as `line 12 (packages[0].name)`: the line of the field, or the first line of the nearest known section. */
 export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
   let line: number | undefined;
   let at: JsonValue | undefined = value;
