@@ -12,7 +12,7 @@ import type { Credentials } from "./credentials.ts";
 
 interface ProbeRequest {
   method: "GET" | "POST";
-  /** https. */
+  /** An https address. */
   url: URL;
   headers: Record<string, string>;
   body?: string;

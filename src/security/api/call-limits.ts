@@ -143,7 +143,7 @@ export function sharedCallLimits(bus: Pick<Bus, "broadcast" | "listen">, clock: 
 
 const encoder = new TextEncoder();
 
-/** Only gateways write it. */
+/** Only gateways write it, so its type holds. */
 function decodeCounts(payload: Uint8Array): { gateway: string; counts: Counts } {
   const [gateway, counts] = JSON.parse(new TextDecoder().decode(payload)) as [string, Counts];
   return { gateway, counts };

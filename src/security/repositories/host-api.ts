@@ -108,7 +108,7 @@ export class HostApi {
     return to;
   }
 
-  /** Waits for a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
+  /** Waits out a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
   async #wait(answer: SafeResponse | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
     const now = clock.now();

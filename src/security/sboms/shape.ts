@@ -208,7 +208,7 @@ function validateField({ validation, value, shape, key }: FieldToValidate): void
   const isKnown = field !== undefined && (field.since ?? 0) <= validation.version;
   if (!isKnown) {
     if (shape.closedFrom === undefined || validation.version < shape.closedFrom) return;
-    return fault(validation, "is not a known field here in this version of the format", key);
+    return fault(validation, "is not a field here in this version of the format", key);
   }
   validation.path.push(key);
   validateValue(validation, value[key] ?? null, field.shape);

@@ -14,7 +14,7 @@ export interface BoundedRecord {
   advisory: Advisory;
   /** The number of all its entries. */
   entries: number;
-  /** The number of all versions that each of its entries lists. */
+  /** How many versions each of its entries lists in total. */
   versions: readonly number[];
 }
 

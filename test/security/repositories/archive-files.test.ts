@@ -100,7 +100,7 @@ describe("an archive is refused", () => {
       Buffer.from("Rar!\u001a\u0007"),
     ]) {
       expect(await refusalOf(archiveFiles(bytes))).toMatch(
-        /^The (?:file is no archive that is taken: zip, tar and tar\.gz are|archive )/,
+        /^The (?:file is not a supported archive: zip, tar and tar\.gz are|archive )/,
       );
     }
   });

@@ -247,7 +247,7 @@ function partedAtComment(line: string): { requirement: string; comment: string |
 
 /**
  * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts never match
- * the same blanks; otherwise the expression would try every way to split a line of blanks.
+ * the same spaces; otherwise the expression would try every way to split a line of spaces.
  */
 const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
 

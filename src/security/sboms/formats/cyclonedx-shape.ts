@@ -219,7 +219,7 @@ function componentRule(value: JsonObject, version: number): RuleBreak | null {
   if (value["bom-ref"] === "" && version >= 5) return { key: "bom-ref", says: "must not be empty" };
   if (version < 7 || !Object.hasOwn(value, "versionRange")) return null;
   if (Object.hasOwn(value, "version")) return { key: "versionRange", says: "must not be used with `version`" };
-  return value["isExternal"] === true ? null : { key: "versionRange", says: "is only for components with `isExternal`" };
+  return value["isExternal"] === true ? null : { key: "versionRange", says: "is for components with `isExternal` only" };
 }
 
 const serviceData = object({

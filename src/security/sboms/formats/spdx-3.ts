@@ -91,7 +91,7 @@ function idOf(element: JsonObject): string | null {
   return textOf(element, "spdxId") ?? textOf(element, "@id");
 }
 
-/** The type as written, or its last part if it is an address. */
+/** `type`, or `@type` if there is none. */
 function typeOf(element: JsonObject): string {
   return textOf(element, "type") ?? textOf(element, "@type") ?? "";
 }
