@@ -21,7 +21,6 @@ export const connectorPagesBytesMax = 4 * 1024 * 1024;
 export const connectorPageRows = 50;
 
 // Connections
-/** Connections of one workspace. */
 export const connectionsPerWorkspaceMax = 2_000;
 /** A one-line field. */
 export const credentialCharactersMax = 4_096;

@@ -27,7 +27,6 @@ export const toolsCallsRunningMax = 6;
 export const toolsCallsRunningPerKeyMax = 3;
 /** Calls that wait in a process. */
 export const toolsCallsWaitingMax = 2_000;
-/** Waiting calls of one key. */
 export const toolsCallsWaitingPerKeyMax = 200;
 /** How long a call waits in the queue. */
 export const toolsCallWaitMs = 10_000;
@@ -41,7 +40,6 @@ export const longCallsRunningMax = 8;
 export const longCallsRunningPerWorkspaceMax = 2;
 /** Long calls that wait in a process. */
 export const longCallsWaitingMax = 200;
-/** Waiting long calls of one workspace. */
 export const longCallsWaitingPerWorkspaceMax = 50;
 /** How long a long call waits in the queue. */
 export const longCallWaitMs = 60_000;
@@ -69,7 +67,6 @@ export const ticketContextCharactersMax = 500;
 export const toolNameCharactersMax = 120;
 /** `attachment_path`. */
 export const attachmentPathCharactersMax = 4_096;
-/** An attached file. */
 export const attachmentBytesMax = 50 * 1024 * 1024;
 /** The best rating. */
 export const feedbackRatingMax = 5;
@@ -123,7 +120,6 @@ export const advisoryVersionsMax = 100_000;
 export const advisoryNameCharactersMax = 1_024;
 /** References of one record. */
 export const advisoryReferencesMax = 10_000;
-/** A CVSS vector. */
 export const cvssVectorCharactersMax = 512;
 /** A published archive of advisories, compressed. */
 export const advisoryArchiveBytesMax = 4 * 1024 * 1024 * 1024;
@@ -181,7 +177,6 @@ export const projectMoveMs = 60_000;
 export const sbomReadHereBytesMax = 32 * 1024;
 /** Concurrent subprocesses; fewer if that keeps one CPU core free. The largest SBOMs take up to a gigabyte each. */
 export const sbomReadersMax = 2;
-/** Subprocesses of one workspace. */
 export const sbomReadersPerWorkspaceMax = 1;
 /** SBOMs that wait for a subprocess. */
 export const sbomReadersWaitingMax = 32;
@@ -313,7 +308,6 @@ export const advisoryStaleMs = 7 * 86_400_000;
 export const advisoryFailuresShownMax = 1_000;
 
 // What get_vulnerability lists; the rest is only counted
-/** Characters of the description. */
 export const vulnerabilityDescriptionCharactersMax = 16_000;
 export const vulnerabilityReferencesMax = 100;
 export const vulnerabilityAliasesMax = 100;
@@ -356,7 +350,6 @@ export const repositoryRedirectsMax = 3;
 export const repositoryTreeBytesMax = 16 * 1024 * 1024;
 /** Calls that list files: pages on GitLab; folders on GitHub, after a truncated list. */
 export const repositoryListingsMax = 400;
-/** Concurrent downloads of files. */
 export const repositoryFetchesAtOnce = 6;
 export const repositoryAddressCharactersMax = 1_024;
 /** Packages without a version that a response names. */

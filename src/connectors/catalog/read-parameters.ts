@@ -15,7 +15,7 @@ export interface ListQuery extends Filters {
 
 /** The query of the catalog page. */
 export interface PageQuery extends Filters {
-  /** From 1. */
+  /** Counted from 1. */
   page: number;
 }
 

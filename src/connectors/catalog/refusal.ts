@@ -27,7 +27,6 @@ const headersOf: Record<CatalogCode, Record<string, string>> = {
   unavailable: { "retry-after": "5" },
 };
 
-/** Maps an error to a refusal. */
 export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
   if (error instanceof MethodNotAllowedError)
     return { status: 405, message: "Method Not Allowed", headers: { ...error.headers } };

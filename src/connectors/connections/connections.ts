@@ -131,7 +131,7 @@ export async function replaceCredentials(
 }
 
 /**
- * Deletes a connection with its credentials, irrevocably.
+ * Permanently deletes a connection and its credentials.
  * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteConnection(

@@ -84,7 +84,6 @@ export class ReadRecord {
   }
 }
 
-/** A parsed body. */
 interface ReadBody {
   /** Why the body is invalid; null: it is a JSON object. */
   refused: string | null;

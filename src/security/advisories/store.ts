@@ -88,7 +88,6 @@ export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRo
       record = excluded.record, imported_at = excluded.imported_at`;
 }
 
-/** Replaces the aliases of these records. */
 export async function replaceAliases(records: readonly RecordAliases[], tx: Transaction): Promise<void> {
   const pairs = records.flatMap(({ id, aliases }) => aliases.map((alias) => ({ id, alias })));
   await tx`DELETE FROM advisory_aliases WHERE advisory_id = ANY (${textArray(records.map(({ id }) => id))}::text[])`;

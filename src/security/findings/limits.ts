@@ -14,7 +14,6 @@ export const findingsFollowingMax = 1_000;
 
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;
-/** Levels of a VEX document. */
 export const vexDepthMax = 32;
 /** JSON values of a VEX document. */
 export const vexValuesMax = 120_000;

@@ -129,7 +129,6 @@ interface SbomPurl {
   reason: string | null;
 }
 
-/** Reads a component's package URL. */
 export function readPurl(written: string | null): SbomPurl {
   if (written === null) return { written, parsed: null, reason: "the document gives no package URL" };
   try {

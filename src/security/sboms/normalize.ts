@@ -72,7 +72,6 @@ function referencesOf(components: readonly ParsedComponent[]): Map<ParsedCompone
   return new Map(entries);
 }
 
-/** Sorts the edges and removes duplicates. */
 function sortedUnique(edges: readonly SbomEdge[]): SbomEdge[] {
   const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
   return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);

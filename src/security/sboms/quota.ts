@@ -1,6 +1,6 @@
 /**
  * Limits how many documents a workspace stores, per hour and in total, and how large their rows are. Room is checked before the work on a
- * document begins, and again after its rows are written, so that two transactions never take the last place together.
+ * document begins, and again after its rows are written, so that two transactions never take the last slot together.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -1,6 +1,6 @@
 /**
  * Limits a workspace's tickets and emails per hour, and its files that have no ticket yet. Tickets are counted under a lock, after the new
- * row is written, so that two calls never take the last place together.
+ * row is written, so that two calls never take the last slot together.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

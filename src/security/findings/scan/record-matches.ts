@@ -80,10 +80,9 @@ interface Facts {
 interface Plan {
   added: store.StoredFinding[];
   changed: store.StoredFinding[];
-  /** Ids. */
+  /** Ids of unchanged findings. */
   same: string[];
   events: store.NewEvent[];
-  /** Decisions that are reopened. */
   reopened: { package: bigint; vulnerability: bigint }[];
   /** The number of new findings beyond the limit. */
   leftOut: number;

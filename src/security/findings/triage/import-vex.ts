@@ -149,7 +149,7 @@ function differs(candidate: Candidate, { status, falsePositive, note }: Decided)
 }
 
 interface DecidedGroup {
-  /** Ids. */
+  /** Ids of findings. */
   findings: string[];
   /** How many findings follow, including these. */
   size: number;

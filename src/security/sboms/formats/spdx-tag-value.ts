@@ -133,7 +133,7 @@ class Sections {
 interface Tag {
   name: string;
   value: string;
-  /** From one. */
+  /** Counted from 1. */
   line: number;
 }
 
