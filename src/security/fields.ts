@@ -120,7 +120,7 @@ export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: nu
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** The same for an MCP page, whose size may leave room for fewer rows. */
+/** The same for an MCP page, which may have fewer rows to stay within its size. */
 export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
   const next = page.offset + rows;
   const isShort = rows > 0 && rows < page.limit && next < total;

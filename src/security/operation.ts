@@ -22,7 +22,7 @@ import { toolsDeadlineMs } from "./limits.ts";
 import type { SbomReader } from "./sboms/reader.ts";
 import type { SbomResult } from "./sboms/sbom-field.ts";
 
-/** What every operation uses. */
+/** The dependencies of operations. */
 export interface OperationParts {
   sql: Database;
   clock: Clock;

@@ -55,7 +55,7 @@ export function filterConnectors({ terms }: Pick<Published, "terms">, filters: F
   return { searched, connectors: passing(searched, filters), didYouMean };
 }
 
-/** @returns those in the category and with the method */
+/** @returns the connectors in the category and with the method */
 export function passing(
   connectors: readonly PublishedConnector[],
   { category, method }: Pick<Filters, "category" | "method">,

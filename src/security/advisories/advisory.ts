@@ -95,7 +95,7 @@ export function isGhsa(id: string): boolean {
 }
 
 /**
- * Parses an id of any database: trims it and converts it to upper case, as names are compared in upper case.
+ * Parses an id of any database: trims it and converts it to upper case, because names are compared in upper case.
  * @returns null for a text that is not an id: a CVE id has a year and a number, all others begin with the letters of their database
  */
 export function readIdentifier(given: string): string | null {

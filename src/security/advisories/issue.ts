@@ -138,7 +138,7 @@ function rankOf(severity: IssueSeverity): number {
   return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
 }
 
-/** The first summary, which is one line; if no record has one, the first details. */
+/** The first summary, which is one line; if there is none, the first details. */
 function describedBy(records: readonly IssueFacts[]): string | undefined {
   const summary = records.find((record) => record.summary.trim() !== "")?.summary;
   return summary ?? records.find((record) => record.details.trim() !== "")?.details;

@@ -1,5 +1,5 @@
 /**
- * The SQL of synchronizations: the one run of a fleet with its progress, and the age of each ecosystem's advisories. Withdrawn records
+ * The SQL of synchronizations: a fleet's single run with its progress, and the age of each ecosystem's advisories. Withdrawn records
  * say nothing about what is vulnerable, so they do not make an ecosystem known.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";

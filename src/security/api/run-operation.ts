@@ -34,7 +34,7 @@ export async function runOperation(request: OperationRequest, parts: ToolsParts)
   }
 }
 
-/** What the tools API uses. */
+/** The dependencies of the tools API. */
 export interface ToolsParts extends OperationParts {
   /** The service's name, with which operations and keys begin. */
   slug: string;

@@ -143,7 +143,7 @@ interface MarkedSbom {
   workspace: WorkspaceId;
 }
 
-/** Keeps the current SBOM and the newest of the others. Locks the project, so that no marked SBOM becomes current. */
+/** Marks all SBOMs but the current one and the newest of the others. Locks the project, so that no marked SBOM becomes current. */
 export async function markFormerSboms(
   { project, kept, limit }: { project: string; kept: number; limit: number },
   tx: Transaction,

@@ -134,7 +134,7 @@ class ObjectKeys {
     this.#fieldsMax = fieldsMax;
   }
 
-  /** An object begins at this depth; forgets the keys of the previous object at this depth. */
+  /** Begins an object at this depth, and forgets the keys of the previous one there. */
   open(depth: number): void {
     const level = this.#level(depth);
     level.count = 0;

@@ -59,7 +59,7 @@ function isNull({ text, numeric }: Token): boolean {
   return numeric ? text === "0" : text === "";
 }
 
-/** Splits at dots, hyphens and digit boundaries, which count as hyphens; an empty token is zero. */
+/** Splits at dots, at hyphens, and at digit boundaries, which count as hyphens; an empty token is zero. */
 function tokensOf(version: string): Token[] {
   const tokens: Token[] = [];
   let separator: Token["separator"] = ".";

@@ -39,7 +39,7 @@ export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): Pars
 
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
-/** Required until 2.2. */
+/** Required up to 2.2. */
 const until2 = field(text(), { required: [2, 2] });
 
 const purposes =

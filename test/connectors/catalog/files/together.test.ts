@@ -55,7 +55,7 @@ describe("the check refuses these combinations of connectors", () => {
   test("an OAuth app for a connector that does not offer OAuth, and for an unknown connector", () => {
     expect(problemsIn(filesOf(good(), ["bolt-hr", "nobody"]))).toEqual([
       'connectors/bolt-hr.json: methods: "oauth" is missing: add it, because oauth-apps.json names an app',
-      'oauth-apps.json: connector: "nobody" is no connector\'s id: correct it',
+      'oauth-apps.json: connector: "nobody" is not the id of a connector: correct it',
     ]);
   });
 
