@@ -8,7 +8,6 @@ import { openModels, type Models } from "../src/gateway/models/models.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 
-/** What every kind of worker process has. */
 export interface KindParts {
   config: Config;
   backing: Backing;

@@ -1,6 +1,6 @@
 /**
  * The worker that sends emails, one at a time. An advisory lock lets one mailer of a fleet send; if it dies, another takes over. After a
- * failure it waits longer each time, and further waiting emails do not make it contact an unreachable server more often.
+ * failure it waits longer each time, and a longer queue does not make it contact an unreachable server more often.
  */
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/accounts/limits.ts";
 import { sendDue } from "../src/accounts/mails/send-due.ts";
@@ -41,7 +41,7 @@ export function startMailer(parts: MailerParts): AsyncDisposable {
     },
     everyMs: mailPollMs,
     wakeOn: (wake) => bus.listen("mail-waits", wake),
-    // Further waiting emails do not make it contact an unreachable server more often.
+    // A longer queue does not make it contact an unreachable server more often.
     retryMs: (failures) => Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax),
     onError(error) {
       log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");

@@ -13,7 +13,7 @@ await writeLines(await results[task]());
 async function sbom(): Promise<Iterable<string>> {
   const { decodePath, encodeBody, parseSbomField } = await import("./sboms/sbom-field.ts");
   const read = parseSbomField({ bytes, path: decodePath(facts) });
-  // The parent refuses a rest that exceeds the limit of a call; these first bytes are enough to detect that.
+  // The parent refuses a body with too large a rest; the first bytes of the rest are enough to detect that.
   return encodeBody({ sbom: read.sbom, rest: read.rest.subarray(0, toolsBodyBytesMax + 1) });
 }
 

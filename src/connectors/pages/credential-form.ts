@@ -11,7 +11,7 @@ import type { CredentialSet, Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 
-/** Outside a dialog, the standard's method "dialog" sends nothing, and the page's policy forbids all other methods. */
+/** By the standard, the method "dialog" sends nothing outside a dialog, and the page's policy forbids all other methods. */
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
   const several = credential_sets.length > 1;
   return markup`<form method="dialog" data-file="${credentialsFile(slug)}" autocomplete="off" aria-labelledby="form">

@@ -120,7 +120,7 @@ interface EcosystemRow {
   publishedAt: Date | null;
 }
 
-/** Does nothing if there already are records: what is known stays known, and a first synchronization that continues has begun before. */
+/** Does nothing once there are records: what is known stays known, and a resumed first synchronization keeps its start. */
 export async function upsertBegunSync({ ecosystem, at }: { ecosystem: Ecosystem; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO advisory_ecosystems AS stored (ecosystem, sync_began_at) VALUES (${ecosystem}, ${at})

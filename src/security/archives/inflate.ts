@@ -1,4 +1,4 @@
-/** Decompresses piece by piece, so that a budget can be checked in between. What precedes a fault is returned, then the fault. */
+/** Decompresses piece by piece, so that a budget can be checked in between. It yields everything before a fault, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
 import { errorCode } from "../../kernel/error-code.ts";

@@ -45,7 +45,7 @@ export const vexExportMs = 60_000;
 export const freshFindingsNamedMax = 20;
 
 // Exploits
-/** Rows of a batch. */
+/** Rows in a batch. */
 export const exploitRowsMax = 5_000;
 /** A file of EPSS or CISA, unpacked. */
 export const exploitFileBytesMax = 64 * 1024 * 1024;

@@ -70,7 +70,7 @@ export function lockFormatOf(path: string): LockFormat | null {
   return lockFormats.find(({ names }) => names.test(name)) ?? null;
 }
 
-/** Whether an import needs the file: a lock file, or one that is read together with one. */
+/** Whether an import needs the file: a lock file or its companion. */
 export function isLockFileOrCompanion(path: string): boolean {
   return lockFormatOf(path) !== null || lockFormats.some(({ companion }) => companion === nameOf(path));
 }

@@ -145,7 +145,7 @@ export async function selectProject(
   return row;
 }
 
-/** The displayed status: a completed scan that had nothing to compare is no verdict. */
+/** The displayed status: a completed scan that had nothing to compare is not a verdict. */
 function shownStatus(sql: Queries) {
   return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
 }

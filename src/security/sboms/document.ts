@@ -116,7 +116,7 @@ export interface ParsedSbom {
   tops: string[];
   components: ParsedComponent[];
   edges: SbomEdge[];
-  /** `from` contains `to`; adds to the components' parents. */
+  /** Containment beyond the components' parents: `from` contains `to`. */
   holdings: SbomEdge[];
   /** Refs of described elements that are not components: services, files. */
   otherRefs: ReadonlySet<string>;

@@ -3,7 +3,7 @@
  *
  * A path is a shortest chain of dependencies from the root. A component that no dependency reaches is reached through its container. Within
  * a container, components that others need come later, because the lists of an image or a folder mix direct and transitive components.
- * Cycles end, since each component is visited once; the time is linear in edges.
+ * Cycles end, since each component is visited once; the time is linear in the number of edges.
  */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/text.ts";

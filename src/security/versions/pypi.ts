@@ -64,7 +64,7 @@ function readPypi(text: string): ParsedVersion | null {
 }
 
 /**
- * A text without a digit, or with characters of a range, a path or a placeholder, is no version.
+ * A text without a digit, or with characters of a range, a path or a placeholder, is not a version.
  * @param version in lower case, and invalid in PEP 440
  */
 function readLegacy(version: string): ParsedVersion | null {

@@ -1,6 +1,6 @@
 /**
  * The packages that an issue affects, combined from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records may
- * be cut off at the limits of a response; the totals still count everything.
+ * be truncated to the limits of a response; the totals still count everything.
  */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
@@ -9,7 +9,7 @@ import { packageIdentity, type Ecosystem } from "../versions/ecosystem.ts";
 import { readAffected, type OsvAffected, type OsvEvent, type OsvRange } from "../versions/osv-range.ts";
 import type { AffectedView } from "./schema.ts";
 
-/** An advisory whose last entries and versions may be cut off. */
+/** An advisory whose last entries and versions may be missing. */
 export interface BoundedRecord {
   advisory: Advisory;
   /** The number of all its entries. */

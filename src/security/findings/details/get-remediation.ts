@@ -108,7 +108,7 @@ interface Answered {
   remediation: Remediation;
   page: Page;
   isForMcp: boolean;
-  /** Why an empty result is no verdict; null: it is one. */
+  /** Why an empty result is not a verdict; null: it is one. */
   blind: string | null;
 }
 

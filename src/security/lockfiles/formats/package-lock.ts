@@ -113,7 +113,7 @@ interface Level {
   above: Level | null;
 }
 
-/** @returns where nested packages are looked up first */
+/** @returns the level in which nested packages are looked up first */
 function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGraphBuilder): Level {
   const level: Level = { purls: new Map(), above };
   const entries = Object.entries(dependencies).map(([name, entry]): [string, JsonObject] => {

@@ -184,7 +184,7 @@ function poetryScopeOf(fields: JsonObject): LockScope | null {
   return groups.length > 0 || category !== null ? "required" : null;
 }
 
-/** Packages of the group `default` are needed at run time. */
+/** Packages in the group `default` are needed at run time. */
 function pdmScopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
   if (groups.length === 0) return null;
