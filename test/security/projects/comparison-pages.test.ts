@@ -111,7 +111,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const page = await see(`/projects/${project}`);
     expect(page).toContain(`${good}scanned</span> <span class="under">1 component not compared</span>`);
     expect(page).toContain("npm: of 2 hours ago · no known ecosystem: none");
-    expect(page).toContain("1 of 3 components cannot be compared: 1 component of no ecosystem that is known.");
+    expect(page).toContain("1 of 3 components cannot be compared: 1 component of an unknown ecosystem.");
     expect(page).toContain("CVE-2026-0001");
     expect(await see("")).not.toContain("cannot be compared");
     const fresh = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));
