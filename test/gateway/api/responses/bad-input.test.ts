@@ -90,12 +90,12 @@ test("whatever a provider writes into its texts, the client's lines stay ours", 
   );
   const text = await (await post(key, { stream: true })).text();
   const events = text.split("\n\n").filter((one) => one !== "");
-  const read = events.map((event) => {
+  const read = events.map((event): Body => {
     const [, type, data = ""] = /^event: (response\.[a-z_.]+)\ndata: (\{[^\n]*\})$/.exec(event) ?? [];
     return { type, ...(JSON.parse(data) as Body) };
   });
   expect(read.map((event) => event["sequence_number"])).toEqual(read.map((_, index) => index));
-  const deltas = read.flatMap((event) => (event.type === "response.output_text.delta" ? [event["delta"]] : []));
+  const deltas = read.flatMap((event) => (event["type"] === "response.output_text.delta" ? [event["delta"]] : []));
   expect(deltas.join("")).toBe(nasty.join(""));
   expect(read.filter(({ type }) => type === "response.completed")).toHaveLength(1);
 });
