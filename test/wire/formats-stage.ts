@@ -125,6 +125,7 @@ const models: Record<FormatProvider, ModelEntry[]> = {
   ],
   other: [
     stubModel({ id: "other/model", supports: ["tools", "json_schema"] }),
+    stubModel({ ...ofThoughts, id: "thoughts/other" }),
     stubModel({
       id: "prices/tiers",
       tiers: [

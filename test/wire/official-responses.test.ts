@@ -147,6 +147,65 @@ for (const format of formats) {
   });
 }
 
+describe("a model that thinks before it calls a tool gets its thought back, and shows it to the client", () => {
+  const encrypted = `${Buffer.from("?>".repeat(20)).toString("base64url")}==`;
+  const signature = Buffer.from("signed").toString("base64");
+  const call = { id: "call_a", type: "function", function: { name: "weather", arguments: "{}" } };
+  const thinkers: [string, FormatProvider, StubAnswer, (sent: string) => void][] = [
+    [
+      "thoughts/adaptive",
+      "claude",
+      message("", {
+        thoughts: [{ type: "thinking", thinking: "I look.", signature }],
+        calls: [{ id: "toolu_a", name: "weather", input: {} }],
+      }),
+      (sent) => expect(sent).toContain(JSON.stringify({ type: "thinking", thinking: "I look.", signature }).slice(1, -1)),
+    ],
+    [
+      "thoughts/responses",
+      "responses",
+      response("", { summary: ["I look."], encrypted, calls: [{ call_id: "call_a", name: "weather", arguments: "{}" }] }),
+      (sent) => expect(sent).toContain(`"encrypted_content":"${encrypted}"`),
+    ],
+    [
+      "thoughts/other",
+      "other",
+      (answer, asked) =>
+        asked.streamed
+          ? stream([
+              chunk({ reasoning_content: "I look." }),
+              chunk({ tool_calls: [{ index: 0, ...call }] }),
+              chunk({}, "tool_calls"),
+            ])(answer, asked)
+          : json(
+              completion({ role: "assistant", content: null, reasoning_content: "I look.", tool_calls: [call] }, "tool_calls"),
+            )(answer, asked),
+      (sent) => expect(sent).toContain('"reasoning_content":"I look."'),
+    ],
+  ];
+
+  test.each(thinkers)("%s", async (model, format, thinks, expectSent) => {
+    const provider = (await formatsStage()).stub(format);
+    for (const streamed of [false, true]) {
+      provider.answerOnce(thinks, providers[format].says("It rains."));
+      const input: Input = [{ role: "user", content: "Weather?" }];
+      const asked = { model, input, tools: [weather], reasoning: { effort: "high" as const }, store: false as const };
+      const first = await (streamed ? client.responses.stream(asked).finalResponse() : client.responses.create(asked));
+      expect(first.output.map(({ type }) => type)).toEqual(["reasoning", "function_call"]);
+      expect(first.output[0]).toMatchObject({ summary: [{ type: "summary_text", text: "I look." }] });
+      const made = first.output.find((item) => item.type === "function_call");
+      input.push(...(first.output as Input), {
+        type: "function_call_output",
+        call_id: made?.type === "function_call" ? made.call_id : "",
+        output: "rain",
+      });
+      const before = provider.calls.length;
+      expect((await client.responses.create({ ...asked, input })).output_text).toBe("It rains.");
+      expectSent(provider.calls[before]?.rawBody ?? "");
+    }
+  });
+});
+
 describe("the sandbox", () => {
   const model = "sandbox/echo";
 

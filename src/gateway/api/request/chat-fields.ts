@@ -198,7 +198,7 @@ export function outputMinimum(model: Pick<Model, "routes"> | null): number {
   return minimum;
 }
 
-function outputLimit(model: Model | null): number {
+export function outputLimit(model: Model | null): number {
   return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : Number.MAX_SAFE_INTEGER;
 }
 

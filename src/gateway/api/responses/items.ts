@@ -3,7 +3,8 @@
  * packages added to it is accepted and left out.
  * Calls that follow each other are one message of the model, with the text before them and the thoughts between them. A result moves behind
  * the message with its call, wherever the client wrote it; a call without a result and a result without a call are refused, because every
- * provider refuses them. A thought stands with the message that follows it: one of another model is left out, and no message is empty.
+ * provider refuses them. A thought stands with the message that follows it: one of another model is left out, and no message is empty. A
+ * thought without a seal is reasoning of its message, as in a chat.
  * An instruction behind the first words of the user stays in its place. Images, files and the items of tools that a provider runs are
  * refused with the path of the part.
  */
@@ -11,8 +12,10 @@ import { Type, type TSchema } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { type GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { messagesMax } from "../../limits.ts";
+import { takesReasoning } from "../../models/dialect.ts";
 import { apart, type ChatMessage, type MessageFacts } from "../../providers/provider.ts";
 import type { FieldPath } from "../../providers/provider-error.ts";
+import { signerOf } from "../../providers/wire/answers.ts";
 import { readPackedThought, type PlacelessThought, type Thought } from "../../thoughts.ts";
 import { toolCallId } from "../request/chat-parts.ts";
 import {
@@ -227,9 +230,13 @@ class Conversation {
   /** The calls without a result so far, by their ids. */
   readonly #open = new Map<string, Call[]>();
   #userHasSpoken = false;
+  /** Who gets back reasoning that is nothing but text: the model's routes, if it reasons. */
+  readonly #signers: ReadonlySet<string>;
 
   constructor(context: ReadContext) {
     this.#context = context;
+    const { model } = context;
+    this.#signers = new Set(model !== null && takesReasoning(model) ? model.routes.map(signerOf) : []);
   }
 
   take(value: unknown, index: number): void {
@@ -263,7 +270,7 @@ class Conversation {
       const call = "answer" in turn ? turn.answer.calls.find(({ result }) => result === null) : undefined;
       if (call !== undefined) throw unmatched(call.item, "the call has no result");
     }
-    return this.#turns.flatMap((turn) => ("message" in turn ? [turn.message] : messagesOf(turn.answer)));
+    return this.#turns.flatMap((turn) => ("message" in turn ? [turn.message] : messagesOf(turn.answer, this.#signers)));
   }
 
   #takeMessage({ role, content }: JsonObject, item: number): void {
@@ -335,11 +342,13 @@ class Conversation {
   }
 }
 
-function messagesOf({ item, content, calls, thoughts }: Answer): ChatMessage[] {
+function messagesOf({ item, content, calls, thoughts }: Answer, signers: ReadonlySet<string>): ChatMessage[] {
   const facts: MessageFacts = { source: { item }, ...(thoughts.length > 0 && { thoughts }) };
+  const plain = thoughts.filter(({ seal, text, signer }) => seal === "" && text !== "" && signers.has(signer));
   const message: ChatMessage = {
     role: "assistant",
     content,
+    ...(plain.length > 0 && { reasoning_content: plain.map(({ text }) => text).join("\n\n") }),
     ...(calls.length > 0 && { tool_calls: calls.map(({ call }) => call) }),
     [apart]: facts,
   };

@@ -13,7 +13,8 @@ import { GatewayError, invalidRequest, unsupportedParameter } from "../../../ker
 import { reasoningEfforts, type Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import type { FieldPath } from "../../providers/provider-error.ts";
-import { acceptOnly, chatFields, outputMinimum, requireSupport, type ChatField } from "../request/chat-fields.ts";
+import { signerOf } from "../../providers/wire/answers.ts";
+import { acceptOnly, chatFields, outputLimit, outputMinimum, requireSupport, type ChatField } from "../request/chat-fields.ts";
 import { parallelToolCalls, toolChoice } from "../request/chat-parts.ts";
 import { knownFields, type RequestFormat, type RequestOptions } from "../request/chat-request.ts";
 import {
@@ -109,13 +110,9 @@ const topLogprobs: Reader = reader(Type.Integer({ minimum: 0, maximum: 20 }), (v
 
 const maxOutputTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, { model, ignored }) => {
   const tokens = readInteger(value, at, { min: outputMinimum(model), max: Number.MAX_SAFE_INTEGER });
-  if (tokens > outputMaximum(model)) ignored?.add(at);
+  if (tokens > outputLimit(model)) ignored?.add(at);
   return undefined;
 });
-
-function outputMaximum(model: Model | null): number {
-  return model !== null && model.maxOutputTokens > 0 ? model.maxOutputTokens : Infinity;
-}
 
 const reasoningFields = objectOf({
   effort: nullable(oneOf(...reasoningEfforts), "How much the model reasons before it answers"),
@@ -296,6 +293,8 @@ const readsResponses: Omit<RequestFormat, "answer"> = {
   known: knownFields("input", responsesFields),
   promptField: "input",
   modelOf: catalogId,
+  // A thought without a seal becomes reasoning of a message for the model that thought it.
+  rules: ({ routes }) => routes.map(signerOf),
   readBody(model, context) {
     const body: ChatBody = { model, messages: readItems(context), ...readToolFields(context) };
     const { reasoning: thinking } = context.request;
@@ -343,7 +342,7 @@ function options({ request, model }: ReadContext): RequestOptions {
     streamed: stream === true,
     includeUsage: true,
     includeCost: isJsonObject(usage) && usage["include"] === true,
-    maxTokens: isBounded ? Math.min(bound, outputMaximum(model)) : null,
+    maxTokens: isBounded ? Math.min(bound, outputLimit(model)) : null,
     outputField: isBounded ? "max_output_tokens" : undefined,
   };
 }

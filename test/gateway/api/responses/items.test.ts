@@ -4,10 +4,12 @@ import fc from "fast-check";
 import { responsesFormat } from "../../../../src/gateway/api/responses/request.ts";
 import { apart, type ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 import { readPathText } from "../../../../src/gateway/providers/provider-error.ts";
+import { signerOf } from "../../../../src/gateway/providers/wire/answers.ts";
 import { packedThought } from "../../../../src/gateway/thoughts.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { everything } from "../../../support/gateway/check-chat.ts";
 import { checkResponse, plain, refusalOf, refused } from "../../../support/gateway/check-response.ts";
+import { chatModel } from "../../../support/providers/model.ts";
 
 const call = (id: string, name = "look_up") => ({ type: "function_call", call_id: id, name, arguments: "{}" });
 const result = (id: string, output: unknown = `result of ${id}`) => ({ type: "function_call_output", call_id: id, output });
@@ -145,6 +147,18 @@ describe("thoughts", () => {
     expect(linesOf([user("Hi"), reasoning(), said("")])).toEqual(['user: "Hi"']);
   });
 
+  test("without a seal are the reasoning of their message, for the model that thought them and no other", () => {
+    const reasoner = chatModel(["tools", "reasoning_content"], { reasons: true });
+    const [served] = reasoner.routes;
+    if (served === undefined) throw new Error("The model has no route");
+    const text = packedThought({ signer: signerOf(served), text: "Hm", seal: "" });
+    const others = packedThought({ signer: "another", text: "Aha", seal: "" });
+    const input = [user("Hi"), reasoning(text), reasoning(others), reasoning(text), call("a"), result("a")];
+    expect(messagesOf(input, reasoner)[1]).toMatchObject({ role: "assistant", reasoning_content: "Hm\n\nHm" });
+    expect(messagesOf(input, plain)[1]).not.toHaveProperty("reasoning_content");
+    expect(messagesOf([user("Hi"), reasoning(), said("So")], reasoner)[1]).not.toHaveProperty("reasoning_content");
+  });
+
   test.each(["", "gAAAAB-of-another-service", "w1.acme_one.not-base64!", "w1.", null])(
     "of another service, or that cannot be read, are left out: %p",
     (encrypted) => {
@@ -249,4 +263,20 @@ test("any history of turns becomes one in which every call has its result direct
     }),
     { numRuns: 100 },
   );
+});
+
+test("a conversation that grows by turns begins as it did before, so that providers know its prompt again", () => {
+  const calls = [reasoning(), said("Let me see"), call("a"), call("b"), result("b"), result("a")];
+  const turns = [
+    [user("Hi")],
+    calls,
+    [user("Again"), { role: "developer", content: "Be brief" }],
+    calls,
+    [said("Done")],
+    [user("Thanks")],
+  ];
+  const all = JSON.stringify(messagesOf(turns.flat())).slice(1, -1);
+  for (const [count] of turns.entries()) {
+    if (count > 0) expect(all.startsWith(JSON.stringify(messagesOf(turns.slice(0, count).flat())).slice(1, -1))).toBe(true);
+  }
 });
