@@ -1,8 +1,8 @@
 /**
  * All SQL of the ledger's heads and entries, of epochs, and of budgets' totals. A chain is advanced only under the lock of its head, so
- * entries have no gaps. What counters load is read by one statement, thus from one snapshot.
- * A version is the epoch of the workspace's ledger, then a number within it. A database that went back in time gives its old numbers again,
- * but in a later epoch, so counters take what it says and no late message from before.
+ * entries have no gaps. What counters load is read by one statement, thus from one snapshot. A version is the epoch of the workspace's
+ * ledger, then a number within it. A database that went back in time reuses its old numbers in a later epoch, so counters accept its values
+ * and refuse late messages from earlier ones.
  */
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
@@ -181,7 +181,7 @@ interface WantedTotals {
   totals: readonly BudgetHold[];
 }
 
-/** Totals of periods that long ago ended go when a later one is opened. In milliseconds. */
+/** A total whose period ended longer ago than this is deleted when a later one is opened. In milliseconds. */
 const keptMs = { day: 2 * 86_400_000, month: 62 * 86_400_000 };
 
 /**
@@ -200,7 +200,7 @@ export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<
   }) as Promise<BudgetPush[]>;
 }
 
-/** What the callers of budgets were charged, with the beginnings of the periods that it counts in. */
+/** What the callers of budgets were charged, with the beginnings of the periods in which it counts. */
 export interface BudgetSum {
   workspace: WorkspaceId;
   key: KeyId;

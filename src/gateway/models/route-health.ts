@@ -1,8 +1,8 @@
 /**
- * How routes do, from real traffic only: answers, failures and latency of the last day; the output speed, by which a stream that ended
- * without a count is charged; and a cool-down after a route cost more than its reservation.
- * Gateways count in memory, at no cost to a request, and share their counts through the database every few seconds; a lost count does no
- * harm. Speeds and cool-downs stay in their process. No health takes a route out of service: a sole route still serves.
+ * How routes perform, from real traffic only: answers, failures and latency of the last day; the output speed, by which a stream that ended
+ * without a count is charged; and a cool-down after a route cost more than its reservation. Gateways count in memory, at no cost to a
+ * request, and share their counts through the database every few seconds; a lost count does no harm. Speeds and cool-downs stay in their
+ * process. No health takes a route out of service: a sole route still serves.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
@@ -148,7 +148,7 @@ export class RouteCoolDown {
     this.#until.set(entry, this.#clock.monotonic() + routeCoolDownMs);
   }
 
-  /** The same candidates, of each model those in cool-down last. */
+  /** The same candidates; within each model, those in cool-down come last. */
   preferred(candidates: readonly Candidate[]): readonly Candidate[] {
     if (this.#until.size === 0) return candidates;
     const now = this.#clock.monotonic();

@@ -25,7 +25,7 @@ const kind = {
   digit: 9,
   space: 10,
   newline: 11,
-  /** Marks that code and prose have many of, often several as one token. */
+  /** Marks that are common in code and prose, often several in one token. */
   mark: 12,
   oddMark: 13,
   /** Marks that lines are drawn with: o200k has tokens for long runs of one of them. Each is a kind of its own, since only such runs are cheap. */
@@ -59,7 +59,7 @@ const kind = {
 /** The kinds of ASCII letters are below. */
 const letterKindsEnd = kind.accented;
 
-/** The kinds of code units from a number to the next; the last ends at U+FFFF. ASCII is below. */
+/** The kind of the code units from each number to the next; the last range ends at U+FFFF. ASCII is below. */
 const blocks: readonly (readonly [number, number])[] = [
   [0x80, kind.symbol],
   [0xc0, kind.accented],
@@ -187,7 +187,7 @@ export class TextTokens {
   }
 }
 
-/** @param units as of `TextTokens` */
+/** @param units as `TextTokens` counts them */
 export function tokensOf(units: number): number {
   return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
 }

@@ -1,5 +1,5 @@
 /**
- * Stores what calls reveal about own keys: that the provider refused one, accepts it again, or when it last served. Requests do not wait
+ * Stores what calls reveal about own keys: that the provider refused one or accepts it again, and when it last served. Requests do not wait
  * for it, and what cannot be stored is reported again by a later call. A refused key is still tried: the first answer makes it active
  * again. The admins get a mail about a refusal, in the transaction that stores it, and a provider that changes its mind with every call
  * causes few changes and few mails.

@@ -20,17 +20,17 @@ export const promptWriteRetryMs = 1_000;
 export const promptDeleteBatchMax = 5_000;
 /** Their sealed texts, where there are several. */
 export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
-/** How often prompts are looked for that are older than their workspace keeps them. */
+/** How often prompts past their workspace's retention are looked for. */
 export const promptRetentionMs = 60_000;
 /** They are deleted by whole hours, so that a busy workspace gets at most this many rows of the audit log a day. */
 export const promptRetentionStepMs = 3_600_000;
-/** Workspaces in one look. */
+/** Workspaces in one read. */
 export const promptRetentionsMax = 200;
-/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else, and the pause after it. */
+/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else. */
 export const promptRetentionBatchMax = 1_000;
 /** Pause after each batch of such a deletion. */
 export const promptRetentionPauseMs = 50;
-/** Prompts that the Console counts; of more, it says that there are more. */
+/** The most prompts that the Console counts; beyond them it says that there are more. */
 export const promptsCountedMax = 10_000;
 /** Data keys that a gateway keeps opened. */
 export const dataKeysCachedMax = 10_000;
