@@ -25,8 +25,8 @@ interface Signature {
 }
 
 /**
- * Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, with anything else that identifies the
- * signer
+ * Only letters, digits, hyphens and underscores.
+ * @param name the model as its provider spells it, with anything else that identifies the signer
  */
 export function signerNamed(name: string): string {
   return name.replace(/[^\w-]/g, "_");

@@ -105,8 +105,8 @@ export async function findCallers(
 }
 
 /**
- * Reads one ended generation of a key, for the key's holder. @returns null: there is none of this key, or it has not ended @throws
- * LimitReachedError while too many ask; errors of the database
+ * Reads one ended generation of a key, for the key's holder.
+ * @returns null: there is none of this key, or it has not ended @throws LimitReachedError while too many ask; errors of the database
  */
 export type ReadKeyGeneration = (asked: { key: KeyId; generation: GenerationId }) => Promise<GenerationRow | null>;
 

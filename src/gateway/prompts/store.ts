@@ -93,8 +93,8 @@ export async function selectDueRetentions(
 }
 
 /**
- * Holds the setting until the transaction ends, so that nothing is deleted under a setting that has changed. @returns days; null: none is
- * set
+ * Holds the setting until the transaction ends, so that nothing is deleted under a setting that has changed.
+ * @returns days; null: none is set
  */
 export async function holdRetention(workspace: WorkspaceId, tx: Transaction): Promise<number | null> {
   const [row] = await tx<{ days: number | null }[]>`

@@ -1,5 +1,5 @@
 /**
- * A statement of usage: what a month did to a workspace's credit, and what was charged for what; its views, its table, and the text that is
+ * A statement of usage: how a month changed a workspace's credit, and what each charge was for; its views, its table, and the text that is
  * stored and hashed. That text is JSON by RFC 8785, so that anyone can compute the hash again. Names are those of the day on which it
  * closed.
  */
