@@ -1,7 +1,7 @@
 /**
  * Converts a whole Anthropic message to our answer, and holds what the stream reads in the same way: finish reasons, and the counts of the
- * Messages API, which are the prompt in three disjoint parts and the output including thinking. Compatible servers mix in reasons of chat
- * completions, and first estimate what they count at the end.
+ * Messages API: the prompt in three disjoint parts, and the output including thinking. Compatible servers mix in reasons of chat
+ * completions, and estimate counts before they report them at the end.
  */
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";

@@ -55,7 +55,7 @@ function* inMessage(message: ChatMessage, { at, args }: { at: string; args: Tool
   }
 }
 
-/** Blank texts are left out, and a breakpoint must not go with them. */
+/** Blank texts are left out, and a breakpoint must not be lost with them. */
 function* inParts(content: unknown, at: string): Generator<UnsupportedField> {
   for (const [index, part] of asArray(content).entries()) {
     const { text, cache_control } = asObject(part) ?? {};
@@ -116,7 +116,7 @@ function turnsOf(messages: readonly ChatMessage[]): SentTurn[] {
   return conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
 }
 
-/** The turn of a message on its own is the last one: another may open the conversation. */
+/** A message converted alone is the last turn: another turn may open the conversation. */
 function turnOf(message: ChatMessage): SentTurn | null {
   return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
 }

@@ -128,7 +128,7 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
     case "model":
       return ["model"];
     default:
-      // Some texts name a field without the object that holds it.
+      // Some messages name a field without the object that holds it.
       return inConfig([first, ...rest]);
   }
 }

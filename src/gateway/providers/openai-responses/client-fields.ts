@@ -14,7 +14,7 @@ export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | nu
   return null;
 }
 
-/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
+/** The client's field for a field of the Responses API; see `WireFormat.clientField`. */
 export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   let sources: readonly number[] | null = null;
   const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
@@ -62,8 +62,8 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
 }
 
 /**
- * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
- * unknown here, so the list ends before it.
+ * The index of the message that each item was made from: one may have become several. Reasoning in ids adds items that are unknown here, so
+ * the list ends before it.
  */
 function sourcesOf(messages: readonly ChatMessage[]): number[] {
   const sources: number[] = [];
