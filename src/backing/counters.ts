@@ -1,20 +1,19 @@
 /**
  * Port 2 of 2: the hot counters that decide admission. `embedded/counters.ts` keeps them in Maps, `redis/counters.ts` in Redis through Lua
- * functions; test/contracts/counters.ts demands the same replies of both.
- * Counters are a copy: PostgreSQL is the truth. A workspace whose counters are missing, or were written before a restart of the store, is
- * "not ready" until `load` has written it again; until then its requests get no decision. Values of the ledger carry versions, so an older
- * one never overwrites a newer one. A load that began before the store was emptied or restarted is refused, since its data may lack
- * requests that were admitted since.
- * Each decision is atomic, and a call that failed may have been carried out: every method can be repeated. All times are those of the
- * store's own clock. A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD.
+ * functions; test/contracts/counters.ts demands the same replies of both. Counters are a copy: PostgreSQL is the truth. A workspace whose
+ * counters are missing, or older than a restart of the store, is "not ready" until `load` has written it again; until then its requests get
+ * no decision. Values of the ledger carry versions, so an older one never overwrites a newer one. A load that began before the store was
+ * emptied or restarted is refused, since its data may lack requests that were admitted since. Each decision is atomic, and a call that
+ * failed may have been carried out: every method can be repeated. All times are those of the store's own clock. A balance counts up to
+ * 9,000,000 USD, which Lua's numbers hold to the nano-USD.
  */
 import type { Month } from "../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { type NanoUsd, formatUsd } from "../kernel/money.ts";
 
 /**
- * A cap on what is spent in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no value of them in the
- * store, and their calls no argument.
+ * A cap on what is spent in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no values for them
+ * in the store, and no arguments in their calls.
  */
 export interface Budget {
   /** Names the total that it bounds; unique in its workspace. */
@@ -60,7 +59,7 @@ export interface RateWindow {
 }
 
 interface MayBeLent {
-  /** Blocks may have what is missing: recall them and decide again. Absent: they have not. */
+  /** Blocks may hold what is missing: recall them and decide again. Absent: they do not. */
   isLent?: true;
 }
 
@@ -95,7 +94,7 @@ export type AdmitReply =
    * the batch's month is not known yet; push it with `resolveMany`, where no rows mean 0. `budget`: the same of the request's budgets.
    */
   | { outcome: "not_ready"; what: "workspace" | "month" | "key" | "budget" }
-  /** The part of the store that has this workspace did not answer, others did. As with CountersUnavailableError, it may have decided. */
+  /** The part of the store that has this workspace did not answer, but others did. As with CountersUnavailableError, it may have decided. */
   | { outcome: "unreachable" };
 
 export interface AdmitBatch {
@@ -133,10 +132,10 @@ export interface LendRequest extends Pick<
 export type LendReply =
   /** `at`: by the store's clock. `window`: without all that is lent. */
   | { outcome: "lent"; at: number; amount: NanoUsd; places: number; lifeMs: number; window: RateWindow }
-  /** Too near to a limit, recalled lately, late, or unknown: each request must be asked for. */
+  /** Too near a limit, recently recalled, late, or unknown: a worker must decide each request. */
   | { outcome: "kept" };
 
-/** What a gateway gives back of a block that it no longer decides with. A repetition changes nothing. */
+/** The rest that a gateway returns of a block that it no longer uses. A repetition changes nothing. */
 export interface BlockReturn {
   key: KeyId;
   block: GenerationId;
@@ -223,7 +222,7 @@ export interface WorkspaceLoad {
   /** As of the ledger sequence of `account`. Absent: none. */
   budgets?: BudgetTotal[];
   holds: Hold[];
-  /** Admission times of the last minute, to be merged with those of the store: per time the larger count stays. */
+  /** Admission times of the last minute, to be merged with those of the store: for each time the larger count stays. */
   windows: { key: KeyId; times: number[] }[];
 }
 
@@ -259,9 +258,8 @@ export interface Counters extends AsyncDisposable {
   /** Releases what blocks do not keep, and counts their requests in the windows. Works even on a workspace that is not ready. */
   takeBack(back: TakeBack): Promise<void>;
   /**
-   * Names the state in which a workspace is not ready. A loader calls this first and gathers then: if another loader is faster,
-   * requests are admitted, and the store is emptied or restarted after that, the gathered data lacks those requests.
-   * Null: it is ready.
+   * Names the state in which a workspace is not ready. A loader calls this before it gathers data: if another loader is faster, requests
+   * are admitted, and the store is emptied or restarted after that, the gathered data lacks those requests. Null: it is ready.
    */
   beginLoad(workspace: WorkspaceId): Promise<string | null>;
   /**
@@ -279,7 +277,7 @@ export interface Counters extends AsyncDisposable {
   holds(workspace: WorkspaceId): Promise<Hold[]>;
   /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
-  /** At one moment, for the month of the store's clock. `key` null: for no key. `blocks`: what these hold is read, too; absent: none. */
+  /** Reads all at one moment, for the month of the store's clock. `key` null: for no key. `blocks`: also reads what these hold; absent: none. */
   read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
   /** The store's clock; this also checks that the store answers. */
   now(): Promise<number>;

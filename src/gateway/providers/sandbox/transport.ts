@@ -174,7 +174,7 @@ interface SandboxEmbeddings {
   body: JsonObject;
 }
 
-/** The commands for output do not apply here. @returns null for a command that is unknown or has none */
+/** Commands for output have no meaning here. @returns null for such a command, or an unknown one */
 function sandboxEmbeddings(request: JsonObject): SandboxEmbeddings | null {
   const inputs = asArray(request["input"]);
   const command = sandboxCommand(inputs.map(asText).findLast((text) => text?.startsWith("sandbox:")) ?? "");
