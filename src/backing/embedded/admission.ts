@@ -1,9 +1,8 @@
 /**
  * One decision of the embedded counters: replay, model, window, money, budgets, in that order. Every check precedes the first counting
  * write: a refusal drops expired times and changes nothing else. Blocks are lent and taken back by the same numbers: their credit is a
- * hold, their places count in the window until the times of their requests are known.
- * redis/scripts/admit.lua and blocks.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
- * change of one is a change of both.
+ * hold, their places count in the window until the times of their requests are known. redis/scripts/admit.lua and blocks.lua are the same
+ * in Lua; test/contracts/counters.ts holds both to the same replies. Change both together.
  */
 import type { KeyId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -155,7 +154,7 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   const hold = space.holds.get(block);
   if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
   if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
-  // The clock was set back. Requests of a block would count for times that the window has left behind.
+  // The clock was set back: requests of a block would count at times that the window has already passed.
   if (log.newest > now) return kept;
   const { places: lentAlready } = lentPlaces(lending, key, now);
   const places = freePlaces(requestsPerMinute, { used: log.count + lentAlready, wanted: request.places });
@@ -191,7 +190,7 @@ export function pause(lending: Lending, key: KeyId | null, now: number): void {
   else ofKey(lending, key).pausedUntil = now + blockPauseMs;
 }
 
-/** Drops keys whose blocks count no more. */
+/** Drops keys whose blocks no longer count. */
 export function forgetLent({ keys }: Lending, now: number): void {
   for (const [key, { blocks, pausedUntil }] of keys) {
     for (const [block, { countsUntil }] of blocks) if (countsUntil <= now) blocks.delete(block);
@@ -212,7 +211,7 @@ function lifeOf({ lifeMs }: LendRequest, { now, endMs }: Moment): number {
   return Math.min(lifeMs, endMs - now);
 }
 
-/** Half of the window stays for requests that are asked for. */
+/** Half of the window stays for requests that workers decide. */
 function freePlaces(limit: number, { used, wanted }: { used: number; wanted: number }): number {
   if (limit < blockRateMin) return 0;
   return Math.min(wanted, Math.floor(limit / 2) - used, Math.floor((limit - used) / blockShare));

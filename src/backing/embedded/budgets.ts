@@ -17,7 +17,7 @@ export interface BudgetCounter {
   held: NanoUsd;
 }
 
-/** Those of a workspace, by their names. */
+/** A workspace's budgets, by name. */
 export type BudgetCounters = Map<string, BudgetCounter>;
 
 /** The periods that the sender of a batch assumes. */
@@ -79,7 +79,7 @@ export function holdsOf({ budgets = [] }: AdmitRequest, counters: readonly Budge
   return budgets.map(({ name }, index) => ({ name, since: counters[index]?.since ?? 0 }));
 }
 
-/** A hold of an earlier period than the known one counts no longer. */
+/** A hold of an earlier period than the known one no longer counts. */
 export function changeHeldInBudgets(known: BudgetCounters, holds: readonly BudgetHold[], change: NanoUsd): void {
   for (const { name, since } of holds) {
     const counter = known.get(name);

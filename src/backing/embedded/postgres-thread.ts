@@ -1,6 +1,6 @@
 /**
  * The thread of PGlite: a long query there delays no stream of the main thread. It also ends statements that run too long. PostgreSQL
- * requests a signal after `statement_timeout`; in PGlite that is a timer of the event loop, which fires only after the statement that it
+ * requests a signal after `statement_timeout`; in PGlite this is a timer on the event loop, which fires only after the statement that it
  * should end. Statements that read or write files call into `StatementTimer` many times, and a timer that is due then fires as a signal
  * would. A statement that only computes is not ended: we have none.
  */

@@ -29,7 +29,7 @@ export interface OpenEmbedded extends AsyncDisposable {
 }
 
 /**
- * Opens the database in `folder`, which is created where it is missing. Its caller owns the folder alone: PGlite does not lock.
+ * Opens the database in `folder`, which is created where it is missing. The caller must be the folder's only user: PGlite does not lock it.
  * @throws EmbeddedDatabaseError when what is in the folder cannot be opened
  */
 export async function openEmbeddedPostgres({
@@ -55,7 +55,7 @@ export async function openEmbeddedPostgres({
   };
 }
 
-/** Made next to its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
+/** Made next to its final place and moved there when complete, so a first start that is killed leaves nothing that cannot be opened. */
 async function createDatabase(folder: string, clock: Clock): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -136,7 +136,7 @@ function speakThrough(port: MessagePort): Database {
 /** The first byte of a Terminate message, which is dropped: PGlite has only one session. */
 const terminate = 0x58;
 
-/** For postgres.js a connected socket: bytes go to the database's thread, its replies come back. */
+/** A connected socket to postgres.js: bytes go to the database's thread, and its replies come back. */
 class ThreadSocket extends Duplex {
   readonly #port: MessagePort;
   readonly #listener = (message: FromThread): void => {

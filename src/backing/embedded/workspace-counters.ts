@@ -210,7 +210,7 @@ export interface Lending {
   countsUntil: number;
   /** No block keeps credit that it does not need after this. */
   holdsUntil: number;
-  /** What was lent since none held any: at least what they hold. */
+  /** The sum lent since blocks last held nothing: at least what they hold. */
   amount: NanoUsd;
   pausedUntil: number;
   keys: Map<KeyId, LentToKey>;
@@ -228,7 +228,7 @@ export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: numb
   return found;
 }
 
-/** What blocks may hold that nothing uses: of a key, or of the workspace. Nothing after a recall: they were asked. */
+/** The unused part that blocks may hold, for a key or the workspace. Nothing after a recall, which has asked them. */
 export function lentAmount({ holdsUntil, amount, pausedUntil, keys }: Lending, key: KeyId | null, now: number): NanoUsd {
   if (pausedUntil > now || holdsUntil <= now) return 0n;
   if (key === null) return amount;
@@ -271,7 +271,7 @@ export class Tombstones {
     this.#tombstones.set(name, { as: first, untilMs: clockMs + tombstoneMs });
   }
 
-  /** Costs nothing where none has expired. */
+  /** Costs nothing if none has expired. */
   dropExpired(clockMs: number): void {
     for (const [name, { untilMs }] of this.#tombstones) {
       if (untilMs >= clockMs) return;

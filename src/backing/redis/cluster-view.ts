@@ -1,10 +1,9 @@
 /**
- * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain.
- * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the holds
- * of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have been
- * elected before that, since an election needs most masters to say the opposite. And one that took the place of a failed master counts only
- * when every process that knew the other has stopped asking it.
- * A workspace whose master is not certain gets no decision; the others go on.
+ * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain. A master that lost the
+ * others continues for a moment, while its replica may already have taken its place. Both would admit, each without the other's holds. So a
+ * master counts only for a while after most masters said that it has not failed: none of its replicas can have been elected before that,
+ * since an election needs most masters to say the opposite. A master that replaced a failed one counts only when every process that knew
+ * the old one has stopped asking it. A workspace whose master is not certain gets no decision; the others go on.
  */
 import { clusterLeaseMs, clusterTakeoverMs } from "../limits.ts";
 
@@ -20,7 +19,7 @@ export interface SlotOwner {
 export class ClusterView {
   readonly #owners = new Map<string, SlotOwner>();
   #bySlot: (SlotOwner | null)[] = [];
-  /** Nodes that had no slots at the last update, so that none can have taken their place since. */
+  /** Nodes that had no slots at the last update, so no node can have replaced them since. */
   #without = new Set<string>();
 
   /** The masters that have slots. */

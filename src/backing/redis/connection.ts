@@ -1,12 +1,12 @@
 /**
  * The connection to a Redis, made and made again in the background; no call waits for it or is queued for it. A call ends within the
  * counters' deadline. While a call that passed its deadline has no reply, further calls fail at once, until its late reply or the end of
- * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
- * A connection is used once it is known which run of the server answers: counters of another run are verified before they count again.
- * Settings that endanger the counters, and troubles, are logged, each trouble once in ten seconds.
- * Each attempt is a `RedisLink`, from connecting to its end. The reply to the first ping opens it; before that and after its end it takes
- * no call, because a command that waits would run when its caller has given up. A link on which nothing comes for some pings is given up.
- * Pings are counted and not milliseconds: elapsed time would blame Redis for a pause of this process.
+ * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing. A connection is used once it is known which run
+ * of the server answers: counters of another run are verified before they count again. Settings that endanger the counters and failures are
+ * logged, each failure once every ten seconds. Each attempt is a `RedisLink`, from connecting to its end. The reply to the first ping opens
+ * it; before that and after its end it takes no call, because a command that waits would run when its caller has given up. A link that is
+ * silent for several pings is given up. Pings are counted instead of milliseconds, since elapsed time would blame Redis for a pause of this
+ * process.
  */
 import { createHash } from "node:crypto";
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -377,7 +377,7 @@ class RedisLink implements Disposable {
     });
   }
 
-  /** Where nothing came since the last ping, that one still waits for its reply. */
+  /** If nothing came since the last ping, that one still waits for its reply. */
   #ping(): void {
     this.#isHeard = false;
     this.send("PING", []).catch((error: unknown) => {

@@ -1,9 +1,8 @@
 /**
  * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
  * second. An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since
- * counters that are shared out over them would lose credit with each.
- * A batch is one call for each node. A workspace that moves to another node meanwhile is looked for again, until the counters' deadline;
- * for one that was not reached it is unknown whether its call ran.
+ * counters spread over them would lose credit with each one lost. A batch is one call for each node. A workspace that moves to another node
+ * meanwhile is looked up again until the counters' deadline; if it was not reached, it is unknown whether its call ran.
  */
 import { addressesIn } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -92,7 +91,7 @@ export class RedisNodes implements AsyncDisposable {
     const [address = ""] = this.#seeds;
     const node = this.#nodes.get(address);
     if (node === undefined || this.#isClosed) throw new CountersUnavailableError("Redis is not connected");
-    // Counters that are shared out over servers that know nothing of each other would lose credit with each server.
+    // Counters spread over independent servers would lose credit with each server lost.
     if (this.#seeds.length > 1) throw new CountersUnavailableError(severalServers);
     return node;
   }

@@ -1,12 +1,12 @@
 /**
- * The credit that a workspace has left, for whatever shows it or acts on it: the balance minus what open requests reserve, to the
- * nano-dollar, and nothing of what is merely lent. The counters hold a block whole, so the gateways are asked how much of each block open
- * requests hold. Where nothing is lent, no gateway is asked.
- * Counters and gateways cannot be read at one moment. The gateways are asked before and after the counters are read: at that moment a block
- * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
- * and the figure is exact where no block is used meanwhile. A block that no gateway reports counts whole: its gateway is silent or dead.
- * Questions about one workspace share their answers at a bounded rate, so frequent looks cost the gateways little more than rare ones.
- * Admission does not use this: it decides by what the counters hold, so a 402 counts blocks whole.
+ * The credit that a workspace has left, for code that shows it or acts on it: the balance minus what open requests reserve, to the
+ * nano-dollar. Credit that is merely lent still counts. The counters hold a block whole, so the gateways are asked how much of each block
+ * open requests hold. Where nothing is lent, no gateway is asked. Counters and gateways cannot be read at one moment. The gateways are
+ * asked before and after the counters are read: at that moment a block held at most what it held before plus what was taken from it in
+ * between. So the figure is never too high for the moment of the read, and exact if no block is used meanwhile. A block that no gateway
+ * reports counts whole: its gateway is silent or dead. Questions about one workspace share their answers at a bounded rate, so frequent
+ * reads cost the gateways little more than rare ones. Admission does not use this: it decides by what the counters hold, so a 402 counts
+ * blocks whole.
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -109,7 +109,7 @@ function positionOf({ balance, reserved, keySpent, month }: CountedCredit, unuse
   return { balance, reserved: held, available: balance - held, keySpent, month };
 }
 
-/** What blocks hold and open requests do not, and whether that is known of all blocks. */
+/** The credit that blocks hold beyond their open requests, and whether it is known for all blocks. */
 function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: Uses; after: Uses }) {
   let unused = 0n;
   let unknown = lent;

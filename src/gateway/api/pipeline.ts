@@ -1,9 +1,8 @@
 /**
  * The completion of a prompt from top to bottom, in the specification's order of checks. The first problem is answered; until the fifth
- * check has passed, nothing is sent to a provider and nothing is charged.
- * Chat completions and completions differ in how a request is read (`RequestFormat`) and an answer written (`AnswerFormat`); the Workbench
- * differs in who calls. They share everything else. Checks 3, 4 and 5 are one decision of admission. Made apart, they would let requests
- * that run at once pass a limit that each alone keeps.
+ * check has passed, nothing is sent to a provider and nothing is charged. Chat completions and completions differ in how a request is read
+ * (`RequestFormat`) and an answer written (`AnswerFormat`); the Workbench differs in who calls. They share everything else. Checks 3, 4 and
+ * 5 are one decision of admission. Made separately, they would let concurrent requests pass a limit that each one keeps.
  */
 import type { Caller } from "../admission/message.ts";
 import { startTrace } from "../../kernel/traces.ts";

@@ -1,7 +1,7 @@
 /**
- * What gateways report of a workspace, in one message form. For a rebuild of counters: open generations and the times of the last minute's
- * admissions. For a recall: the blocks that end. For a look at credit: what open requests hold of blocks, and nothing ends.
- * Replies are checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
+ * What gateways report about a workspace, in one message form. A rebuild of counters gets open generations and the times of the last
+ * minute's admissions. A recall gets the blocks that end. A credit read gets what open requests hold of blocks, and ends none. Replies are
+ * checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

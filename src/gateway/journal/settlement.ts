@@ -34,15 +34,12 @@ const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 const common = wireFields.filter(({ isRare }) => !isRare);
 const rare = wireFields.filter(({ isRare }) => isRare);
 
-/**
- * An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with what few settlements have
- * follows.
- */
+/** An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with the rare fields follows. */
 export function encodeSettlement(settlement: Settlement): string {
   return JSON.stringify(valuesOf(settlement));
 }
 
-/** The values under their names, unchecked; null: they are not an array. */
+/** The values under their names, unchecked; null: the input is not an array. */
 function named(value: unknown): object | null {
   if (!Array.isArray(value)) return null;
   const last: unknown = value[common.length];

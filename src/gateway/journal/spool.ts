@@ -1,11 +1,9 @@
 /**
  * The gateway's local record of what it owes to the ledger: a line before a request to admission, an intent before a provider is called, a
  * settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call, to the page cache:
- * `kill -9` loses nothing, power loss may. To wait for the disk would add its latency to every request.
- * Lines are kept in segments. A segment is deleted once the ledger has confirmed all its generations and the rate window no longer needs
- * its admissions.
- * A failed write is rolled back and rejects the promises of its lines. From then on nothing may begin until a write succeeds, as on a full
- * disk.
+ * `kill -9` loses nothing, power loss may. Waiting for the disk would add its latency to every request. Lines are kept in segments. A
+ * segment is deleted once the ledger has confirmed all its generations and the rate window no longer needs its admissions. A failed write
+ * is rolled back and rejects the promises of its lines. From then on nothing may begin until a write succeeds, as on a full disk.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -222,8 +220,8 @@ export class Spool implements Disposable {
   }
 
   /**
-   * Deletes each segment by itself, so that one long answer keeps one segment. If a settlement's segment is deleted before its intent's,
-   * a later start may report the generation as unknown: the ledger has its charge and ignores that.
+   * Deletes each segment separately, so that one long answer keeps only one segment. If a settlement's segment is deleted before its
+   * intent's, a later start may report the generation as unknown: the ledger has its charge and ignores that.
    */
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;

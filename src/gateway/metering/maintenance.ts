@@ -1,9 +1,9 @@
 /**
- * What metering does by the clock. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
- * settlements still has, once the database is a different server; pushes the ledger's heads to the counters once a minute, which
- * repairs lost pushes and drift; and counts the credit that workspaces have left.
- * An expiry goes through the stream of settlements, behind earlier ones: even if metering lags, a generation's settlement is charged first,
- * and its expiry then changes nothing. The same holds for what is booked again. So each of these may run twice, or on two processes.
+ * Metering's periodic work. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
+ * settlements still has, once the database is a different server; pushes the ledger's heads to the counters once a minute, which repairs
+ * lost pushes and drift; and counts the credit that workspaces have left. An expiry goes through the stream of settlements, behind earlier
+ * ones: even if metering lags, a generation's settlement is charged first, and its expiry then changes nothing. The same holds for what is
+ * booked again. So each of these may run twice, or on two processes.
  */
 import type { Lock } from "../../backing/advisory-lock.ts";
 import type { Bus } from "../../backing/bus.ts";
@@ -94,7 +94,7 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   if (due === null) return;
   const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
   const workspaces = due.rebuilding.length;
-  // After an ordinary restart nothing is behind: words of recovery in the log would only worry its reader.
+  // After an ordinary restart nothing is behind, and log lines about recovery would only worry the reader.
   const level = workspaces > 0 ? "warn" : "debug";
   const why = workspaces > 0 ? "The database went back in time" : "The database was started anew";
   log[level]({ event: "replay.begun", workspaces }, `${why}: settlements that the stream still has are booked, each once`);

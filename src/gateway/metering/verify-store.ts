@@ -10,8 +10,8 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 /**
- * No month is deleted before the transaction ends. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
- * drops rows whose sums the snapshot lacks.
+ * Prevents deletion of months until the transaction ends. It has to be the transaction's first statement, which takes no snapshot:
+ * retention after a snapshot drops rows whose sums the snapshot lacks.
  */
 export async function keepMonths(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE generations IN ACCESS SHARE MODE`;
@@ -339,7 +339,7 @@ function sumOf(sql: Queries, list: string, field: string, times = 1_000_000_000)
   return sql`(SELECT coalesce(sum((part->>${field})::numeric * ${times}::bigint), 0)::bigint FROM jsonb_array_elements(document::jsonb->${list}) AS part)`;
 }
 
-/** What the check of one invariant found. */
+/** The result of checking one invariant. */
 interface Finding {
   rows: bigint;
   /** What breaks the invariant and where; null: it holds. */

@@ -1,8 +1,8 @@
 /**
  * The provider interface. Chat completions is the neutral format: a wire format converts our request to its provider's, and its provider's
- * answers to ours. What a format cannot express is refused by name before credit is reserved; nothing is dropped in silence.
- * A format is made of pure functions. http.ts makes the calls, transport/ has time and sockets, and api/ decides about retries and charges.
- * Streams use callbacks, since a promise for each event would cost more than the event itself.
+ * answers to ours. What a format cannot express is refused by name before credit is reserved; nothing is dropped silently. A format is made
+ * of pure functions. http.ts makes the calls, transport/ has time and sockets, and api/ decides about retries and charges. Streams use
+ * callbacks, since a promise for each event would cost more than the event itself.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";
@@ -139,16 +139,17 @@ export interface WireFormat {
    */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
   /**
-   * At most how many bytes more the encoded prompt has than the request's own texts (`inputTokensBound`): the provider charges for them,
-   * so they are reserved. Absent: none.
+   * The most bytes that encoding adds to the request's own texts (`inputTokensBound`): the provider charges for them, so they are reserved.
+   * Absent: none.
    */
   addedBytes?(chat: ChatBody): number;
   /** The API refuses a smaller bound on output. Absent: 1. */
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /**
-   * Finds the field of the chat that a field of the encoded request was made from, as far as that is known: rather the field around it
-   * than a wrong one. A conversation is converted at most once, however many paths are asked for. Absent: the path is taken as it is.
+   * Finds the field of the chat that a field of the encoded request was made from, as far as that is known: if unsure, the enclosing field
+   * rather than a wrong one. A conversation is converted at most once, however many paths are asked for. Absent: the path is taken as it
+   * is.
    * @returns a function that returns null for no field of the chat
    */
   clientField?(call: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null;

@@ -2,7 +2,7 @@
 -- key's window, and how holds are returned. It precedes every function, after the one that reads the clock.
 -- Shared code is created when the library is loaded, not in every call; Redis makes its own libraries available only while a function runs.
 local call, floor, max, min, pack, read
--- The time of the call: Redis runs one at a time.
+-- The time of the call; Redis runs one call at a time.
 local clock
 
 -- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.
@@ -15,7 +15,7 @@ local function register(name, run, flags)
   redis.register_function({ function_name = name .. '_' .. version, callback = callback, flags = flags or {} })
 end
 
--- A function that serves workspaces of any slots names no key: it looks at each workspace before it does anything for it.
+-- A function for workspaces in any slots declares no key: it checks each workspace before it does anything for it.
 local anySlots = isOfCluster and { 'allow-cross-slot-keys' } or {}
 
 -- Whether this node has the workspace. In a cluster a slot on its way to another node is nowhere: what is missing here may be there, so
@@ -144,8 +144,8 @@ local function timeAt(list, index)
   return tonumber(call('LINDEX', list, index) or clock)
 end
 
--- How many times have left the window when the oldest has and the newest has not, and the oldest that stays.
--- Usually few: the search starts at the head and widens.
+-- If the oldest time has left the window and the newest has not: how many have left, and the oldest that stays. Usually few have, so the
+-- search starts at the head and widens.
 local function countExpired(list, count, cut)
   local gone, stays = 0, 1
   local oldest = timeAt(list, stays)

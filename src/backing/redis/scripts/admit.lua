@@ -77,7 +77,7 @@ local function replay(hold, fingerprint, rpm, place)
   replyWindow(rpm, count, oldest, lentAt(place))
 end
 
--- 1: with what blocks may have that nothing uses, the amount would fit. After a recall they have nothing.
+-- 1: the amount would fit with the unused part of blocks. After a recall they have none.
 local function isLent(left, amount, lent, keyPausedUntil)
   if pausedUntil > clock or holdsUntil <= clock or keyPausedUntil > clock then return 0 end
   return left + lent >= amount and 1 or 0

@@ -1,4 +1,4 @@
--- Loads a workspace from its ledger: a load begins, windows are merged, and the workspace becomes ready; until then no request is admitted.
+-- Loads a workspace from its ledger: a load begins, windows are merged, and the workspace becomes ready. Until then no request is admitted.
 -- `forget` makes it wait for another load.
 
 -- KEYS  base name {w}
@@ -52,7 +52,7 @@ register('merge_windows', function(keys, args)
       for index, time in ipairs(merged) do texts[index] = text(time) end
       call('DEL', list)
       callWithAll('RPUSH', list, texts, #texts)
-      -- As in admit.lua: admissions of the same minute do not renew it, and each of them counts for a window more.
+      -- As in admit.lua: admissions of the same minute do not renew the lifetime, and each of them counts for another window.
       call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + 2 * windowMs + 1000))
     end
   end

@@ -66,7 +66,7 @@ local function takeBack(keyField, amount)
   heldIn.held, heldIn.isChanged = heldIn.held - amount, true
 end
 
--- A hold of an earlier period than the known one counts no longer.
+-- A hold of an earlier period than the known one no longer counts.
 local function takeBackBudgets(hold, at, amount)
   while at <= #hold do
     local field, since
@@ -158,8 +158,8 @@ local function write()
   fieldCount, isChanged, totals = 0, false, {}
 end
 
--- Of months that ended long ago only open holds stay, until they are released. Empty windows and old budgets without holds
--- are removed, too.
+-- For months that ended long ago only open holds stay, until they are released. Empty windows and old budgets without holds are removed,
+-- too.
 local function forgetMonthsBefore(oldest)
   write()
   local found, gone = call('HGETALL', account), {}

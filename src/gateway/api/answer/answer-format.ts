@@ -67,9 +67,9 @@ export function errorLine(error: GatewayError): string {
 
 /** The chunks of one stream. Each endpoint writes its pieces in its own form. The text that all chunks share is built once. */
 export abstract class ChunkWriter {
-  /** To the beginning of the first choice. */
+  /** The text up to the beginning of the first choice. */
   protected readonly prefix: string;
-  /** From the end of the choice's fields. */
+  /** The text from the end of the choice's fields. */
   protected readonly suffix: string;
   readonly #includeUsage: boolean;
 
@@ -97,7 +97,7 @@ export abstract class ChunkWriter {
 /** The chunks of a chat completion. */
 export class ChatChunkWriter extends ChunkWriter {
   readonly #deltaPrefix: string;
-  /** The suffix of a delta that is not the last and has no probabilities, as almost all. */
+  /** The suffix of a delta that is not the last and has no probabilities, like almost all. */
   readonly #plainSuffix: string;
 
   constructor(facts: ChunkFacts) {

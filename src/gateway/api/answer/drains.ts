@@ -1,8 +1,8 @@
 /**
  * Decides which streams are drained, that is read to their end, after their client has left: those whose provider reports the cost only at
- * the end, or bills more than it delivers. Draining takes a slot, of which the process and each workspace have a number; without one the
- * stream is stopped, and its cost is estimated.
- * A drain ends a minute after the client left. It keeps no text, so it costs a connection and no memory.
+ * the end, or bills more than it delivers. Draining takes a slot, and the process and each workspace have a limited number; without one the
+ * stream is stopped and its cost estimated. A drain ends a minute after the client left. It keeps no text, so it costs a connection and no
+ * memory.
  */
 import { HolderCounts } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../../../kernel/clock.ts";

@@ -37,7 +37,7 @@ import { supports } from "./requested-model.ts";
 
 // Cache breakpoints
 
-/** Writes for longer have another price, and the catalog has one price of writing. */
+/** Longer cache lifetimes have another price, and the catalog has only one write price. */
 const lifetime: Reader = reader(Type.Literal("5m"), (value, at) => {
   if (value === "5m") return undefined;
   throw unsupportedParameter(at, `${at}: only 5m is supported, which is also the default`);

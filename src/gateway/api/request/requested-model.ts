@@ -1,11 +1,10 @@
 /**
- * Which models a request asks for, and what it asks of them: the id, the kind (chat or embeddings), the words in `supports` that open
- * fields, what the wire formats of its routes do with the request; and the fields of routing, `models` and `provider`.
- * A word opens the fields of chat-fields.ts that need it; other fields are open for every model. The table in docs/reference/inference.md is
- * made from the words (scripts/inference-tables.ts).
- * A model that is not in the catalog passes every check here. Check 4 refuses it. Models and rules of routing are checked against the
- * catalog, not against what can be called at the moment: a request that no route could ever serve is 400, one that none serves now is left
- * to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
+ * The models that a request names, and what it needs from them: the id, the kind (chat or embeddings), the words in `supports` that open
+ * fields, how its routes' wire formats treat the request; and the fields of routing, `models` and `provider`. A word opens the fields of
+ * chat-fields.ts that need it; other fields are open for every model. The table in docs/reference/inference.md is made from the words
+ * (scripts/inference-tables.ts). A model that is not in the catalog passes every check here. Check 4 refuses it. Models and rules of
+ * routing are checked against the catalog, not against what can be called at the moment: a request that no route could ever serve is 400,
+ * one that none serves now is left to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
  */
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";

@@ -1,8 +1,7 @@
 /**
- * The events of a provider's stream: from bytes to the data of server-sent events, and from these to what may follow what.
- * The parser takes bytes in whatever pieces they arrive, with a bound on an event. It is written by hand because it finds lines in bytes
- * and decodes only the data, and because each search goes on where the last one stopped: a stream of single bytes costs no more than one
- * of large pieces.
+ * The events of a provider's stream: from bytes to the data of server-sent events, and from these to what may follow what. The parser takes
+ * bytes in whatever pieces they arrive, with a bound on an event. It is written by hand because it finds lines in bytes and decodes only
+ * the data, and because each search continues where the last one stopped: a stream of single bytes costs no more than one of large pieces.
  * The sequence knows when nothing more of the answer will come. A finish reason is enough for an end, since not every provider marks it,
  * except within a call of a tool that went on after it: the body of such a stream may end in the middle of the call's arguments.
  */
@@ -54,7 +53,7 @@ export class EventParser {
     const bytes = asBuffer(chunk);
     const events: string[] = [];
     let start = this.#returned && bytes[0] === lineFeed ? 1 : 0;
-    // Each search goes on where it stopped: a stream may have one kind of line end alone.
+    // Each search continues where it stopped, since a stream may have only one kind of line end.
     let feed = next(bytes, lineFeed, start);
     let carriage = next(bytes, carriageReturn, start);
     for (let end = Math.min(feed, carriage); end !== Infinity; end = Math.min(feed, carriage)) {

@@ -1,7 +1,7 @@
 /**
- * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
- * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use.
- * Our log contains the documented words of vendors and nothing else of an error.
+ * What the formats share in handling an error: our code for a status, weighed against the body's words; hints that need none of the
+ * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use. Our log
+ * contains the documented words of vendors and nothing else of an error.
  */
 import { type CauseHint, UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
@@ -31,7 +31,7 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
   return byBody ?? byStatus;
 }
 
-/** SDKs and agents recognize a too long conversation by "maximum context length". */
+/** SDKs and agents recognize an overlong conversation by "maximum context length". */
 export const contextHint: CauseHint = {
   hintedCause: "too_long",
   hint: "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens",
@@ -51,7 +51,7 @@ export function failureDetail(status: number, words: readonly string[]): string 
   return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
 }
 
-/** What a stream that breaks its format gives. @param detail for our log */
+/** The failure of a stream that breaks its format. @param detail for our log */
 export function broken(detail: string): ProviderEvent {
   return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }
@@ -152,7 +152,7 @@ function apart(error: JsonObject, begun: boolean): JsonObject | null {
   return words.length === 0 || begun || words.some(tellsProgress) ? null : error;
 }
 
-/** States that accompany the message of work that goes on. */
+/** States that accompany the message of work in progress. */
 const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
 
 function tellsProgress(word: unknown): boolean {
