@@ -121,8 +121,8 @@ export interface Bus extends AsyncDisposable {
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
   /**
-   * Delivers again what the stream still has, while its consumers go on. Resolves once the handler has had everything stored so far. A bus
-   * that keeps its events in the database has nothing to deliver again.
+   * Delivers again what the stream still has, while its consumers continue. Resolves once the handler has had everything stored so far. A
+   * bus that keeps its events in the database has nothing to deliver again.
    * @throws when the handler did, events are missing, or `signal` aborts: replay again
    */
   replay(stream: Stream, replay: Replay): Promise<void>;

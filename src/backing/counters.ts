@@ -16,11 +16,11 @@ import { type NanoUsd, formatUsd } from "../kernel/money.ts";
  * in the store, and no arguments in their calls.
  */
 export interface Budget {
-  /** Names the total that it bounds; unique in its workspace. */
+  /** The name of the total that it bounds, unique in its workspace. */
   name: string;
   period: "day" | "month";
   limit: NanoUsd;
-  /** The outcome of a request that would pass it. */
+  /** The outcome of a request that would exceed it. */
   refusal: "key_spend_limit_exceeded" | "account_spend_limit_exceeded";
 }
 
@@ -148,7 +148,7 @@ export interface BlockReturn {
 export interface TakeBack {
   workspace: WorkspaceId;
   returns: readonly BlockReturn[];
-  /** Nothing is lent for a while: of this key, or null: in the whole workspace. Absent: lending goes on. */
+  /** Lending pauses: for this key or, if null, for the whole workspace. Absent: lending continues. */
   pause?: { key: KeyId | null };
 }
 
@@ -251,8 +251,8 @@ export interface Counters extends AsyncDisposable {
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
   /**
-   * Lends a block, which is held and counted like requests until it is returned. It is small compared with what is free: requests are refused
-   * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
+   * Lends a block, which is held and counted like requests until it is returned. It is small compared with the free credit, so it causes
+   * refusals only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
    */
   lend(request: LendRequest): Promise<LendReply>;
   /** Releases what blocks do not keep, and counts their requests in the windows. Works even on a workspace that is not ready. */

@@ -355,7 +355,7 @@ type ViewProperties = { [K in With<"view"> as ViewName<K>]: ViewSchema<K> };
 type AnswerProperties = { [K in With<"answer"> as AnswerName<K>]: AnswerSchema<K> };
 export type PageName = With<"page">;
 
-/** By their places. */
+/** In the order of their places. */
 export const wireFields = inPlaces(({ wire }, field) => wire && { ...wire, path: pathOf(field, wire) });
 export const columnFields = inPlaces(
   ({ wire, column }, field) => column && { ...column, path: wire ? pathOf(field, wire) : null },
@@ -413,7 +413,7 @@ interface Named {
   field: string;
 }
 
-/** Where code finds a field in a settlement. */
+/** The path of a field in a settlement. */
 function pathOf(field: string, { group }: NonNullable<AnyField["wire"]>): string {
   return group === null ? `settlement.${field}` : `settlement.${group}.${field}`;
 }

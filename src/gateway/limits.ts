@@ -90,7 +90,7 @@ export const streamCommentMs = 15_000;
 export const firstEventMsMax = 15_000;
 /** A client that reads nothing for this long while data waits for it counts as disconnected. */
 export const streamStallMsMax = 60_000;
-/** After its client has disconnected, a stream is read for at most this long; without a slot, only for its last words and its usage. */
+/** After its client has disconnected, a stream is read for at most this long; without a slot, only for its last events and its usage. */
 export const drainMsMax = 60_000;
 /** How long any other stream is read on, in case the provider's count is about to arrive. */
 export const lastEventsMsMax = 3_000;
@@ -118,7 +118,7 @@ export const ledgerCheckMs = 30_000;
 export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
 export const ledgerServerMs = 100;
-/** While the database hangs, requests with known keys go on after this wait. */
+/** While the database hangs, requests with known keys continue after this wait. */
 export const ledgerServerAnswerMs = 1_000;
 /** How often metering checks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
@@ -230,11 +230,11 @@ export const usageStatementMsMax = 8_000;
 export const usageWorkMemoryBytes = 16 * 1024 * 1024;
 /** Usage queries of key holders that a gateway runs at once. */
 export const keyUsageReadsMax = 4;
-/** Those of one key. */
+/** The same, per key. */
 export const keyUsageReadsPerKeyMax = 1;
 /** Usage queries that wait; further ones get 503 `billing_unavailable`. */
 export const keyUsageWaitingMax = 256;
-/** Those of one key. */
+/** The same, per key. */
 export const keyUsageWaitingPerKeyMax = 4;
 /** How long such a query waits. */
 export const keyUsageWaitMs = 5_000;
@@ -246,9 +246,9 @@ export const statementCheckMs = 60_000;
 export const statementWaitMs = 1_500_000;
 /** More waiting messages than this count as metering's lag, and no month closes: one delivery takes as many. */
 export const statementBacklogMax = 64;
-/** Lines of a statement; the cheapest ones beyond it are summed in one. */
+/** The most lines of a statement; the cheapest rest is summed in one line. */
 export const statementLinesMax = 10_000;
-/** Credits of a statement, and refunds; further ones are summed in one. */
+/** The most credits and the most refunds of a statement; the rest are summed in one line. */
 export const statementMovementsMax = 1_000;
 /** Timeout of a database statement while it closes. */
 export const statementCloseMsMax = 600_000;
@@ -391,9 +391,9 @@ export const ledgerStatementMsMax = 600_000;
 // Quotas: bodies and open answers
 /** Bodies that a gateway holds. */
 export const bodiesBytesMax = 640 * 1024 * 1024;
-/** Those of one workspace. */
+/** The same, per workspace. */
 export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
-/** Those of one key: 24 of the largest. */
+/** The same, per key: 24 of the largest. */
 export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
 /** The part of the total that is reserved for bodies of at most `bodySmallBytes`. */
 export const bodiesReserveBytes = 64 * 1024 * 1024;
@@ -401,9 +401,9 @@ export const bodiesReserveBytes = 64 * 1024 * 1024;
 export const bodySmallBytes = 64 * 1024;
 /** Open answers of a gateway, mostly streams. */
 export const openAnswersMax = 20_000;
-/** Those of one workspace. */
+/** The same, per workspace. */
 export const openAnswersPerWorkspaceMax = 8_000;
-/** Those of one key. */
+/** The same, per key. */
 export const openAnswersPerKeyMax = 4_000;
 /** `Retry-After` where too many are open. */
 export const openAnswersRetryMs = 1_000;

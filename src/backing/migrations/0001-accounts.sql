@@ -66,8 +66,8 @@ CREATE TABLE members (
   seen_at timestamptz,
   -- What the person may spend in a UTC month with all keys and in the Workbench. NULL: no limit.
   monthly_spend_limit_nano bigint CHECK (monthly_spend_limit_nano > 0),
-  -- The caller of the requests that the person sends from the Workbench. Wherever a key's id stands for the caller (counters, journal,
-  -- generations, totals), this id stands for the member. It begins with mbr-, which no key's id does.
+  -- The caller of the requests that the person sends from the Workbench. Wherever a key's id denotes the caller (counters, journal,
+  -- generations, totals), this id denotes the member. It begins with mbr-, which no key's id does.
   caller_id text COLLATE "C" NOT NULL UNIQUE
     DEFAULT 'mbr-' || translate(left(encode(sha256(uuid_send(gen_random_uuid())), 'hex'), 26), '0189', 'ghij'),
   created_at timestamptz NOT NULL DEFAULT now(),

@@ -217,7 +217,7 @@ CREATE FUNCTION first_generation_id(at timestamptz) RETURNS text LANGUAGE sql IM
   FROM generate_series(0, 8) AS digit
 $$;
 
--- Makes the partition of a month such as 2026-11 unless it is there. The lock lets readers and writers of other months go on.
+-- Makes the partition of a month such as 2026-11 unless it is there. The lock does not block readers and writers of other months.
 CREATE FUNCTION make_generations_month(month text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   name text := 'generations_' || replace(month, '-', '_');

@@ -157,7 +157,7 @@ CREATE TABLE projects (
   -- NULL: it is in no product.
   product_id text COLLATE "C",
   name text COLLATE "C" NOT NULL,
-  -- Where it comes from, with the address of its repository, where it has one.
+  -- Its origin, with the address of its repository if it has one.
   provider text NOT NULL CHECK (provider IN ('upload', 'git', 'archive', 'github', 'gitlab')),
   repository text,
   -- The SBOM of its current components. NULL: none has been uploaded yet.

@@ -53,7 +53,7 @@ export class RequestClient implements AsyncDisposable {
   readonly #pool = new WorkerPool();
   readonly #inbox = createInbox();
   readonly #waiting: PendingRequest[] = [];
-  /** By token. */
+  /** Keyed by token. */
   readonly #inFlight = new Map<string, PendingRequest>();
   readonly #stack = new AsyncDisposableStack();
   #count = 0;

@@ -13,7 +13,7 @@ import { type NatsLink, scatterHeartbeatSubject, scatterSubject } from "./link.t
 import { readHeartbeat, Membership, everyTick, ticksOf, startHeartbeat } from "./membership.ts";
 
 interface Round {
-  /** By the id of the server. */
+  /** Keyed by the server's id. */
   replies: Map<string, Uint8Array>;
   check(): void;
   reject(error: Error): void;

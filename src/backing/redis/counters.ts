@@ -145,7 +145,7 @@ class DistributedCounters implements Counters {
     return begun === undefined ? null : String(begun);
   }
 
-  /** Windows come first and in calls of their own, since they may be long: no request is admitted before the last function has run. */
+  /** Windows come first and in separate calls, since they may be long: no request is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const { workspace } = load.account;

@@ -2,8 +2,8 @@
  * Our Lua functions in Redis, and how they are called: their library, the names under which a workspace's counters are stored, the packing
  * of arguments and the reading of replies. The functions are one library:
  * https://redis.io/docs/latest/develop/interact/programmability/functions-intro/. Its name ends with a hash of the text, so that fleets of
- * two versions share a Redis, each with its own functions. Tests put a clock of their own in place of Redis's. All texts of a call travel
- * in one argument and all numbers in another, as doubles: an argument for each would cost both sides more than the function's own work. The
+ * two versions share a Redis, each with its own functions. Tests replace Redis's clock by their own. All texts of a call travel in one
+ * argument and all numbers in another, as doubles: an argument for each would cost both sides more than the function's own work. The
  * arguments and replies of each function are in calls.ts and load.ts.
  */
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 
-/** By the file in scripts that registers them. */
+/** Keyed by the file in scripts that registers them. */
 const functions = {
   admit: ["admit"],
   resolve: ["resolve"],

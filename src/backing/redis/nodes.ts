@@ -155,7 +155,7 @@ export class RedisNodes implements AsyncDisposable {
     log.info({ event: "redis.cluster", masters }, "The masters of the Redis Cluster are known");
   }
 
-  /** To the masters; to the given addresses, too, while they are the only way to hear of a master. */
+  /** To the masters; to the given addresses, too, while they are the only way to find a master. */
   #connectOwners(view: ClusterView, reports: readonly NodesReport[]): void {
     const owners = new Set([...view.owners].map(({ address }) => address));
     for (const address of owners) this.#open(address);

@@ -26,7 +26,7 @@ import {
 
 export interface CreditPosition {
   balance: NanoUsd;
-  /** By open requests. */
+  /** Reserved by open requests. */
   reserved: NanoUsd;
   available: NanoUsd;
   /** The sum of the key's charges of the month; null: no key was named. */
@@ -37,9 +37,9 @@ export interface CreditPosition {
 /** What the counters have at one moment. */
 export interface CountedCredit {
   balance: NanoUsd;
-  /** By open requests that have a hold of their own, and by blocks. */
+  /** Reserved by open requests that have their own hold, and by blocks. */
   reserved: NanoUsd;
-  /** By blocks alone. */
+  /** Reserved by blocks alone. */
   lent: NanoUsd;
   /** What each of the named blocks holds. */
   blocks: ReadonlyMap<GenerationId, NanoUsd>;
@@ -136,7 +136,7 @@ function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): Nano
  */
 class Surveys {
   readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;
-  /** Monotonic ms of the last ones. */
+  /** The times of the last questions, in monotonic ms. */
   readonly #sentAt = new LRUCache<WorkspaceId, number[]>({ max: blockUseWorkspacesMax });
   readonly #next = new Map<WorkspaceId, Promise<Uses>>();
 

@@ -3,7 +3,7 @@
  * seconds at most, counted from its *read* in the database, so that the ages of the two caches never add up. The gateway's cache saves a
  * request to admission before each body. The worker's cache looks up the hashes of one turn of the event loop in one statement, and reads a
  * record again in the background before it expires, so that a busy database delays no decision. Look-ups have no bound, so that a flood of
- * invalid keys cannot refuse a valid one; invalid keys have a partition of their own, so that the flood evicts no valid key.
+ * invalid keys cannot refuse a valid one; invalid keys have their own partition, so that the flood evicts no valid key.
  */
 import { LRUCache } from "lru-cache";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
@@ -180,7 +180,7 @@ export class KeyRecordCache {
 /** The approximate size of a record without own provider keys: the cached maximum of such records fills the cached bytes. */
 const recordBytes = Math.floor(recordsCachedBytesMax / recordsCachedMax);
 
-/** A cache of entries by key hash, bounded in number and in bytes. Invalid keys have a partition of their own. */
+/** A cache of entries by key hash, bounded in number and in bytes. Invalid keys have their own partition. */
 export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;

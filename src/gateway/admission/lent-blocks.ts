@@ -6,9 +6,9 @@
  * clears cached key records, also sent when another server keeps the ledger, ends all blocks, and a block never outlives the record that it
  * was lent by. So a changed key or limit holds within 30 seconds even if the message is lost. A block ends with its month, with a rebuild
  * of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker, or has not run, for half
- * a second: after two seconds of silence a rebuild goes on without it. A gateway that stops returns its blocks. One that is killed has them
- * in its spool, written before each was asked for, and its successor returns what is not open. Keys with budgets or own provider keys, and
- * models that cannot be called, are always decided by a worker (worker/service.ts).
+ * a second: after two seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. One that is killed has
+ * them in its spool, written before each was asked for, and its successor returns what is not open. Keys with budgets or own provider keys,
+ * and models that cannot be called, are always decided by a worker (worker/service.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -207,7 +207,7 @@ export class LentBlocks implements BlockBook {
     this.#tickSoon();
   }
 
-  /** A rebuild of the counters may have gone on without this process. */
+  /** A rebuild of the counters may have proceeded without this process. */
   #isCutOff(now: number): boolean {
     const { bus } = this.#parts;
     return now - this.#tickedAt > blockSilenceMsMax || bus.silentMs("admission") > blockSilenceMsMax || !bus.connected();

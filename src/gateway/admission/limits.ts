@@ -14,7 +14,8 @@ export const blockRecallPauseMs = 50;
  */
 export const blockReportedMs = 15_000;
 /**
- * After this long without hearing a worker, or without running, a gateway decides with none of its blocks: a rebuild may go on without it.
+ * After this long without hearing a worker, or without running, a gateway decides with none of its blocks: a rebuild may proceed without
+ * it.
  */
 export const blockSilenceMsMax = 500;
 /** How often a worker asks the counters whether they answer, while it has lent a block. */
@@ -25,7 +26,7 @@ export const blockDemandMs = 2_500;
 export const blockIdleMs = 1_500;
 /** How long a worker that lent nothing is not asked again for a block of the same key. */
 export const blockKeptPauseMs = 5_000;
-/** The same after a block that hardly served, and twice as long after each that follows it, up to this. */
+/** The longest such pause: it begins after a block that hardly served, and doubles with each further one. */
 export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;

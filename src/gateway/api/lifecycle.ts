@@ -143,8 +143,8 @@ export class GenerationLifecycle {
   }
 
   /**
-   * Call it at once after a call has begun. On a connection that was kept the request has gone out by then; otherwise it waits for a
-   * connection, and nothing is owed if this process dies meanwhile.
+   * Call it at once after a call has begun. On a kept connection the request has been sent by then; otherwise it waits for a connection,
+   * and nothing is owed if this process dies meanwhile.
    */
   noteUnlessSent(): void {
     this.#isConnecting = this.#sentAt === null;
@@ -303,7 +303,7 @@ interface SettlementFacts {
 const free: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
 const noRoute: OwedRoute = { provider: "none", prices: formatPrices(free) };
 
-/** By route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
+/** Keyed by route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
 const formatted = new WeakMap<Route, OwedRoute>();
 
 /** The provider and its prices, as spool and settlement hold them. */

@@ -1,6 +1,6 @@
 /**
  * Budgets: caps in addition to the limits of the month, for a key's day, the workspace's day and a member's month, in UTC. This module has
- * their names, periods and words; the counters enforce them with each reservation (backing/counters.ts), and the ledger keeps the totals
+ * their names, periods and texts; the counters enforce them with each reservation (backing/counters.ts), and the ledger keeps the totals
  * from the first request that needs them (store.ts). A request counts in the period of its admission, even if it ends in the next one.
  */
 import type { KeyRecord } from "../../accounts/keys/record.ts";

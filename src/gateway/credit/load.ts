@@ -19,7 +19,7 @@ export interface LoadedAccount {
   isReady: boolean;
   /** Absent: none. */
   budgets?: LoadedBudget[];
-  /** Those of the requested generations that have ended, with a row in `generations`. */
+  /** The requested generations that have ended, with a row in `generations`. */
   ended: Set<GenerationId>;
 }
 

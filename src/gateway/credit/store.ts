@@ -185,8 +185,7 @@ interface WantedTotals {
 const keptMs = { day: 2 * 86_400_000, month: 62 * 86_400_000 };
 
 /**
- * The totals of these periods. Those that the ledger does not keep yet are summed from the charges, and from then on settlement adds to
- * them.
+ * The totals of these periods. Totals that the ledger does not keep yet are summed from the charges, and settlement then adds to them.
  * @throws Error when there is no such workspace
  */
 export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<BudgetPush[]> {

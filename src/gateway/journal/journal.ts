@@ -249,7 +249,7 @@ export class GenerationJournal implements Disposable {
   }
 }
 
-/** What a generation reserves: by a hold of its own, or a part of a block's. */
+/** What a generation reserves: by its own hold, or a part of a block's. */
 interface OpenHold extends Hold {
   block?: GenerationId;
 }

@@ -197,7 +197,7 @@ interface Queue {
 
 /** Settlements that wait to be published, in order within each partition. */
 class WaitingSettlements {
-  /** Those that are not empty, by partition. */
+  /** The queues that are not empty, by partition. */
   readonly #queues = new Map<number, Queue>();
 
   get isEmpty(): boolean {

@@ -254,7 +254,7 @@ function readSegment(path: string, files: SpoolFiles): { path: string; lines: Sp
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
 }
 
-/** The file operations of a spool; the simulation has a disk of its own. Every method throws when the disk fails. */
+/** The file operations of a spool; the simulation has its own disk. Every method throws when the disk fails. */
 export interface SpoolFiles {
   makeFolder(path: string): void;
   /** Names of a folder's files. */

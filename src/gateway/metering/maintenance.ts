@@ -83,7 +83,7 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
 }
 
 /**
- * Where ledgers are known to be behind, all that the stream has is booked again; else what was stored since shortly before the former
+ * If ledgers are known to be behind, everything in the stream is booked again; otherwise only events stored since shortly before the former
  * server was last seen.
  * @param inOrderAt when it was last seen; null: not known
  * @throws when it is not done
@@ -165,7 +165,7 @@ const usd = 1_000_000_000n;
  * of the metrics, so workspaces are counted by what they have left.
  */
 export class CreditLeft {
-  /** By the credit that is left. */
+  /** Keyed by the credit that is left. */
   readonly workspaces = { "below 0": 0, "0": 0, "below 1": 0, "below 10": 0, "10 or more": 0 };
   #total: NanoUsd = 0n;
 

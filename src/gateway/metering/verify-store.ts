@@ -178,7 +178,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** In each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
+/** In each series, the sums of hours, six hours, days and eight days equal those of their quarters. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
@@ -260,7 +260,7 @@ function budgetsAgree(sql: Queries): Promise<Finding> {
     FROM (SELECT *, budget_spent(workspace_id, name, since) AS charged FROM budget_totals) AS total`);
 }
 
-/** By the names that `ledger verify` shows, in the order of the checks. */
+/** Keyed by the names that `ledger verify` shows, in the order of the checks. */
 export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Finding>>> = {
   gapless_chain: chainIsGapless,
   running_balance: balanceRuns,
@@ -282,8 +282,8 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
 };
 
 /**
- * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of
- * its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A document is read
+ * A statement is what was hashed when it closed. It continues where the previous one ended, in entries and balance; its amounts are those
+ * of its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A document is read
  * as JSON only if its hash is right, since a changed one may not be JSON.
  */
 async function statementsMatch(sql: Queries): Promise<Finding> {

@@ -106,7 +106,7 @@ export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
   };
 }
 
-/** Whether reasoning that a client sends back goes on to a model, or to one of its providers. */
+/** Whether reasoning that a client sends back is passed on to a model, or to one of its providers. */
 export function takesReasoning({ reasons, routes }: { reasons: boolean; routes: readonly { provider: { dialect: Dialect } }[] }) {
   return reasons && routes.some(({ provider }) => provider.dialect.reasoningContent !== "never");
 }

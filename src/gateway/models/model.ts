@@ -170,7 +170,7 @@ export type UnavailableReason = (typeof unavailableReasons)[number];
 export interface ReportedUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
   promptTokens: number | null;
   completionTokens: number | null;
-  /** Tokens of the provider's total that its parts do not include: reasoning without a count of its own, or a mistake. Absent: none. */
+  /** Tokens of the provider's total that its parts do not include: reasoning without its own count, or a mistake. Absent: none. */
   unexplainedTokens?: number;
 }
 

@@ -56,7 +56,7 @@ export interface ListedModel {
 }
 
 export interface ListedProvider {
-  /** By upstream model. */
+  /** Keyed by upstream model. */
   models: Map<string, ListedModel>;
   /** Upstream models that the list calls deprecated. */
   deprecated: Set<string>;

@@ -269,7 +269,7 @@ class LaunchCheckWatch implements Disposable {
     this.#subscription = sources.bus.listen("checks-changed", () => void this.refresh());
   }
 
-  /** By `Route.entry`. */
+  /** Keyed by `Route.entry`. */
   current(): ReadonlyMap<string, LaunchCheck> {
     return this.#checks;
   }

@@ -108,7 +108,7 @@ export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools
 const estimateMargin = 1 / 4;
 
 /**
- * The output that a provider is asked for. Many refuse a request whose prompt and output bound together exceed the context. A client's
+ * The output bound that is sent to a provider. Many refuse a request whose prompt and output bound together exceed the context. A client's
  * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves certainly fits, and what its estimate
  * with a margin leaves very likely does. If the margin takes more than half of the room, the answer still gets half. It always gets
  * something: the provider decides whether so long a prompt fits.

@@ -112,7 +112,7 @@ interface Written {
  * by it. Each process measures for itself, and recent answers weigh most.
  */
 export class RouteSpeeds {
-  /** By `Route.entry`. */
+  /** Keyed by `Route.entry`. */
   readonly #written = new Map<string, Written>();
 
   /** Records an answer that was read without delays. @param ms from the call of the route to the end of its answer */

@@ -28,7 +28,7 @@ interface Reported {
 }
 
 export class KeyReports {
-  /** By sealed text: a replaced key starts over. */
+  /** Keyed by sealed text, so a replaced key starts over. */
   readonly #reported = new Map<string, Reported>();
   readonly #parts: ReportParts;
 

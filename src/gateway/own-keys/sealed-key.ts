@@ -15,7 +15,7 @@ import { Secret } from "../../kernel/secret.ts";
 import { keyRecordAgeMsMax, openedOwnKeysMax } from "../limits.ts";
 
 export class OpenedKeys {
-  /** By sealed text, so that a replaced key is never taken for its successor. */
+  /** Keyed by sealed text, so a replaced key is never mistaken for its successor. */
   readonly #opened = new Map<string, Secret>();
   readonly #keyring: Keyring;
   readonly #clock: Clock;

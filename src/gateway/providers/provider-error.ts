@@ -98,7 +98,7 @@ const mentioned = /(^|[\s`'"(:*])([A-Za-z_$][\w$-]*(?:(?:\.\[?|\[)[\w$-]+\]?)*)/
 
 /**
  * The paths that a text mentions, in its order. To tell them from English words, a path must be in quotation marks, have an index or an
- * inner name, be in snake or camel case, or stand at the start before a colon.
+ * inner name, be in snake or camel case, or come at the start, before a colon.
  */
 function pathsIn(text: string): FieldPath[] {
   const paths: FieldPath[] = [];

@@ -76,10 +76,10 @@ export type ProviderEvent =
 export type UpstreamCode =
   "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
 
-/** Causes of a refusal for which formats have a hint of their own. */
+/** Causes of a refusal for which formats have their own hint. */
 export type HintedCause = "too_long" | "content_policy" | "reasoning_effort";
 
-/** A hint that stands for one of these causes. */
+/** A hint that means one of these causes. */
 export interface CauseHint {
   hintedCause: HintedCause;
   hint: string;
@@ -91,7 +91,7 @@ export class UpstreamFailure extends Error {
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
-  /** The cause of a refusal that the hint stands for; null: none of these. */
+  /** The cause of a refusal that the hint means; null: none of these. */
   readonly hintedCause: HintedCause | null;
   /** The provider refused thoughts of the model that the request gives back: without them it may accept the request. */
   isOfThoughts = false;

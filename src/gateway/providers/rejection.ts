@@ -1,5 +1,5 @@
 /**
- * Why a provider refused a request: a closed set of causes, each with a sentence of ours, and the fields that the cause is about. The
+ * Why a provider refused a request: a closed set of causes, each with our own sentence, and the fields that the cause is about. The
  * provider's codes decide first, then the shortest phrases that identify a cause in its text, then the field alone. The text is only
  * matched: what clients read is ours, and a field is shown under the client's own name. An unknown refusal stays one, with the general
  * message. A wrong cause would mislead the client, so uncertain phrases are left out.
@@ -9,7 +9,7 @@ import { UpstreamFailure } from "./provider.ts";
 import { contextHint, effortHint, filterHint } from "./wire/errors.ts";
 import { parseJson } from "./wire/json.ts";
 
-/** A request that its provider refused, with the cause in words of ours and the fields that the provider named. */
+/** A request that its provider refused, with the cause in our words and the fields that the provider named. */
 export class Rejection extends UpstreamFailure {
   override name = "Rejection";
   /** null: not recognized. */

@@ -94,7 +94,7 @@ const sha256 = textOrNull(
   "SHA-256 in hexadecimal digits of the statement without `closed` and this field, as JSON by RFC 8785; null: it is open",
 );
 
-/** Members see the lines of their own keys and of their Workbench alone. */
+/** Members see only the lines of their own keys and Workbench. */
 export const StatementView = Type.Object({
   ...head,
   closed,

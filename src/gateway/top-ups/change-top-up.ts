@@ -20,7 +20,7 @@ export interface TopUpParts {
   clock: Clock;
   log: Logger;
   stripe: StripeApi;
-  /** Where people reach the service; without a slash at its end. */
+  /** The public address of the service, without a trailing slash. */
   publicUrl: string;
   /** What open requests reserve; null: the counters cannot answer. */
   reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;

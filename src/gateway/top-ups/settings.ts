@@ -116,7 +116,7 @@ function switched({ enabled }: TopUpSettingsForm, before: store.TopUpSettingsRow
   return { enabled, ...(isAgain && { failures: 0, paused: false }) };
 }
 
-/** Also what a removal at Stripe leads to. */
+/** A removal at Stripe also leads here. */
 function withoutCard(row: store.TopUpSettingsRow): store.TopUpSettingsRow {
   return { ...row, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null, enabled: false, paused: false };
 }
@@ -159,7 +159,7 @@ async function forgetAtStripe(paymentMethod: string, { stripe, log }: TopUpParts
   }
 }
 
-/** Credit that is below the threshold already is topped up at once. If that fails, the worker goes on. */
+/** Credit that is already below the threshold is topped up at once. If that fails, the worker tries again. */
 async function topUpNow(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
   await topUpAutomatically(workspace, parts).catch((error: unknown) =>
     parts.log.warn(

@@ -1,6 +1,6 @@
 /**
- * What top-up needs of Stripe, in Weir's own words: the port that stripe-client.ts implements and tests replace. An answer that a card was
- * declined is a result; a refused call, a reused key and an unknown outcome are three errors, because each needs a different reaction.
+ * What top-up needs from Stripe, in Weir's own terms: the port that stripe-client.ts implements and tests replace. An answer that a card
+ * was declined is a result; a refused call, a reused key and an unknown outcome are three errors, because each needs a different reaction.
  */
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -75,7 +75,7 @@ interface NewCheckout {
   customer: string;
   /** Milliseconds. */
   expiresAt: number;
-  /** Where the payer goes afterwards. */
+  /** The address to which the payer returns. */
   returnUrl: string;
 }
 

@@ -150,7 +150,7 @@ function refunds({ refunds: api }: Stripe): Pick<StripeApi, "createRefund" | "fi
       return refundOf(await answer(api.create(asked, { idempotencyKey: `refund-${refund}` })));
     },
     async findRefund({ refund, paymentIntent }) {
-      // A payment has far fewer refunds than a page has places: each takes a cent at least, and an operator makes them.
+      // One page holds all refunds of a payment: each takes at least a cent, and operators make them by hand.
       const { data } = await answer(api.list({ payment_intent: paymentIntent, limit: 100 }));
       const found = data.find(({ metadata }) => metadata?.["refund"] === refund);
       return found ? refundOf(found) : null;

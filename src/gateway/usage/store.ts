@@ -235,7 +235,7 @@ function keeping({ by }: SumsQuery, rows: readonly UsageRowSums[], sql: Queries)
     AS kept (key, member, model, provider, endpoint) ON true ${isSame}`;
 }
 
-/** Whose names a row of `key_id` has. */
+/** The name behind a `key_id`. */
 function callers(sql: Queries) {
   return sql`LEFT JOIN api_keys AS of_request ON of_request.id = key_id LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id`;
 }

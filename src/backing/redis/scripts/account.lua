@@ -36,7 +36,7 @@ local lendingFormat = '<dddd' -- until when blocks may count in a window and may
 local lentFormat = '<sddd' -- in {w}:l:<key>, of each block: id, places, until when they count, amount; without id: nothing lent until then
 local tombstoneFormat = '<dd' -- how and when it was resolved
 
--- Also of an unknown workspace. No hold has a deadline before `due`.
+-- Also for an unknown workspace. No hold has a deadline before `due`.
 local function headIn(bytes)
   if not bytes then return 0, 0, -1, 0, math.huge, 0 end
   return read(headFormat, bytes)
@@ -47,7 +47,8 @@ local function lendingIn(bytes)
   return read(lendingFormat, bytes)
 end
 
--- Of a key's blocks: places that count in its window and when the first of them leave it, what they were lent, and until when nothing is.
+-- For a key's blocks: places that count in its window and when the first of them leave it, what they were lent, and until when nothing is
+-- lent.
 local function lentIn(bytes)
   local places, leaveAt, amount, pausedUntil, at = 0, math.huge, 0, 0, 1
   while bytes and at <= #bytes do

@@ -109,7 +109,7 @@ register('load', function(keys, args)
     put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint) .. remembered)
   end
 
-  -- Of two totals of one period the one with the newer version stays, and of two periods the later one.
+  -- Within one period the total with the newer version stays; between two periods, the later one's.
   local function openBudget(field, spent, since)
     local budget, found = { spent = spent, version = ledgerSequence, held = 0, since = since }, call('HGET', account, field)
     if found then

@@ -215,7 +215,7 @@ function isOver({ counted, ledger }: Compared): boolean {
 
 /**
  * A restored backup may be older than its first comparison. Its ledger may since have reached the entries and balances of the counters, but
- * lack totals of budgets that these go on counting with.
+ * lack totals of budgets that the counters still use.
  */
 function mayBeOfAnother(one: Compared): boolean {
   return isOver(one) || one.counted.version !== null;

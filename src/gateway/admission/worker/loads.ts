@@ -32,7 +32,7 @@ export interface LoadStore {
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
   /** The totals of budgets, which the ledger keeps from then on. */
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
-  /** Where the ledgers are, compared with what counters have; unknown workspaces are absent. */
+  /** The positions of ledgers compared with those of counters; unknown workspaces are absent. */
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
   beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;

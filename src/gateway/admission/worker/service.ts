@@ -376,7 +376,7 @@ interface RecallParts {
   log: Logger;
 }
 
-/** Whose blocks are recalled; `key` null: of the whole workspace. */
+/** The owner of the recalled blocks; `key` null: the whole workspace. */
 interface Recall {
   workspace: WorkspaceId;
   key: KeyId | null;

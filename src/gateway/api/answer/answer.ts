@@ -252,7 +252,7 @@ export type CompletionBody = Static<typeof CompletionBody>;
 
 /**
  * The body as JSON, by the schema above. Only what the model wrote goes through `JSON.stringify`: the rest is made of our own ids and
- * numbers, and writing it out costs half of making an object for it.
+ * numbers, and writing it out costs half as much as making an object.
  */
 export function completionText(
   { message, finishReason, logprobs: reported }: WholeAnswer,

@@ -28,7 +28,7 @@ interface DrainSlotOptions {
   clock: Clock;
 }
 
-/** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers go on billing after a cancel. */
+/** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers keep billing after a cancel. */
 export function mayHideOutput({ model, route }: Candidate): boolean {
   return model.reasons || !route.provider.cancelStopsBilling;
 }

@@ -45,7 +45,7 @@ const encoder = new TextEncoder();
 
 interface EmbeddingResponseOptions {
   headers: Record<string, string>;
-  /** Takes over what the vectors hold; disposed after the last piece, or when the client has gone or stopped reading. */
+  /** Takes over the lease of the vectors' memory; disposed after the last piece, or when the client has gone or stopped reading. */
   memory: () => Disposable;
   clock: Clock;
 }

@@ -262,7 +262,7 @@ const name = nullable(anyString, nameUse);
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
-/** Reasoning goes on to models that reason, whose provider may have it in another form, and is left out for others. */
+/** Reasoning is passed on to models that reason, whose provider may use another form, and left out for others. */
 const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
   const read = anyString(value, at, context);
   return context.model === null || takesReasoning(context.model) ? read : undefined;

@@ -113,7 +113,7 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: 
 
 const outputFields = ["max_completion_tokens", "max_tokens"] as const;
 
-/** Does what `checkRequest` does. The further models of a routed request are not checked yet. */
+/** As `checkRequest`, except that the further models of a routed request are not checked yet. */
 function checkParsed(
   request: JsonObject,
   format: RequestFormat,
@@ -177,7 +177,7 @@ function numberOrNull(value: unknown): number | null {
 
 // Routed requests
 
-/** Does what `checkRequest` does, in workspaces with routing on. */
+/** As `checkRequest`, in workspaces with routing on. */
 export async function checkRouted(
   bytes: Uint8Array,
   format: RequestFormat,

@@ -117,7 +117,7 @@ function formatsOf(model: Pick<Model, "routes"> | null): ReadonlySet<WireFormatN
   return new Set(model?.routes.map(({ format }) => format));
 }
 
-// Routing. Where it is off for the workspace, its fields are refused
+// Routing. If it is off for the workspace, its fields are refused
 
 /** The catalog as check 2 sees it. */
 export interface RoutingCatalog {

@@ -267,7 +267,7 @@ function propertiesOf(schema: unknown): JsonObject {
   return asObject(asObject(schema)?.["properties"]) ?? {};
 }
 
-/** Any value fits the schema `{}`, which stands for one of `properties`. */
+/** Any value fits the schema `{}`, which replaces one of `properties`. */
 function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
   const own = Object.entries(propertiesOf(variant));
   if (own.length === 0) return variant;

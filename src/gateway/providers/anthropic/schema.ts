@@ -72,7 +72,7 @@ interface Definition {
 class SchemaFitter {
   readonly #root: JsonObject;
   readonly #at: string;
-  /** By their part. They are fitted one after another, since a chain of them may exceed the call stack. */
+  /** Keyed by their part. They are fitted one after another, since a chain of them may exceed the call stack. */
   readonly #definitions = new Map<unknown, Definition>();
   readonly #names = new Set<string>();
   #problem: SchemaProblem | null = null;
@@ -116,7 +116,7 @@ class SchemaFitter {
     return root;
   }
 
-  /** @param known the definition of this part, which stands for it here; null: none, or this is the definition */
+  /** @param known the definition that replaces this part here; null: none, or this is the definition */
   #node(value: unknown, at: string, known: Definition | null = this.#definitions.get(value) ?? null): JsonObject {
     if (this.#problem !== null) return {};
     const fitted = known === null ? this.#part(value, at) : this.#referTo(known);
@@ -278,7 +278,7 @@ class SchemaFitter {
     return left.values().next().value;
   }
 
-  /** Keeps the first problem. @returns what stands for the part: its schema is never sent */
+  /** Keeps the first problem. @returns a placeholder for the part: its schema is never sent */
   #report(at: string, what: string): JsonObject {
     const path = at.length <= pathCharactersMax ? at : `${at.slice(0, pathCharactersMax)}…`;
     this.#problem ??= { at: path, what };

@@ -20,7 +20,7 @@ class GoogleStream {
   /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
   #reason: FinishReason | null = null;
   #hasContent = false;
-  /** A call has gone on after it. */
+  /** A call has continued after it. */
   #goesOn = false;
 
   take(data: string): ProviderEvent[] {

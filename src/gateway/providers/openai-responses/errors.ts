@@ -30,7 +30,7 @@ export function responsesFailureIn(error: unknown): UpstreamFailure {
   return ofThisApi(400, read) ?? failureIn(error);
 }
 
-/** @param status that the error has, or stands for */
+/** @param status that the error has or implies */
 function ofThisApi(status: number, error: JsonObject): UpstreamFailure | null {
   if (status === 400 && unverified.test(asText(error["message"]) ?? "")) {
     return new UpstreamFailure("upstream_rejected", `status ${status}: the organization is not verified`, summaryHint);

@@ -29,7 +29,7 @@ class OpenaiStream {
   #hasContent = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
-  /** A call has gone on after it. */
+  /** A call has continued after it. */
   #goesOn = false;
 
   take(data: string): ProviderEvent[] {

@@ -198,7 +198,7 @@ function numbersNear({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, mul
   return step === 0 ? near : near.flatMap((number) => [Math.ceil(number / step) * step, Math.floor(number / step) * step]);
 }
 
-/** Of items or characters, as a bound asks for. */
+/** How many items or characters a bound requires. */
 function countOf(value: unknown): number {
   return typeof value === "number" ? Math.max(0, Math.ceil(value)) : 0;
 }

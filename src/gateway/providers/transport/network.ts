@@ -195,7 +195,7 @@ class Connection implements Carrier {
     this.#socket.destroy();
   }
 
-  /** A waiting caller hears of the connection just before the request leaves: from then on the provider may bill it. */
+  /** A waiting caller is notified of the connection just before the request leaves: from then on the provider may bill it. */
   #opened(): void {
     this.#open = true;
     const request = this.#unsent;

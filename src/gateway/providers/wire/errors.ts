@@ -23,7 +23,7 @@ export function codeOfStatus(status: number): UpstreamCode {
 
 /**
  * If the status says that our key or credit is at fault, the body can only change that to a rate limit.
- * @param byBody the code that the body's words stand for; undefined if they stand for none
+ * @param byBody the code that the body's words mean; undefined: none
  */
 export function weighed(status: number, byBody: UpstreamCode | undefined): UpstreamCode {
   const byStatus = codeOfStatus(status);
@@ -45,7 +45,7 @@ export const filterHint: CauseHint = {
   hint: "The provider's content filter refused the request",
 };
 
-/** The status and the documented words of the provider's error: enough for our log, without anyone's text. */
+/** The status and the documented words of the provider's error: enough for our log, without anyone else's text. */
 export function failureDetail(status: number, words: readonly string[]): string {
   const names = words.filter(isErrorName);
   return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
@@ -58,7 +58,7 @@ export function broken(detail: string): ProviderEvent {
 
 /**
  * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
- * @param value a body or the data of an event; a list stands for its first item
+ * @param value a body or the data of an event; only the first item of a list is read
  * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
  * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
  */
