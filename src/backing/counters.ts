@@ -12,8 +12,8 @@ import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { type NanoUsd, formatUsd } from "../kernel/money.ts";
 
 /**
- * A cap on what is spent in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no values for them
- * in the store, and no arguments in their calls.
+ * A cap on the spend in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no values for them in
+ * the store, and no arguments in their calls.
  */
 export interface Budget {
   /** The name of the total that it bounds, unique in its workspace. */
@@ -231,7 +231,7 @@ export interface CountedBalance {
   account: { balance: NanoUsd; reserved: NanoUsd; available: NanoUsd; sequence: bigint } | null;
   /** The sum of the key's charges of the month; null when not loaded. */
   keySpent: NanoUsd | null;
-  /** The part of what is reserved that blocks hold, used or not. */
+  /** The reserved part that blocks hold, used or not. */
   lent: NanoUsd;
   blocks: ReadonlyMap<GenerationId, NanoUsd>;
 }

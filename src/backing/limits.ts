@@ -147,7 +147,7 @@ export const eventDuplicateMs = 120_000;
 export const eventAckMs = 10_000;
 /** Events delivered and not acknowledged. */
 export const eventsUnacknowledgedMax = 20_000;
-/** A consumer that delivers nothing of what it has for this long is created again. */
+/** A consumer that has events but delivers none for this long is created again. */
 export const eventKeptBackMs = 5_000;
 /** A stream is divided among this many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;

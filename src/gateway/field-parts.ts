@@ -73,7 +73,7 @@ interface Booked {
 export interface Shown<Name extends string, Read, Schema extends TSchema> {
   name: Name;
   schema: Schema;
-  /** @param read what the log has in the field's column; undefined: it has none */
+  /** @param read the value of the field's column in the log; undefined: it has none */
   of: (read: Read, whole: Whole) => Given<Schema>;
 }
 

@@ -382,7 +382,7 @@ interface Surface<Properties extends TProperties> {
   of(row: GenerationRow & Pick<Whole, "caller">): Static<TObject<Properties>>;
 }
 
-/** @param fields those that `Properties` derives from, with its names and schemas; `field` has checked what they are shown from */
+/** @param fields those that `Properties` derives from, with its names and schemas; `field` has checked their parts */
 function surface<Properties extends TProperties>(fields: (Shown<string, never, TSchema> & Named)[]): Surface<Properties> {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
   return {

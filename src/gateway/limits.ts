@@ -76,7 +76,7 @@ export const settlementPaceMs = 100;
 export const settlementPaceMsMax = 500;
 /** The most events that it takes at once. */
 export const settlementEventsMax = 64;
-/** Models that metrics name; what is charged for further ones is counted as "other". */
+/** Models that metrics name; charges for further ones count as "other". */
 export const modelLabelsMax = 1_000;
 /** A gateway with this many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
@@ -166,7 +166,7 @@ export const confirmationMsMax = 300_000;
 export const orphanScanMs = 10_000;
 /** How long an adopted spool may take to reach the ledger. */
 export const adoptionFlushMs = 30_000;
-/** How often what is confirmed is forgotten. */
+/** How often confirmed generations are forgotten. */
 export const pruneMs = 15_000;
 
 // The log

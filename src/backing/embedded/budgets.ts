@@ -61,7 +61,7 @@ export function openBudgets(
   return isOver ? "outside" : { counters, at: time };
 }
 
-/** The first budget that the amount would pass, with what it would still allow; null: none. */
+/** The first budget that the amount would exceed, with what it would still allow; null: none. */
 export function passedBudget(
   { amount, budgets = [] }: AdmitRequest,
   counters: readonly BudgetCounter[],

@@ -30,7 +30,7 @@ export interface OpenEmbedded extends AsyncDisposable {
 
 /**
  * Opens the database in `folder`, which is created where it is missing. The caller must be the folder's only user: PGlite does not lock it.
- * @throws EmbeddedDatabaseError when what is in the folder cannot be opened
+ * @throws EmbeddedDatabaseError when the folder's content cannot be opened
  */
 export async function openEmbeddedPostgres({
   folder,
@@ -101,8 +101,8 @@ async function openInThread(folder: string, clock: Clock): Promise<MessagePort> 
 let thread: Worker | null = null;
 
 /**
- * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
- * An uncaught error in it ends the process: what was acknowledged is on disk.
+ * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime. An uncaught error in it ends the
+ * process; acknowledged data is on disk.
  */
 function databaseThread(): Worker {
   if (thread === null) {
@@ -116,7 +116,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** One connection that never ends by itself: PGlite has one session, and what is prepared in it stays prepared. */
+/** One connection that never ends by itself: PGlite has one session, in which prepared statements stay prepared. */
 function speakThrough(port: MessagePort): Database {
   const options = {
     socket: () => new ThreadSocket(port),

@@ -1,8 +1,8 @@
 /**
- * The counters of one workspace as Maps: spent and held by month and key, holds, rate windows, what is lent to gateways, tombstones. They
- * are what Redis keeps in the layout of ../redis/functions.ts.
- * A window is an exact log of the last minute, and never goes back in time: a clock that was set back frees no place. A tombstone says for
- * a minute how a generation was resolved, so that an admission that arrives late is refused; only the first resolution releases the hold.
+ * The counters of one workspace as Maps: spent and held by month and key, holds, rate windows, blocks lent to gateways, tombstones. Redis
+ * keeps the same in the layout of ../redis/functions.ts. A window is an exact log of the last minute, and never goes back in time: a clock
+ * that was set back frees no place. A tombstone says for a minute how a generation was resolved, so that an admission that arrives late is
+ * refused; only the first resolution releases the hold.
  */
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";

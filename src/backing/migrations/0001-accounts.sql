@@ -27,7 +27,7 @@ CREATE TABLE workspaces (
 -- Metering asks once a minute which workspaces have a retention.
 CREATE INDEX workspaces_with_prompt_retention ON workspaces (id) WHERE prompt_retention_days IS NOT NULL;
 
--- The key that seals what the workspace stores, itself sealed by a key of SECRETS_KEY: rotating that key only reseals these rows.
+-- The key that seals the workspace's data, itself sealed by a key of SECRETS_KEY: rotating that key only reseals these rows.
 CREATE TABLE data_keys (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   wrapped bytea NOT NULL,
@@ -289,7 +289,7 @@ CREATE TABLE alerts (
   kind text NOT NULL,
   -- The rule that made it, which may be deleted. Empty: none.
   rule_id text COLLATE "C" NOT NULL,
-  -- The id of what it is about. Empty: the workspace itself.
+  -- The id of its subject. Empty: the workspace itself.
   subject text COLLATE "C" NOT NULL,
   -- Alerts once within this: a month or a day, how often a rule was armed, or the event itself.
   period text COLLATE "C" NOT NULL,

@@ -56,7 +56,7 @@ CREATE FUNCTION ledger_server() RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint + (SELECT oid FROM pg_database WHERE datname = current_database())::bigint
 $$;
 
--- The server on which metering last booked again what the stream of settlements still had. No row: this database is new.
+-- The server on which metering last booked the remaining stream of settlements again. No row: this database is new.
 CREATE TABLE ledger_replays (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   server bigint NOT NULL
@@ -248,7 +248,7 @@ CREATE TABLE stored_prompts (
   -- Sealed JSON: the request's messages, and the answer's message. NULL: nothing was answered.
   messages bytea NOT NULL,
   answer bytea,
-  -- The answer was longer than what is kept of it.
+  -- The answer was longer than the kept part.
   answer_cut boolean NOT NULL
 );
 CREATE INDEX stored_prompts_by_workspace ON stored_prompts (workspace_id, at);

@@ -48,7 +48,7 @@ export class EventConsumer implements AsyncDisposable {
   readonly #ended: Promise<void>;
   /** By number, if its consumer exists. */
   #own = new Map<number, OwnPartition>();
-  /** Whether this process's partitions are those that the group gives it, and are in order. */
+  /** Whether this process's partitions are those that the group gives it, in a good state. */
   #isPrepared = false;
   #failures = 0;
   #trimmedAt: number;

@@ -194,7 +194,7 @@ export class EventPartition {
     this.#name = consumerOfPartition(parts.partition);
   }
 
-  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created again as well. */
+  /** Creates what is missing; the stream exists. A consumer ahead of its stream, which lost its end, is also created again. */
   async ensure(): Promise<void> {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();
@@ -276,7 +276,7 @@ function isNoResponder(error: unknown): boolean {
   return cause instanceof errors.RequestError && cause.isNoResponders();
 }
 
-/** null: it is not a consumer of ours. */
+/** null: it is not one of our consumers. */
 function partitionOfConsumer(name: string): number | null {
   if (name === firstConsumer) return 0;
   const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];

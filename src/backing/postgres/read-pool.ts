@@ -74,7 +74,7 @@ interface ReplicaParts {
   log: Logger;
 }
 
-/** Whether a replica may answer reads: it answers, and its data is at most a few seconds old. */
+/** Whether a replica may serve reads: it answers, and its data is at most a few seconds old. */
 class Replica {
   readonly #parts: ReplicaParts;
   /** The primary's latest positions, none older than a replica may be. */

@@ -1,9 +1,8 @@
 /**
- * The arguments and replies of the functions that requests need: admit, lend and take-back, and resolve, which ends what they began. The
- * port's batches become texts and numbers, and the numbers of a reply become the port's replies. A reply that cannot be read is our fault,
- * and throws. Loads are in load.ts.
- * Admissions are packed by workspace. Releases and pushes are split into rounds that delay no admission for long; admissions run between
- * the rounds.
+ * The arguments and replies of the functions that requests need: admit, lend and take-back, and resolve, which ends their holds. The port's
+ * batches become texts and numbers, and the numbers of a reply become the port's replies. A reply that cannot be read is our fault, and
+ * throws. Loads are in load.ts. Admissions are packed by workspace. Releases and pushes are split into rounds that delay no admission for
+ * long; admissions run between the rounds.
  */
 import { dayAfter, monthBounds, type Month, previousMonth } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";

@@ -195,7 +195,7 @@ function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encr
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
+/** A slot or a range; slots in brackets are moving and count for the node that still has them. */
 function slotsIn(word: string): [first: number, last: number][] {
   const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
   return first === "" ? [] : [[Number(first), Number(last)]];

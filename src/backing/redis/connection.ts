@@ -392,7 +392,7 @@ class RedisLink implements Disposable {
 export interface RedisClient {
   /** The first command waits until the connection is open. @throws Error of Redis, or of the connection once it is lost */
   send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Fails the commands that are under way. */
+  /** Fails the commands in flight. */
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
- * second. An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since
- * counters spread over them would lose credit with each one lost. A batch is one call for each node. A workspace that moves to another node
+ * All Redis servers of the counters, and which one has a workspace: one, or the masters of a Redis Cluster, which are asked twice a second.
+ * An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since counters
+ * spread over them would lose credit with each one lost. A batch is one call for each node. A workspace that moves to another node
  * meanwhile is looked up again until the counters' deadline; if it was not reached, it is unknown whether its call ran.
  */
 import { addressesIn } from "../../kernel/addresses.ts";
@@ -70,7 +70,7 @@ export class RedisNodes implements AsyncDisposable {
     throw new CountersUnavailableError("No master of the Redis Cluster can be used at present");
   }
 
-  /** Asks the nodes where that is overdue because this process was held up: what it knows of the masters is no longer certain. */
+  /** Asks the nodes if that is overdue because this process was held up: its knowledge of the masters is then uncertain. */
   async catchUp(): Promise<void> {
     if (this.#view !== null && this.#options.clock.monotonic() >= this.#askedAt + clusterLeaseMs) await this.#poll();
   }

@@ -1,12 +1,11 @@
 /**
  * The credit that a workspace has left, for code that shows it or acts on it: the balance minus what open requests reserve, to the
  * nano-dollar. Credit that is merely lent still counts. The counters hold a block whole, so the gateways are asked how much of each block
- * open requests hold. Where nothing is lent, no gateway is asked. Counters and gateways cannot be read at one moment. The gateways are
- * asked before and after the counters are read: at that moment a block held at most what it held before plus what was taken from it in
- * between. So the figure is never too high for the moment of the read, and exact if no block is used meanwhile. A block that no gateway
- * reports counts whole: its gateway is silent or dead. Questions about one workspace share their answers at a bounded rate, so frequent
- * reads cost the gateways little more than rare ones. Admission does not use this: it decides by what the counters hold, so a 402 counts
- * blocks whole.
+ * open requests hold. If nothing is lent, no gateway is asked. Counters and gateways cannot be read at one moment. The gateways are asked
+ * before and after the counters are read: at that moment a block held at most what it held before plus what was taken from it in between.
+ * So the figure is never too high for the moment of the read, and exact if no block is used meanwhile. A block that no gateway reports
+ * counts whole: its gateway is silent or dead. Questions about one workspace share their answers at a bounded rate, so frequent reads cost
+ * the gateways little more than rare ones. Admission does not use this: it decides by what the counters hold, so a 402 counts blocks whole.
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -122,7 +121,7 @@ function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: 
   return { unused, isKnown: unknown <= 0n };
 }
 
-/** The most that a block's open requests reserved at a moment between two answers; null: not known, or its gateway was succeeded meanwhile. */
+/** The most that a block's open requests reserved at a moment between two answers; null: not known, or another process took over its gateway. */
 function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): NanoUsd | null {
   if (before === undefined || after === undefined) return null;
   if (before.taken === null || after.taken === null) return before.taken === after.taken ? before.reserved : null;

@@ -1,14 +1,14 @@
 /**
- * The blocks that workers lend to this gateway: which key gets one, and what ends it. Whenever anything is unknown there is none, and each
- * request is decided by a worker. A block is asked for together with a request that a worker decides, and renewed when less than a third is
- * left. It is worth two questions, so a key whose requests are far apart gets none, and a key whose last block served few requests gets
- * none for five seconds, then twice as long, up to a minute (`KeyDemand`). An unused block is returned. Blocks end early. The message that
- * clears cached key records, also sent when another server keeps the ledger, ends all blocks, and a block never outlives the record that it
- * was lent by. So a changed key or limit holds within 30 seconds even if the message is lost. A block ends with its month, with a rebuild
- * of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker, or has not run, for half
- * a second: after two seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. One that is killed has
- * them in its spool, written before each was asked for, and its successor returns what is not open. Keys with budgets or own provider keys,
- * and models that cannot be called, are always decided by a worker (worker/service.ts).
+ * The blocks that workers lend to this gateway: which key gets one, and what ends it. If anything is unknown there is none, and a worker
+ * decides each request. A block is asked for together with a request that a worker decides, and renewed when less than a third is left. It
+ * costs as much as two requests to a worker, so a key whose requests are far apart gets none, and a key whose last block served few
+ * requests gets none for five seconds, then twice as long, up to a minute (`KeyDemand`). An unused block is returned. Blocks end early. The
+ * message that clears cached key records, also sent when another server keeps the ledger, ends all blocks, and a block never outlives the
+ * record that it was lent by. So a changed key or limit holds within 30 seconds even if the message is lost. A block ends with its month,
+ * with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker, or has not
+ * run, for half a second: after two seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. A killed one
+ * has them in its spool, written before each was requested, and its successor returns what is not open. Keys with budgets or own provider
+ * keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -140,7 +140,7 @@ export class LentBlocks implements BlockBook {
     this.#endThose(() => true);
   }
 
-  /** Takes over what a process that died was lent. */
+  /** Takes over the blocks of a process that died. */
   adopt(blocks: readonly RecoveredBlock[]): void {
     for (const { block: id, ...of } of blocks) this.#returns.add(Block.ended({ id, ...of }));
     this.#tickSoon();
@@ -248,7 +248,7 @@ const weight = 0.2;
 const busierWeight = 0.5;
 /** Requests come unevenly: a block has a few more places and more credit than the averages need. */
 const reserve = 1.5;
-/** Lending and returning a block cost as much as two questions. */
+/** Lending and returning a block cost as much as two requests to a worker. */
 const requestsMin = 4;
 /** A key's burst has ended when no request came for this many times the usual pause. */
 const pausesMax = 6;

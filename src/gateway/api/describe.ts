@@ -1,5 +1,5 @@
 /**
- * What a key may read of itself: GET /key, its credit and limits; GET /usage, what it used; GET /generation, the outcome of one of its
+ * What a key may read about itself: GET /key, its credit and limits; GET /usage, what it used; GET /generation, the outcome of one of its
  * requests. The last two are additions to the format, for clients that lost an answer or its usage, or that watch their spend. A key sees
  * its own requests alone. GET /key succeeds without its last three fields while billing does not answer, because a client asks it to learn
  * whether the key works. The other two have nothing to report then, and fail.

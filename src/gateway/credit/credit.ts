@@ -47,7 +47,7 @@ export async function addCredit(
 interface Movement {
   workspace: WorkspaceId;
   kind: EntryKind;
-  /** Negative for what is taken back. */
+  /** Negative if it is taken back. */
   amount: NanoUsd;
   reference: string;
 }

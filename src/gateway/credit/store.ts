@@ -24,7 +24,7 @@ export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise
   return row;
 }
 
-/** What an entry without charges does. Credit, and what returns to the balance, is above zero; what is taken back is below. */
+/** The effect of an entry without charges. Credit and returned amounts are positive, amounts taken back negative. */
 export type EntryKind = "credit" | "refund" | "refund_reversed" | "dispute" | "dispute_reinstated";
 
 /** The amount that is booked as this kind under this reference; undefined: none yet. */
@@ -232,7 +232,7 @@ export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction):
   return rows.map((row) => ({ ...row, since: Number(row.since) }));
 }
 
-/** While the account is locked, no settlement changes what the charges sum to. */
+/** While the account is locked, no settlement changes the sum of the charges. */
 async function lockAccount(workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const [account] = await tx<{ hasBudgets: boolean }[]>`
     SELECT has_budgets AS "hasBudgets" FROM credit_accounts WHERE workspace_id = ${workspace} FOR NO KEY UPDATE`;

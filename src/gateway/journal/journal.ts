@@ -52,7 +52,7 @@ interface JournalParts {
   files?: SpoolFiles;
 }
 
-/** The blocks that this process decides with, and what is left of others. */
+/** The blocks that this process decides with, and the rest of others. */
 export interface BlockBook {
   /** Ends the workspace's blocks. @returns them without times, and as holds */
   end(workspace: WorkspaceId): Pick<OpenReport, "blocks" | "holds">;
@@ -110,7 +110,7 @@ export class GenerationJournal implements Disposable {
   /**
    * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider are
    * charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of each, and
-   * the admissions and blocks that the caller must release. If the owner ended in order, the ledger had all settlements.
+   * the admissions and blocks that the caller must release. If the owner ended cleanly, the ledger had all settlements.
    */
   recover(): RecoveredWork {
     const { intents, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();

@@ -11,9 +11,9 @@ import type { NanoUsd } from "../../kernel/money.ts";
 
 const ReportRequest = Type.Object({
   workspace: Type.String(),
-  /** Only the blocks of a key, or of all keys where it is null, are asked for. Absent: all that is open. */
+  /** Asks only for the blocks of a key, or of all keys if null. Absent: for all that is open. */
   recall: Type.Optional(Type.Object({ key: Type.Union([Type.String(), Type.Null()]) })),
-  /** Only what is used of the blocks is asked for, and none ends. */
+  /** Asks only for the used part of the blocks, and none ends. */
   use: Type.Optional(Type.Literal(true)),
 });
 export type ReportRequest = Static<typeof ReportRequest>;
@@ -46,7 +46,7 @@ export interface BlockUse {
   block: GenerationId;
   /** What its open requests reserve. */
   reserved: NanoUsd;
-  /** What all its requests ever reserved, so that two answers show what was reserved between them; null: another process knew. */
+  /** The sum that its requests ever reserved, so that two answers show what was reserved between them; null: only a former process knew it. */
   taken: NanoUsd | null;
 }
 

@@ -62,8 +62,8 @@ export class ProgressTracker implements Disposable {
   }
 
   /**
-   * Call it before a route is called that is not the last one: if this process dies meanwhile, its successor must charge the new route,
-   * which may have another payer.
+   * Call it before a different route is called: if this process dies meanwhile, its successor must charge the new route, which may have
+   * another payer.
    * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
    */
   noteRoute(generation: GenerationId): void {

@@ -80,7 +80,7 @@ const Line = Type.Union([
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
-  /** The last line of a process that ended in order: the ledger has every preceding generation. */
+  /** The last line of a process that ended cleanly: the ledger has every preceding generation. */
   Type.Object({ kind: Type.Literal("closed") }),
 ]);
 export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | { kind: "settlement"; settlement: Settlement };

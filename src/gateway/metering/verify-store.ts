@@ -34,7 +34,7 @@ function chainIsGapless(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Each entry's balance is the previous balance plus its amount. What comes in is positive, charges and what is taken back are not. */
+/** Each entry's balance is the previous balance plus its amount. Incoming amounts are positive; charges and amounts taken back are not. */
 function balanceRuns(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -195,7 +195,7 @@ function usageSpansAgree(sql: Queries): Promise<Finding> {
     ) AS series`);
 }
 
-/** The sums by key alone, by model alone and by nothing are those by everything, in each quarter of an hour of a workspace. */
+/** The sums by key, by model and in total equal those by everything, in each quarter of an hour of a workspace. */
 function usageKindsAgree(sql: Queries): Promise<Finding> {
   const summed = (kind: number) => sql`
     coalesce(sum(requests) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`requests_${kind}`)},
@@ -282,9 +282,9 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
 };
 
 /**
- * A statement is what was hashed when it closed. It continues where the previous one ended, in entries and balance; its amounts are those
- * of its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A document is read
- * as JSON only if its hash is right, since a changed one may not be JSON.
+ * A statement has not changed since it was hashed at closing. It continues where the previous one ended, in entries and balance; its
+ * amounts are those of its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A
+ * document is read as JSON only if its hash is right, since a changed one may not be JSON.
  */
 async function statementsMatch(sql: Queries): Promise<Finding> {
   const [row] = await sql<Finding[]>`

@@ -1,8 +1,8 @@
 /**
- * Consumes settlements: settles, confirms and acknowledges them, as many in one transaction as there are. An event is acknowledged after
- * its transaction, so a crash repeats it and loses nothing. If the database refuses a value, the set is halved until the one settlement
- * that cannot be booked is alone; that one is set aside as a dead letter, its hold is released, and all others are charged. All other
- * failures are repeated. Metrics show what was booked, and unknown ends, late charges and costs above the charge raise alarms.
+ * Consumes settlements: settles, confirms and acknowledges them, in as few transactions as possible. An event is acknowledged after its
+ * transaction, so a crash repeats it and loses nothing. If the database refuses a value, the set is halved until the one settlement that
+ * cannot be booked is alone; that one is set aside as a dead letter, its hold is released, and all others are charged. All other failures
+ * are repeated. Metrics show what was booked, and unknown ends, late charges and costs above the charge raise alarms.
  */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { errorCode } from "../../kernel/error-code.ts";
@@ -97,8 +97,8 @@ interface Outcome {
 }
 
 /**
- * If the database refuses a value, each half is tried by itself, and so on, so that an invalid settlement delays no other for long. One
- * alone is tried once more, since another transaction may have been the cause.
+ * If the database refuses a value, each half is tried separately, and so on, so that an invalid settlement delays no other for long. A
+ * single one is tried once more, since another transaction may have been the cause.
  */
 async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
   const outcome: Outcome = { settled: [], refused: [] };

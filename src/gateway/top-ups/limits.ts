@@ -17,7 +17,7 @@ export const topUpsListedMax = 1_000;
 export const stripeCallMs = 10_000;
 /** How often the package repeats a call, with the same idempotency key. */
 export const stripeRetriesMax = 1;
-/** Stripe takes times from 30 minutes to 24 hours; a minute more is for the way of the call. */
+/** Stripe accepts times from 30 minutes to 24 hours; the extra minute covers the call itself. */
 export const checkoutOpenMs = 31 * 60_000;
 /** How long a page stays open, linked from a mail, for a payment that its bank wants a person to authenticate. */
 export const authenticationOpenMs = 23 * 3_600_000;

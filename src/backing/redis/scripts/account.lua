@@ -18,8 +18,8 @@ end
 -- A function for workspaces in any slots declares no key: it checks each workspace before it does anything for it.
 local anySlots = isOfCluster and { 'allow-cross-slot-keys' } or {}
 
--- Whether this node has the workspace. In a cluster a slot on its way to another node is nowhere: what is missing here may be there, so
--- Redis refuses to look for a missing key, and a key that is only a base name is always missing.
+-- Whether this node has the workspace. In a cluster a slot that is moving belongs to no node: a key missing here may be there, so Redis
+-- refuses to look up a missing key, and a key that is only a base name is always missing.
 local function isHere(base)
   return not isOfCluster or type(redis.pcall('EXISTS', base)) == 'number'
 end
@@ -86,9 +86,8 @@ local function resolutionIn(tombstone, lifeMs)
   return at + lifeMs >= clock and resolution or nil
 end
 
--- For a minute t takes tombstones, then it is u for another: expired ones go without a search.
--- A value of more than 64 bytes makes Redis keep it as a table; its compact form would be read from end to end.
--- Returns since when t takes them, and whether it is new.
+-- For a minute t takes tombstones, then it is u for another: expired ones are dropped without a search. A value of more than 64 bytes makes
+-- Redis store it as a hash table; the compact form would be scanned linearly. Returns since when t takes them, and whether it is new.
 local function rotatedTombstones(base, buried, tombstoneMs)
   if buried <= clock and clock <= buried + tombstoneMs then return buried, false end
   if 0 < buried and buried < clock then

@@ -19,7 +19,7 @@ local budgetUnknown, budgetSpent, elsewhere = 14, 15, 16
 -- Values of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
 local balance, sequence, reserved, due, buried, spent, version, held
--- Until when blocks may count in a window and may hold credit that nothing uses, what was lent, and until when nothing is.
+-- Until when blocks may count in a window and hold unused credit, what was lent, and until when lending pauses.
 local lentUntil, holdsUntil, lentAmount, pausedUntil
 -- The holds of this call, where a generation may come again; nil where there is only one.
 local admitted
@@ -56,7 +56,7 @@ local function lentAt(place)
   return lentIn(call('GET', base .. ':l:' .. string.sub(texts[place], 3)))
 end
 
--- When the oldest request leaves the window, or places that are lent, if that is before.
+-- When the oldest request leaves the window, or lent places, if earlier.
 local function leavesAt(count, oldest, leaveAt)
   return min(leaveAt, count > 0 and oldest + windowMs or math.huge)
 end

@@ -1,4 +1,4 @@
--- Blocks: what is lent to gateways, and what they return.
+-- Blocks: credit and places lent to gateways and returned by them.
 
 -- Lends a block: a hold, and places that count in a key's window until the times of its requests are known.
 -- KEYS  base name {w}

@@ -59,15 +59,12 @@ register('merge_windows', function(keys, args)
   return { 'merged' }
 end)
 
--- Makes a workspace ready: its hash is written anew from the ledger's values and the given holds.
--- KEYS  base name {w}
--- ARGV  load or an empty text, texts, numbers
--- Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint, and the fields of
---          the budgets that it counts against
--- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and budgets; what was spent in each month;
---          spent and first ms of the period of each budget; for each hold amount, when it was admitted, its deadline, how many budgets
---          it counts against, and the first ms of the period of each
--- Returns "ready" where it already was, "stale" where another load is expected; both change nothing.
+-- Makes a workspace ready: its hash is rewritten from the ledger's values and the given holds. KEYS  base name {w} ARGV  load or an empty
+-- text, texts, numbers Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint,
+-- and the fields of the budgets that it counts against Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many
+-- months and budgets; what was spent in each month; spent and first ms of the period of each budget; for each hold amount, when it was
+-- admitted, its deadline, how many budgets it counts against, and the first ms of the period of each Returns "ready" where it already was,
+-- "stale" where another load is expected; both change nothing.
 register('load', function(keys, args)
   local base, account, numbers = keys[1], keys[1] .. ':a', args[3]
   local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, budgetCount, numbersAt = read('<ddddddd', numbers)
@@ -163,10 +160,9 @@ register('load', function(keys, args)
   return { 'loaded' }
 end)
 
--- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters.
--- KEYS  base name {w}
--- ARGV  run, the sequence from which on it is made so
--- Returns "forgotten" where it was ready and the balance has that sequence or a later one. All else stays: a load replaces what is older.
+-- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters. KEYS  base name {w}
+-- ARGV  run, the sequence from which on it is made so Returns "forgotten" where it was ready and the balance has that sequence or a later
+-- one. The rest stays: a load replaces older values.
 register('forget', function(keys, args)
   local account = keys[1] .. ':a'
   local readyIn, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))

@@ -1,4 +1,4 @@
--- Reads what is counted of a workspace: balance and totals, open holds, and the holds that are overdue.
+-- Reads the counters of a workspace: balance and totals, open holds, and the holds that are overdue.
 
 -- KEYS  base name {w}
 -- ARGV  run, field of a key's month, blocks

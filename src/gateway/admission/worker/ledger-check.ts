@@ -36,7 +36,7 @@ interface LedgerCheckParts {
 export class LedgerCheck {
   readonly #parts: LedgerCheckParts;
   readonly #watch: LedgerServerWatch;
-  /** When each workspace was last found in order, in monotonic milliseconds. */
+  /** When each workspace was last found consistent, in monotonic milliseconds. */
   #checkedAt = new Map<WorkspaceId, number>();
   /** Running checks by workspace. Each resolves to the workspaces that must not be used. */
   readonly #checks = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();

@@ -328,11 +328,10 @@ async function readPosition(
   return { kind: "again" };
 }
 
-// Blocks (../block.ts says why nothing is overdrawn by them). They exist only far from every bound: a block is at most a fiftieth of what is
-// free, a key needs at least 600 requests a minute, and at most half of its window is used or lent. Keys with budgets or own provider keys
-// get none: each of their requests is counted in its own way.
-// A recall pauses lending for ten seconds; the gateways return the blocks of the key or the workspace, and the request is decided again
-// after their answers, or after 300 ms.
+// Blocks (../block.ts says why nothing is overdrawn by them). They exist only far from every bound: a block is at most a fiftieth of the
+// free amount, a key needs at least 600 requests a minute, and at most half of its window is used or lent. Keys with budgets or own
+// provider keys get none: each of their requests is counted in its own way. A recall pauses lending for ten seconds; the gateways return
+// the blocks of the key or the workspace, and the request is decided again after their answers, or after 300 ms.
 
 const kept: AdmissionReply = { kind: "kept" };
 
@@ -390,7 +389,7 @@ function recallFor(reply: AdmitReply, { workspace, key }: { workspace: Workspace
 }
 
 /**
- * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they have. Lending pauses first, so
+ * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they hold. Lending pauses first, so
  * that after the recall nothing is lent near the limit.
  */
 class Recalls {

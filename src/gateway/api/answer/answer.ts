@@ -58,7 +58,7 @@ export function usageBody(usage: BilledUsage): UsageBody {
   return { ...body, cost: usdAsJsonNumber(usage.cost), cost_details: { cost_usd: formatUsd(usage.cost) } };
 }
 
-/** `usageBody` as JSON. Written field by field where it has numbers alone, which is faster than making the object first. */
+/** `usageBody` as JSON. Written field by field if it has only numbers, which is faster than making the object first. */
 export function usageText(usage: BilledUsage): string {
   if (usage.cost !== undefined) return JSON.stringify(usageBody(usage));
   const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;

@@ -94,7 +94,7 @@ export function streamFor(request: Request, server: RouteContext["server"]): Cre
  */
 export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
   const sink = new BunSink(source);
-  // Begins at once: a server whose client has left meanwhile never pulls the body.
+  // Begins at once, since a server whose client has left never pulls the body.
   source.begin(sink);
   return new ReadableStream({
     type: "direct",

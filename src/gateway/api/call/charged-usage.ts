@@ -92,7 +92,7 @@ const leftBefore: StreamOutcome = {
 };
 
 /**
- * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is not a count.
+ * Embeddings have only a prompt. A count of 0, or above what the inputs can have, is not a count.
  * @param estimate counts the inputs. @param tokensMax what the provider can count for them
  */
 export function chargedEmbedding(
@@ -187,8 +187,8 @@ interface FailedCall {
 }
 
 /**
- * What is charged for a call that failed: what was delivered, unless the gateway gave it up after its request was sent, and the workspace
- * has had its hour's unpaid work. Call it once for each: it counts what stays unpaid.
+ * What is charged for a call that failed: what was delivered, unless the gateway abandoned it after its request was sent and the workspace
+ * has used up its hour's unpaid work. Call it once for each, since it counts the unpaid work.
  */
 export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsage {
   const { reservation, candidate, failure, lifecycle, delivered, hasLeft } = call;

@@ -98,8 +98,8 @@ interface DisconnectOptions {
 }
 
 /**
- * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
- * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
+ * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the
+ * signal, because removing it costs as much as adding it and the signal ends with the request; disposing drops the listener's references.
  */
 function watchDisconnect({
   call: watched,
@@ -198,7 +198,7 @@ export interface Attempt {
 interface CallSignals {
   /** Aborts the call while it is not answered. */
   givenUp: StopSignal;
-  /** Called when the request is on its way to the provider. */
+  /** Called when the request is being sent to the provider. */
   onSent(): void;
 }
 
@@ -240,7 +240,7 @@ class Attempts {
   #isLast = false;
   #withoutThoughts = false;
   #calledAt: number;
-  /** The request of the current call is on its way. */
+  /** The request of the current call is being sent. */
   #sent = false;
 
   constructor(options: AttemptsOptions) {
@@ -400,7 +400,7 @@ async function withFirstEvent(
   }
 }
 
-/** Whether it is the role alone, with which most providers begin. */
+/** Whether it is only the role, with which most providers begin. */
 function saysNothing(event: ProviderEvent): boolean {
   if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);

@@ -185,7 +185,7 @@ export function samplesWithoutReasoning({ routes }: Model): boolean {
   return routes.length > 0 && routes.every((route) => route.samplesWithoutReasoning);
 }
 
-/** @param what is not supported, where it is not the whole field @throws GatewayError unsupported_parameter */
+/** @param what the unsupported part, if it is not the whole field @throws GatewayError unsupported_parameter */
 export function requireSupport(word: SupportWord, at: string, { model }: ReadContext, what = at): void {
   if (!supports(model, word)) throw unsupportedParameter(at, `${model?.id ?? "The model"} does not support ${what}`);
 }

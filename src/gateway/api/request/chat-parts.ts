@@ -321,7 +321,7 @@ function readMessage(value: unknown, at: string, context: ReadContext): ChatMess
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
-  // An answer may be reasoning alone, where its tokens were used up.
+  // An answer may be reasoning alone, if its tokens were used up.
   const mustSay = role === "assistant" && value["reasoning_content"] == null;
   if (!isJsonObject(message) || (mustSay && saysNothing(message))) {
     throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);

@@ -1,5 +1,5 @@
 /**
- * Encodes our request for the Responses API: the conversation becomes items: messages, calls with the reasoning before them, and results.
+ * Encodes our request for the Responses API. The conversation becomes items: messages, calls with the reasoning before them, and results.
  * Fields that it does not support were refused before (client-fields.ts). Nothing is stored at the provider, so each request has the whole
  * conversation. Functions are strict by default here, unlike in chat completions, so strictness is always stated.
  */
