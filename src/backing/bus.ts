@@ -90,7 +90,7 @@ export interface Bus extends AsyncDisposable {
   /**
    * Sends a request to one live server. A server that does not reply within 100 ms gets no further requests until its next heartbeat, and
    * the same bytes go to another server once.
-   * @throws BusUnavailableError no server is there, or the connection is down: at once where that is known; certainly not received
+   * @throws BusUnavailableError no server, or the connection is down: at once if that is known; certainly not received
    * @throws BusTimeoutError no reply within 2 s; outcome unknown
    */
   request(service: Service, payload: Uint8Array): Promise<Reply>;

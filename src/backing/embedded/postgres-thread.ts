@@ -13,7 +13,7 @@ interface Armed {
   fire: () => void;
 }
 
-/** Every access to a file is one of these. */
+/** The system calls that access files. */
 const accesses = ["open", "read", "write", "llseek"] as const;
 
 type FileSystem = Record<(typeof accesses)[number], (...parameters: unknown[]) => unknown>;

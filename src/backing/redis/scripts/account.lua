@@ -63,7 +63,7 @@ local function lentIn(bytes)
   return places, leaveAt, amount, pausedUntil
 end
 
--- The blocks of a key without expired ones and without one of them, and that one's places and amount where it is there.
+-- A key's blocks except expired ones and a given one, and that one's places and amount if it is found.
 local function withoutBlock(bytes, block)
   local rest, found, amount, at = {}, nil, nil, 1
   while bytes and at <= #bytes do
@@ -106,7 +106,7 @@ end
 -- Lua unpacks some 8,000 values at once. An even number keeps fields and values together.
 local chunk = 4000
 
--- One command over values[1] to values[count].
+-- Runs one command over values[1] to values[count].
 local function callWithAll(command, key, values, count)
   for first = 1, count, chunk do
     call(command, key, unpack(values, first, min(first + chunk - 1, count)))

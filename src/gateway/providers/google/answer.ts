@@ -140,7 +140,7 @@ function arguing(index: number, text: string): JsonObject {
   return { index, function: { arguments: text } };
 }
 
-/** "" for no arguments. Some compatible servers write the object as a text. */
+/** "" for no arguments. Some compatible servers write the object as text. */
 function argumentsText(args: unknown): string {
   const text = typeof args === "string" ? args.trim() : writtenJson(args ?? {});
   return text === "{}" ? "" : text;
