@@ -47,7 +47,7 @@ export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): 
   return {
     async [Symbol.asyncDispose]() {
       over.abort();
-      // A connection that was lost holds nothing.
+      // A lost connection holds no lock.
       await held.catch(() => {});
     },
   };

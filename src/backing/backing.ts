@@ -20,7 +20,7 @@ export type Queries = ISql<{ bigint: bigint }>;
 
 export interface Backing {
   sql: Database;
-  /** For lists and sums that may be two seconds old: a replica where one is configured, else the same as `sql`. */
+  /** For lists and sums that may be two seconds old: a replica if one is configured, otherwise the same as `sql`. */
   reads: Database;
   bus: Bus;
 }

@@ -41,7 +41,7 @@ export type Topic =
   /** A process reports that it runs. Payload: JSON. */
   | "roll-answer";
 
-/** A request that goes to every process and that each may reply to. */
+/** A request to every process, to which each may reply. */
 export type ScatterService =
   /**
    * Asks which generations of a workspace are open, when its requests of the last minute were admitted, and how much of its blocks they
@@ -79,7 +79,7 @@ export interface Backlog {
 }
 
 export interface Replay {
-  /** Events that were stored at this time or later are delivered, and those that are not acknowledged; null: all. */
+  /** Delivers events stored at this time or later, and all that are not acknowledged; null: all. */
   sinceMs: number | null;
   /** Gets the events in the order of the stream, one batch at a time. */
   handler: (events: Delivered[]) => Promise<void>;
@@ -94,7 +94,7 @@ export interface Bus extends AsyncDisposable {
    * @throws BusTimeoutError no reply within 2 s; outcome unknown
    */
   request(service: Service, payload: Uint8Array): Promise<Reply>;
-  /** How many requests to a service may be in flight now; at least 1. Callers batch what exceeds it. */
+  /** How many requests to a service may be in flight now; at least 1. Callers batch the rest. */
   width(service: Service): number;
   /** Milliseconds since any server of a service was last heard; 0 if the service is in this process. */
   silentMs(service: Service): number;

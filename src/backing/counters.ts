@@ -120,17 +120,17 @@ export interface LendRequest extends Pick<
   block: GenerationId;
   /** The month that the sender assumes. */
   month: Month;
-  /** Less than this is of no use. */
+  /** A smaller block is of no use. */
   least: NanoUsd;
-  /** At most this much is lent, and this many places. */
+  /** The most credit and places to lend. */
   amount: NanoUsd;
   places: number;
-  /** How long requests may be decided with it, unless the month ends before. */
+  /** How long requests may be decided with it, unless the month ends first. */
   lifeMs: number;
 }
 
 export type LendReply =
-  /** `at`: by the store's clock. `window`: without all that is lent. */
+  /** `at`: by the store's clock. `window`: excludes all lent places. */
   | { outcome: "lent"; at: number; amount: NanoUsd; places: number; lifeMs: number; window: RateWindow }
   /** Too near a limit, recently recalled, late, or unknown: a worker must decide each request. */
   | { outcome: "kept" };
@@ -141,7 +141,7 @@ export interface BlockReturn {
   block: GenerationId;
   /** What the generations that were admitted with it reserve and the ledger does not have. Never more than before. */
   keep: NanoUsd;
-  /** When they were admitted, ascending, in ms of the store's clock. Only the first return counts them. */
+  /** Their admission times, ascending, in ms of the store's clock. Only the first return counts them. */
   times: readonly number[];
 }
 
@@ -216,7 +216,7 @@ export interface Hold {
 }
 
 export interface WorkspaceLoad {
-  /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, and no one else loads. */
+  /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, with no other loader. */
   begun?: string;
   account: AccountPush;
   /** As of the ledger sequence of `account`. Absent: none. */

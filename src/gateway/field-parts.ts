@@ -60,7 +60,7 @@ interface Column<Value> {
 
 export type Sent = string | number | bigint | boolean | null;
 
-/** What is booked besides the settlement itself. */
+/** Values that are booked in addition to the settlement. */
 interface Booked {
   settlement: { admittedAt: number; ownKey?: { listCost: string } | undefined };
   entry: bigint | null;
@@ -79,7 +79,7 @@ export interface Shown<Name extends string, Read, Schema extends TSchema> {
 
 type Given<Schema extends TSchema> = Schema extends TOptional<TSchema> ? Static<Schema> | undefined : Static<Schema>;
 
-/** What may be shown besides a field's own column. */
+/** Values that may be shown in addition to a field's own column. */
 export interface Whole {
   status: number;
   routing: Routing | null;
@@ -94,7 +94,7 @@ interface FieldParts<Schema extends TSchema, Read> {
   column?: Column<Given<Schema>>;
   /** In the log of the control API. */
   view?: Shown<string, Read, TSchema>;
-  /** In the answer of GET /generation, with its place: a name, where all else is as in the log. */
+  /** In the answer of GET /generation, with its place: a name, if the rest is as in the log. */
   answer?: readonly [place: number, shown: string | Shown<string, Read, TSchema>];
   /** Its place in the CSV of requests. */
   csv?: number;

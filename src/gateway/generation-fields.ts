@@ -302,7 +302,7 @@ export const generationFields = {
     ),
   }),
 
-  // What the log keeps and does not list.
+  // Fields that the log keeps but does not list.
   /**
    * settled: the answer ended, with or without an error. unknown: its gateway died before it sent the request. expired: its hold
    * outlived every stream. unknown and expired are charged 0 and raise an alarm.

@@ -175,7 +175,7 @@ export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: 
   const known = space.lending.keys.get(key)?.blocks;
   if (known?.delete(block)) {
     const log = admissionLog(space, key);
-    // A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+    // A time ahead of the clock was read from another clock, and is before now. If the clock was set back, now is the newest time.
     const latest = log.advance(now);
     log.insert(times.map((time) => Math.min(time, latest)));
   }

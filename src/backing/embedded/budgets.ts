@@ -74,7 +74,7 @@ export function passedBudget(
   return null;
 }
 
-/** What a hold remembers of the budgets that it counts against. */
+/** The budgets that a hold counts against, as it stores them. */
 export function holdsOf({ budgets = [] }: AdmitRequest, counters: readonly BudgetCounter[]): BudgetHold[] {
   return budgets.map(({ name }, index) => ({ name, since: counters[index]?.since ?? 0 }));
 }
@@ -109,7 +109,7 @@ export function forgetBudgets(known: BudgetCounters, now: number): void {
   for (const [name, { since, held }] of known) if (held === 0n && !isKept(since, now)) known.delete(name);
 }
 
-/** Within one period the total with the newer version stays, otherwise that of the later period. */
+/** Within one period the total with the newer version stays, otherwise the later period's. */
 export function newestBudget(
   known: BudgetCounter | undefined,
   { since, spent, version }: Pick<BudgetTotal, "since" | "spent"> & { version: bigint },

@@ -18,7 +18,7 @@ const accesses = ["open", "read", "write", "llseek"] as const;
 
 type FileSystem = Record<(typeof accesses)[number], (...parameters: unknown[]) => unknown>;
 
-/** Checks the timers of PostgreSQL whenever the database uses a file. */
+/** Checks PostgreSQL's timers whenever the database uses a file. */
 class StatementTimer {
   readonly #armed = new Map<unknown, Armed>();
   #running = false;
@@ -150,7 +150,7 @@ async function step(database: PGlite, bytes: Uint8Array | null, send: (message: 
  */
 async function exchange(database: PGlite, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  // A piece is in the database's own memory, which the next one overwrites.
+  // A piece is in the database's own memory, which the next piece overwrites.
   await database.execProtocolRawStream(bytes, { onRawData: (piece) => void pieces.push(piece.slice()) });
   const reply = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -121,7 +121,7 @@ function speakThrough(port: MessagePort): Database {
   const options = {
     socket: () => new ThreadSocket(port),
     max: 1,
-    // postgres.js 3.4.9 forgets the connection of a transaction that begins just where this bound is reached.
+    // postgres.js 3.4.9 forgets the connection of a transaction that begins exactly when this bound is reached.
     max_pipeline: Number.MAX_SAFE_INTEGER,
     database: "postgres",
     user: "postgres",

@@ -6,7 +6,7 @@
 CREATE TABLE workspaces (
   id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL UNIQUE,
-  -- Its short form in rows that there are many of, such as sums of usage.
+  -- Its short form for tables with many rows, such as sums of usage.
   number integer NOT NULL GENERATED ALWAYS AS IDENTITY,
   enabled boolean NOT NULL DEFAULT true,
   -- What it may spend in a month and in a day, in UTC. NULL: no limit.
@@ -24,7 +24,7 @@ CREATE TABLE workspaces (
   early_access text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now()
 );
--- Metering asks once a minute which workspaces have a retention.
+-- Metering queries once a minute which workspaces have a retention.
 CREATE INDEX workspaces_with_prompt_retention ON workspaces (id) WHERE prompt_retention_days IS NOT NULL;
 
 -- The key that seals the workspace's data, itself sealed by a key of SECRETS_KEY: rotating that key only reseals these rows.
@@ -51,7 +51,7 @@ CREATE TABLE accounts (
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A membership is in force only after its person has accepted it, and reaches into no other workspace.
+-- A membership takes effect only after its person has accepted it, and does not reach into other workspaces.
 CREATE TABLE members (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   email text NOT NULL REFERENCES accounts,
@@ -126,7 +126,7 @@ CREATE TABLE second_factors (
   pending_at timestamptz,
   -- The time step of the last accepted code: a step is accepted once.
   last_step bigint NOT NULL DEFAULT 0,
-  -- Wrong codes since the last accepted one, and those of the present window.
+  -- Wrong codes since the last accepted one, and those in the current window.
   wrong_in_row integer NOT NULL DEFAULT 0,
   wrong_in_window integer NOT NULL DEFAULT 0,
   window_at timestamptz
@@ -147,11 +147,11 @@ CREATE TABLE oidc_identities (
   email text NOT NULL REFERENCES accounts,
   linked_at timestamptz NOT NULL,
   PRIMARY KEY (issuer, subject),
-  -- The next owner of an address does not become the account's owner.
+  -- The next owner of an address must not become the account's owner.
   UNIQUE (issuer, email)
 );
 
--- Sign-ins that a provider confirmed, kept for as long as they could be repeated.
+-- Sign-ins that a provider confirmed, kept as long as they could be replayed.
 CREATE TABLE oidc_sign_ins (
   id text COLLATE "C" PRIMARY KEY,
   expires_at timestamptz NOT NULL
@@ -309,7 +309,7 @@ CREATE TABLE alert_webhooks (
   url text NOT NULL,
   -- The secret that signs.
   sealed bytea NOT NULL,
-  -- The old secret, which signs as well until this time.
+  -- The old secret, which also signs until this time.
   former bytea,
   former_until timestamptz,
   created_at timestamptz NOT NULL,

@@ -1,4 +1,4 @@
--- The ledger of record, the log of generations, and what serves requests.
+-- The ledger of record, the log of generations, and the tables that serve requests.
 
 -- The head of each workspace's ledger chain. Kept apart from workspaces, so that settings and settlement never wait for each other.
 --
@@ -31,7 +31,7 @@ CREATE TABLE ledger_entries (
   -- The reason for the entry. NULL: an entry of charges, which name their entry themselves.
   reference text COLLATE "C",
   at timestamptz NOT NULL DEFAULT now(),
-  -- How many charges it holds: all of one transaction and workspace. NULL: it is no entry of charges.
+  -- How many charges it holds: all of one transaction and workspace. NULL: it is not an entry of charges.
   charges integer CHECK (charges > 0),
   PRIMARY KEY (workspace_id, sequence),
   CHECK ((kind = 'charge') = (charges IS NOT NULL)),
@@ -127,7 +127,7 @@ CREATE TABLE generations (
   -- The workspace's own key that was used, and what the call would have cost without it. NULL: none was.
   own_key_id text COLLATE "C",
   list_cost_nano bigint,
-  -- The price tier that applied, by the tokens above which it does. NULL: the model's first prices.
+  -- The price tier that applied, by the tokens above which it does. NULL: the model's base prices.
   tier_above_tokens integer,
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
@@ -145,7 +145,7 @@ CREATE TYPE booked_generation AS (
   list_cost bigint, tier_above_tokens integer
 );
 
--- What happened does not change. Only a row without a charge may be deleted, when its true end becomes known.
+-- History does not change. Only a row without a charge may be deleted, when its true end becomes known.
 CREATE FUNCTION refuse_charge_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'TRUNCATE' OR OLD.outcome = 'settled' AND TG_OP = 'DELETE' THEN
@@ -179,7 +179,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Months whose rows retention deleted: a charge that comes for them cannot be distinguished from one that was booked.
+-- Months whose rows retention deleted: a late charge for them cannot be told from one that was booked.
 CREATE TABLE retained_months (
   month char(7) PRIMARY KEY,
   generations bigint NOT NULL,
@@ -195,7 +195,7 @@ CREATE TABLE generation_days (
   workspace_id text COLLATE "C" NOT NULL,
   key_id text COLLATE "C" NOT NULL,
   model text COLLATE "C" NOT NULL,
-  -- The day of the admission, in UTC, or the first of the month whose totals have the charge where that is another month.
+  -- In UTC: the day of the admission or, if another month's totals have the charge, the first day of that month.
   day date NOT NULL,
   generations bigint NOT NULL,
   -- Rows that an entry of the ledger counts.
@@ -217,7 +217,7 @@ CREATE FUNCTION first_generation_id(at timestamptz) RETURNS text LANGUAGE sql IM
   FROM generate_series(0, 8) AS digit
 $$;
 
--- Makes the partition of a month such as 2026-11 unless it is there. The lock does not block readers and writers of other months.
+-- Makes the partition of a month such as 2026-11 unless it exists. The lock does not block readers and writers of other months.
 CREATE FUNCTION make_generations_month(month text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   name text := 'generations_' || replace(month, '-', '_');

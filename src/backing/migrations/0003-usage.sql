@@ -45,7 +45,7 @@ CREATE TABLE usage_sums (
   cache_write_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
   charge_nano bigint NOT NULL,
-  -- What calls with own keys would have cost.
+  -- The list price of calls with own keys.
   list_nano bigint NOT NULL,
   -- The key includes the sums: in the index those of one workspace and kind are adjacent, in the table they lie in order of writing.
   PRIMARY KEY (workspace, kind, span, start, series_id)
@@ -66,7 +66,7 @@ SELECT generation_id, workspace_id, key_id, model, provider,
   cost_nano AS charge_nano, coalesce(list_cost_nano, 0) AS list_nano
 FROM generations;
 
--- Generations that were written below closing_before. A removed one has counts and sums below zero.
+-- Generations that were written below closing_before. A removed one has negative counts and sums.
 CREATE TABLE usage_late AS SELECT * FROM generation_usage WITH NO DATA;
 
 -- The shared lock keeps closing_before unchanged until the end of the transaction. It is taken before the bound is read.
@@ -138,7 +138,7 @@ LANGUAGE sql STABLE AS $$
   FROM (SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed) AS state
 $$;
 
--- What a budget's period has spent, from the charges themselves.
+-- The spend in a budget's period, from the charges themselves.
 CREATE FUNCTION budget_spent(workspace text, name text, since bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT charged_between($1, budget_callers($1, $2), ($3 / 900000)::integer, CASE
     WHEN $2 LIKE 'day:%' THEN ($3 / 900000)::integer + 96
@@ -146,7 +146,7 @@ CREATE FUNCTION budget_spent(workspace text, name text, since bigint) RETURNS bi
   END)
 $$;
 
--- For views: the total that settlement keeps, or the sum where no request has needed one yet.
+-- For views: the total that settlement keeps, or the sum if no request has needed one yet.
 CREATE FUNCTION budget_total(workspace text, name text, since bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT coalesce(
     (SELECT spent_nano FROM budget_totals AS total WHERE total.workspace_id = $1 AND total.name = $2 AND total.since = $3),

@@ -11,7 +11,7 @@ CREATE TABLE packages (
 );
 CREATE INDEX packages_by_spelling ON packages (lower(key)) WHERE ecosystem = 'Go';
 
--- Records of sources, one by one and never merged.
+-- Records as their sources publish them, never merged.
 CREATE TABLE advisories (
   id text COLLATE "C" PRIMARY KEY,
   -- From the record, to the nanosecond: an older record never replaces a newer one.
@@ -53,13 +53,13 @@ CREATE TABLE advisory_sync_run (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   id text NOT NULL,
   started_at timestamptz NOT NULL,
-  -- When the process that runs it was last seen. Without a newer time it has died.
+  -- When the process that runs it was last seen. If this stops advancing, it has died.
   seen_at timestamptz NOT NULL,
   -- Its progress, in words.
   progress text NOT NULL,
   -- NULL: it runs.
   ended_at timestamptz,
-  -- Why it ended without having synchronized all ecosystems. NULL: it runs or did.
+  -- Why it ended without having synchronized all ecosystems. NULL: it still runs, or all were synchronized.
   failure text,
   -- The outcome for each ecosystem.
   results jsonb NOT NULL DEFAULT '[]'
@@ -100,7 +100,7 @@ CREATE TABLE vulnerability_names (
 CREATE INDEX vulnerability_names_by_upper ON vulnerability_names (upper(name));
 CREATE INDEX vulnerability_names_by_vulnerability ON vulnerability_names (vulnerability_id);
 
--- The entries of records that say which versions are affected, where the package is of one of the seven ecosystems.
+-- The entries of records that say which versions are affected, for packages of the seven ecosystems.
 CREATE TABLE affected_packages (
   advisory_id text COLLATE "C" NOT NULL REFERENCES advisories ON DELETE CASCADE,
   -- The entry's place in the record.

@@ -79,7 +79,7 @@ CREATE UNLOGGED TABLE finding_notes (
   false_positive boolean NOT NULL,
   rank smallint NOT NULL,
   change smallint NOT NULL,
-  -- One row of each statement has the notes added up at the commit.
+  -- One row of each statement triggers adding up at the commit.
   wakes boolean NOT NULL,
   transaction xid8 NOT NULL DEFAULT pg_current_xact_id()
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
@@ -145,7 +145,7 @@ BEGIN
     SELECT id, workspace_id, product_id, project_id, vulnerability_id, status, false_positive, rank, -1, row_number() OVER () = 1
     FROM old_rows;
   ELSE
-    -- Rows whose noted fields are as they were cancel out.
+    -- Rows whose noted fields are unchanged cancel out.
     INSERT INTO finding_notes
     SELECT id, workspace_id, product_id, project_id, vulnerability_id, status, false_positive, rank, sum(change), row_number() OVER () = 1
     FROM (SELECT *, -1 AS change FROM old_rows UNION ALL SELECT *, 1 FROM new_rows) AS images

@@ -48,7 +48,7 @@ export class EventConsumer implements AsyncDisposable {
   readonly #ended: Promise<void>;
   /** By number, if its consumer exists. */
   #own = new Map<number, OwnPartition>();
-  /** Whether this process's partitions are those that the group gives it, in a good state. */
+  /** Whether this process has exactly the partitions that the group gives it, and they work. */
   #isPrepared = false;
   #failures = 0;
   #trimmedAt: number;
@@ -68,7 +68,7 @@ export class EventConsumer implements AsyncDisposable {
     this.#stopping.abort();
     this.#pulls.interrupt();
     await this.#ended;
-    // Otherwise the next owner of the partition gets them when their time is up.
+    // Otherwise the partition's next owner gets them only when their time is up.
     for (const { reply } of this.#pulls.rest()) this.#parts.link.publish(reply ?? "", "-NAK");
     this.#watching[Symbol.dispose]();
     await this.#group[Symbol.asyncDispose]();

@@ -141,7 +141,7 @@ export class EventPull implements AsyncDisposable {
     return this.#askedAt;
   }
 
-  /** Resolves at the end of the batch that is under way, or has ended last. */
+  /** Resolves when the batch under way, or else the last one, has ended. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -182,7 +182,7 @@ export class EventPull implements AsyncDisposable {
     return promise;
   }
 
-  /** Events have their own subject, the end of a pull has that of the pull. */
+  /** Events have their own subject; the end of a pull has the pull's. */
   #receive(message: Msg): void {
     if (!message.subject.startsWith(this.#inbox)) {
       this.#received.push(message);

@@ -42,7 +42,7 @@ export async function replayEvents(replay: Replay, { link, stream, events, clock
     ...start,
   });
   await using resources = new AsyncDisposableStack();
-  // It also ends by itself where NATS does not answer.
+  // It also ends by itself if NATS does not answer.
   resources.defer(async () => void (await manager.consumers.delete(stream, consumer).catch(() => false)));
   const pull = resources.use(new EventPull({ link, clock, stream, consumer }));
   if (num_pending > 0) await deliverUpTo(info.state.last_seq, pull, replay);

@@ -200,7 +200,7 @@ interface ClusterViewParts {
   log: Logger;
 }
 
-/** Moves the connection to another server where its own sees too few. Until disposed. */
+/** Until disposed, moves the connection to another server when its own sees too few. */
 function leaveLoneServers({ connection, options, clock, log }: ClusterViewParts): AsyncDisposable {
   const { servers, name } = options;
   if (servers.length < 2) return new AsyncDisposableStack();

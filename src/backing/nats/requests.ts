@@ -270,7 +270,7 @@ export class WorkerPool {
     return null;
   }
 
-  /** A message to this server has got its reply. */
+  /** A message to this server has been answered. */
   replied(id: string): void {
     const server = this.#servers.get(id);
     if (server) server.inFlight = Math.max(0, server.inFlight - 1);

@@ -16,7 +16,7 @@ import type { Database } from "../backing.ts";
 /** The server ends a statement this much earlier than we give up on it. */
 const serverLeadMs = 500;
 
-/** The arrays that statements take and give, with their ids of PostgreSQL's pg_type.dat. */
+/** The arrays that statements take and give, with their ids from PostgreSQL's pg_type.dat. */
 const arrays = {
   texts: arrayOf(1009, String),
   smallints: arrayOf(1005, Number),

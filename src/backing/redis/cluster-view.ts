@@ -12,7 +12,7 @@ export interface SlotOwner {
   address: string;
   /** In monotonic milliseconds: when most masters were asked, it among them, who then said that it is a master. */
   confirmedAt: number;
-  /** When others have stopped asking the master whose place it took. */
+  /** When others have stopped asking the master that it replaced. */
   usableFrom: number;
 }
 
@@ -84,7 +84,7 @@ export class ClusterView {
     return bySlot;
   }
 
-  /** Whether a master that failed, and may not know it yet, had slots of this one: its claim is older. */
+  /** Whether a failed master, which may not know it yet, had slots that this one has now: its claim is older. */
   #tookOver(claim: ReportedNode, reports: readonly NodesReport[]): boolean {
     const mayHaveLost = ({ id, isMaster, hasFailed, epoch }: ReportedNode): boolean =>
       isMaster && hasFailed && epoch < claim.epoch && !this.#without.has(id);
@@ -186,7 +186,7 @@ export function clusterSlot(tag: string): number {
   return remainder % slotCount;
 }
 
-/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
+/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty if a node does not know its own. */
 function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
   const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
   const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];

@@ -4,7 +4,7 @@
  * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing. A connection is used once it is known which run
  * of the server answers: counters of another run are verified before they count again. Settings that endanger the counters and failures are
  * logged, each failure once every ten seconds. Each attempt is a `RedisLink`, from connecting to its end. The reply to the first ping opens
- * it; before that and after its end it takes no call, because a command that waits would run when its caller has given up. A link that is
+ * it; before that and after its end it takes no call, because a waiting command would run after its caller has given up. A link that is
  * silent for several pings is given up. Pings are counted instead of milliseconds, since elapsed time would blame Redis for a pause of this
  * process.
  */
@@ -16,7 +16,7 @@ import { CountersUnavailableError } from "../counters.ts";
 import { countersDeadlineMs } from "../limits.ts";
 import { type ReplyElement, fullName, type FunctionLibrary, type FunctionName } from "./functions.ts";
 
-/** The wait before the first attempt to reconnect; each failed attempt makes the next wait longer by as much. */
+/** The wait before the first attempt to reconnect; each failed attempt lengthens the next wait by as much. */
 const reconnectMs = 50;
 const reconnectMsMax = 250;
 const troubleLogMs = 10_000;
@@ -260,7 +260,7 @@ const clusterSettings: Setting[] = [
   },
 ];
 
-/** Logs settings that endanger the counters. Where settings may not be read, it logs nothing. @param configGet runs CONFIG GET */
+/** Logs settings that endanger the counters. If settings may not be read, it logs nothing. @param configGet runs CONFIG GET */
 async function warnOfSettings(
   { clustered }: Server,
   { configGet, log }: { configGet: (name: string) => Promise<unknown>; log: Logger },
@@ -283,7 +283,7 @@ function settingIn(reply: unknown, name: string): string | null {
 // One link, which never connects again
 
 const connectMsMax = 1_000;
-/** A connection on which nothing came for this long is given up: each ping asks for a reply. */
+/** A connection that is silent for this long is given up, since each ping asks for a reply. */
 const silenceMsMax = 2_000;
 const pingMs = 500;
 const callsInFlightMax = 5_000;
@@ -333,7 +333,7 @@ class RedisLink implements Disposable {
     );
   }
 
-  /** Sends at once or refuses: a command that waits would run when its caller has given up. @throws Error of Redis or of the connection */
+  /** Sends at once or refuses: a waiting command would run after its caller has given up. @throws Error of Redis or of the connection */
   async send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown> {
     if (this.#state !== "open") throw new Error("The connection to Redis is not open");
     if (this.#inFlight >= callsInFlightMax) throw new Error(`More than ${callsInFlightMax} calls of Redis are in flight`);
@@ -386,7 +386,7 @@ class RedisLink implements Disposable {
   }
 }
 
-// What a link needs of a client library
+// What a link needs from a client library
 
 /** One connection to Redis, which never connects again. */
 export interface RedisClient {

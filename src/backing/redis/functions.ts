@@ -77,7 +77,7 @@ function luaText(file: string): string {
 /** The field of the workspace as a whole. */
 export const headField = "head";
 
-/** What is lent to gateways. */
+/** Blocks lent to gateways. */
 export const lendingField = "lending";
 
 /** Spent and held by the workspace in a month. */
@@ -90,7 +90,7 @@ export function keyMonthField({ key, month }: { key: KeyId; month: Month }): str
   return `k:${key}:${month}`;
 }
 
-/** What is spent and held of a budget in its current period. */
+/** Spent and held of a budget in its current period. */
 export function budgetField(name: string): string {
   return `b:${name}`;
 }

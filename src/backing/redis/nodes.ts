@@ -20,7 +20,7 @@ export class RedisNodes implements AsyncDisposable {
   readonly #options: NodesOptions;
   /** The addresses that were given. */
   readonly #seeds: string[];
-  /** One of them, whose scheme, user and password are those of every node. */
+  /** One of them; its scheme, user and password apply to every node. */
   readonly #url: string;
   readonly #isEncrypted: boolean;
   readonly #nodes = new Map<string, RedisNode>();

@@ -33,14 +33,14 @@ export interface CreditPosition {
   month: Month;
 }
 
-/** What the counters have at one moment. */
+/** A reading of the counters at one moment. */
 export interface CountedCredit {
   balance: NanoUsd;
   /** Reserved by open requests that have their own hold, and by blocks. */
   reserved: NanoUsd;
   /** Reserved by blocks alone. */
   lent: NanoUsd;
-  /** What each of the named blocks holds. */
+  /** The amount that each named block holds. */
   blocks: ReadonlyMap<GenerationId, NanoUsd>;
   keySpent: NanoUsd | null;
   month: Month;
@@ -62,7 +62,7 @@ interface AvailableCreditParts {
   read: (asked: CountedAsked) => Promise<CountedCredit | null>;
 }
 
-/** What gateways report of a workspace's blocks. */
+/** The gateways' reports of a workspace's blocks. */
 type Uses = ReadonlyMap<GenerationId, BlockUse>;
 
 export class AvailableCredit {

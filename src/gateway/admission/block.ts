@@ -35,11 +35,11 @@ interface Lent {
   at: number;
   askedAt: number;
   lifeMs: number;
-  /** Without all that is lent. */
+  /** Excludes all lent places. */
   window: WindowOnBus;
 }
 
-/** What is left of a block, and the times of its requests. */
+/** The rest of a block, and the times of its requests. */
 type BlockRemainder = Pick<Lent, "id" | "workspace" | "key" | "month"> & { times: number[]; reserved: NanoUsd };
 
 export class Block {
@@ -92,7 +92,7 @@ export class Block {
     return this.#times.length;
   }
 
-  /** Whether its time is up, or its key has rested. @param idleMs how long a block may go unused */
+  /** Whether its time is up, or its key has been idle. @param idleMs how long a block may go unused */
   isOver(now: number, idleMs: number): boolean {
     return now >= this.endsAt || now - this.#usedAt >= idleMs;
   }
@@ -152,7 +152,7 @@ export class Block {
     return { block: this.id, reserved: this.#reserved, taken: this.#taken };
   }
 
-  /** What the counters get once it has ended. */
+  /** The return that the counters get once it has ended. */
   asReturn(): BlockReturn {
     return { key: this.key, block: this.id, keep: this.#reserved, times: this.#times };
   }

@@ -176,7 +176,7 @@ function modelRefused(
   return { kind: "refused", code: "model_unavailable", param: "model", reason: unavailableReason(reason), window };
 }
 
-/** The model that a refusal is about: of a routed request the first candidate's. */
+/** The model that a refusal names: for a routed request, the first candidate's. */
 function refusedModel({ model, candidates }: AdmitGeneration): string {
   return candidates?.[0]?.[0] ?? model;
 }

@@ -38,7 +38,7 @@ interface Asked {
   id: GenerationId;
   workspace: WorkspaceId;
   key: KeyId;
-  /** The reason for the block has changed: it is returned as soon as it comes. */
+  /** The reason for the block has changed: it is returned as soon as it arrives. */
   isStale: boolean;
 }
 

@@ -94,7 +94,7 @@ export interface LendBlock {
   /** An id like a generation's. */
   block: GenerationId;
   hash: string;
-  /** Less than this is of no use; at most `amount` and `places` are lent. */
+  /** A smaller block is of no use; at most `amount` and `places` are lent. */
   least: string;
   amount: string;
   places: number;
@@ -164,7 +164,7 @@ export type AdmissionReply =
       window: WindowOnBus;
     }
   | Refused
-  /** `at`: by the counters' clock. `window`: without all that is lent. */
+  /** `at`: by the counters' clock. `window`: excludes all lent places. */
   | {
       kind: "lent";
       at: number;

@@ -365,7 +365,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
 
 // The trace
 
-/** What the lifecycle knows of a request whose trace began. All times are those of the monotonic clock. */
+/** What the lifecycle knows about a traced request. All times are those of the monotonic clock. */
 interface EndedGeneration {
   trace: TraceStart;
   decision: { askedAt: number; decidedAt: number };

@@ -120,7 +120,7 @@ interface PositionRow {
   isReplayed: boolean;
 }
 
-/** Unknown workspaces are absent. A ledger without entries has a balance of zero after none. */
+/** Unknown workspaces are absent. A ledger without entries has a balance of zero. */
 export function selectPositions(asked: readonly AskedPosition[], sql: Queries): Promise<PositionRow[]> {
   return sql<PositionRow[]>`
     SELECT workspace_id AS workspace, account.epoch, account.sequence, is_rebuilding AS "isRebuilding",
@@ -280,7 +280,10 @@ function unnested(totals: readonly BudgetHold[], sql: Queries) {
 
 // Versions
 
-/** Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and epochs are a million. */
+/**
+ * Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and there are a million
+ * epochs.
+ */
 const numbersPerEpoch = 2n ** 33n;
 
 interface Numbered {

@@ -28,7 +28,7 @@ interface Described {
   catalog: Catalog | null;
 }
 
-/** One generation with how its charge came about. @throws DomainError not_found: it was deleted meanwhile */
+/** One generation with the computation of its charge. @throws DomainError not_found: it was deleted meanwhile */
 export async function showGeneration({ row, caller, promptStored, catalog }: Described, sql: Queries): Promise<GenerationDetail> {
   const booked = await selectBookedCost(row.generation, sql);
   if (!booked) throw generationNotFound(row.generation);

@@ -180,7 +180,7 @@ export async function selectGeneration(generation: GenerationId, sql: Queries): 
   return row;
 }
 
-/** How the charge of a generation came about. */
+/** The parts of a generation's charge. */
 interface BookedCost {
   outcome: Settlement["outcome"];
   /** The true cost in pico-USD. */

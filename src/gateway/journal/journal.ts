@@ -58,7 +58,7 @@ export interface BlockBook {
   end(workspace: WorkspaceId): Pick<OpenReport, "blocks" | "holds">;
   /** Ends the blocks of a key, or of the workspace where it is null. */
   recall(workspace: WorkspaceId, key: KeyId | null): BlockReturn[];
-  /** What requests hold of the workspace's blocks, those included that are being asked for or were returned lately. */
+  /** What requests hold of the workspace's blocks, including those being requested or recently returned. */
   uses(workspace: WorkspaceId): BlockUse[];
   /** The ledger has a generation that was admitted with a block. */
   settled(block: GenerationId, reserved: NanoUsd): void;
@@ -344,7 +344,7 @@ class OpenGenerations {
   }
 }
 
-/** Runs seldom and drops at most half of the list, so that adding stays cheap for a key with ten thousand admissions a minute. */
+/** Runs rarely and drops at most half of the list, so that adding stays cheap for a key with ten thousand admissions a minute. */
 function forgetBefore(times: number[], before: number): void {
   if (times.length % forgetEvery !== 0) return;
   const middle = times[times.length >> 1];

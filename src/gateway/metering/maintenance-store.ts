@@ -26,7 +26,7 @@ export interface DeadLetter {
 
 /** The part of the ledger that maintenance needs. The simulation has its own. */
 export interface MaintenanceStore {
-  /** What has to be booked again; null: nothing. */
+  /** The settlements to book again; null: none. */
   replayDue(): Promise<ReplayDue | null>;
   /** The settlements were booked again: counters of these workspaces may be loaded. */
   finishReplay(due: ReplayDue): Promise<void>;

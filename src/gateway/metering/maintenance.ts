@@ -207,7 +207,7 @@ async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: Sw
 async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
   const [oldest] = holds;
   if (!oldest) return;
-  // Holds that are found again while their expiry waits in the stream give the same message id.
+  // Holds found again while their expiry waits in the stream get the same message id.
   const id = `expired.${oldest.generation}`;
   const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
   await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));

@@ -217,7 +217,7 @@ export function allowsDimensions(
   return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
 }
 
-/** The format of embeddings by that of chat; Anthropic has none. */
+/** The embeddings format for each chat format; Anthropic has none. */
 const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
   openai: "openai",
   "openai-responses": "openai",

@@ -147,7 +147,7 @@ function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
   return prices === null ? null : formatPrices(prices);
 }
 
-/** Lists of all models format the same prices again and again. */
+/** Cached, since lists of all models format the same prices repeatedly. */
 const formatted = new WeakMap<Prices, Static<typeof PricesShown>>();
 
 function formatPrices(prices: Prices): Static<typeof PricesShown> {

@@ -81,7 +81,7 @@ const blocks: readonly (readonly [number, number])[] = [
   [0x1380, kind.unknown],
   [0x1780, kind.lessKnown],
   [0x1800, kind.unknown],
-  // Vietnamese, whose words a vocabulary has with their accents.
+  // Vietnamese, whose words are in vocabularies with their accents.
   [0x1e00, kind.vowel],
   [0x1f00, kind.halfKnown],
   [0x2000, kind.wideMark],

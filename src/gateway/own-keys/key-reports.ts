@@ -53,7 +53,7 @@ export class KeyReports {
     if (reported.state === "active") this.#report(key, "refused", reported);
   }
 
-  /** What this process stored counts until records have it; they may then have a change by another process. */
+  /** A state stored by this process counts until records have it; after that they may have another process's change. */
   #reportedOf(key: OwnKey, now: number): Reported {
     const reported = this.#reported.get(key.sealed) ?? { usedAt: -Infinity, state: key.state, stateAt: -Infinity };
     return now - reported.stateAt < keyRecordAgeMsMax ? reported : { ...reported, state: key.state };

@@ -62,7 +62,7 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
   return { document, sums: { number: month, ...sums } };
 }
 
-/** What the ledger alone says of a slice. */
+/** The part of a slice that the ledger alone gives. */
 export async function sumSlice(slice: store.Slice, tx: Transaction): Promise<store.SliceSums & Omit<StatementSums, "number">> {
   const opening = await store.selectSliceBalance(slice.workspace, slice.from - 1n, tx);
   const sums = await store.selectSliceSums(slice, tx);

@@ -84,7 +84,7 @@ const head = {
   ),
 };
 
-/** What is stored and hashed. */
+/** The document that is stored and hashed. */
 export const StatementDocument = Type.Object({ ...head, closed_at: text("When it closed, ISO 8601 in UTC"), ...whole });
 export type StatementDocument = Static<typeof StatementDocument>;
 

@@ -159,7 +159,7 @@ function showOpen(
   });
 }
 
-/** What a member sees of lines that are theirs. */
+/** A member's view of their own lines. */
 function ownLines(lines: Line[]): Pick<StatementView, "charges_usd" | "lines"> {
   return { charges_usd: formatUsd(lines.reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n)), lines };
 }

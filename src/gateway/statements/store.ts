@@ -7,7 +7,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
-/** What a list shows of a statement. */
+/** The part of a statement that a list shows. */
 export interface StatementSums {
   number: Month;
   opening: NanoUsd;

@@ -61,7 +61,7 @@ async function beginAutomatic(workspace: WorkspaceId, parts: TopUpParts): Promis
 
 interface Due {
   settings: store.TopUpSettingsRow;
-  /** What open requests hold. */
+  /** The amount that open requests hold. */
   reserved: NanoUsd;
   /** A top-up that does not count against the month. */
   except: string | null;

@@ -14,7 +14,7 @@ import type { MailText } from "./mails.ts";
 import { claimEvent, lockTopUpSettings, type TopUpSettingsRow, selectTopUp, type TopUpRow } from "./store.ts";
 import type { StripeApi } from "./stripe-api.ts";
 
-/** What the verbs of card top-up use. */
+/** The parts that the verbs of card top-up use. */
 export interface TopUpParts {
   sql: Database;
   clock: Clock;
@@ -22,7 +22,7 @@ export interface TopUpParts {
   stripe: StripeApi;
   /** The public address of the service, without a trailing slash. */
   publicUrl: string;
-  /** What open requests reserve; null: the counters cannot answer. */
+  /** The amount that open requests reserve; null: the counters cannot answer. */
   reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;
   /** Makes the counters read the ledger again, after it changed. */
   refresh(workspace: WorkspaceId): Promise<void>;
@@ -89,7 +89,7 @@ export async function refreshed(workspace: WorkspaceId, parts: TopUpParts): Prom
   }
 }
 
-// References: what the ledger calls a movement of a payment
+// References: the ledger's names for movements of a payment
 
 /** @param paymentIntent Stripe's id */
 export function paymentReference(paymentIntent: string): string {

@@ -73,7 +73,7 @@ ${publicUrl}
 
 interface Failure {
   topUp: Pick<TopUpRow, "id" | "workspace" | "amount" | "kind">;
-  /** What failed; the same failure is reported once. */
+  /** The failure; the same one is reported once. */
   occurrence: string;
   /** Stripe's code. */
   failure: string;

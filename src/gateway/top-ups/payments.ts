@@ -100,7 +100,7 @@ async function askSession(topUp: store.TopUpRow, id: string, parts: TopUpParts):
   if (session.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(session.paymentIntent), parts);
 }
 
-/** A refused call leaves a failed top-up, which is a state like others. */
+/** A refused call leaves a failed top-up, which is a normal state. */
 async function reopened(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
   try {
     await openCheckout(topUp, parts);

@@ -19,7 +19,7 @@ export interface PaymentIntent {
   id: string;
   /** https://docs.stripe.com/payments/paymentintents/lifecycle */
   status: string;
-  /** What arrived, without tax. */
+  /** The received amount, without tax. */
   received: NanoUsd;
   currency: string;
   /** The top-up and the number of its attempt, from its metadata; null: it is not a payment of Weir. */
@@ -58,7 +58,7 @@ export interface StripeDispute {
   isReinstated: boolean;
 }
 
-/** What a payment is made from. A repeated call with the same values and key gives the same payment. */
+/** The parameters of a payment. A repeated call with the same values and key gives the same payment. */
 export interface NewPayment {
   topUp: string;
   try: number;

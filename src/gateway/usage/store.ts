@@ -99,7 +99,7 @@ export interface UsageRowSums {
   listCost: NanoUsd;
 }
 
-/** Up to where usage is rolled up. */
+/** The bound up to which usage is rolled up. */
 interface UsageState {
   closed: string;
   summedBefore: number;
@@ -153,7 +153,7 @@ function ofKind(query: SumsQuery, sql: Queries) {
   return sql`(key_id = '*') = ${kind >= kinds.byModel} AND (model = '*') = ${kind === kinds.byKey || kind === kinds.total}`;
 }
 
-/** The series of names, to read their periods alone. */
+/** The series of names, to read only their periods. */
 async function selectSeries(query: SumsQuery, rows: readonly UsageRowSums[], tx: Transaction): Promise<bigint[]> {
   const found = await tx<{ id: bigint }[]>`
     SELECT id FROM (

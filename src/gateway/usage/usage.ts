@@ -52,7 +52,7 @@ export async function showUsage(
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
   /** The caller's query, as texts. */
   fields: UsageFields;
-  /** Rows at most; the others are summed in one. */
+  /** The most rows; the others are summed in one. */
   rowsMax?: number;
   /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax?: number | null;

@@ -24,7 +24,7 @@ local function isHere(base)
   return not isOfCluster or type(redis.pcall('EXISTS', base)) == 'number'
 end
 
--- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: to write and to read digits takes five times as long.
+-- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: writing and reading digits takes five times as long.
 local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones
 local totalFormat = '<ddd' -- spent, version of spent, held
 local windowFormat = '<ddd' -- requests, times of the oldest and of the newest

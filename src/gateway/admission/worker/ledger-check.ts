@@ -199,7 +199,7 @@ function isStale({ counted: { version }, ledger }: Compared): boolean {
   return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;
 }
 
-/** Without counters nothing shows whether this server lost something, until metering has looked. */
+/** Without counters nothing shows whether this server lost something until metering has checked. */
 function isUnproved({ counted, ledger }: Compared): boolean {
   return counted.version === null && ledger.comparedOn === "other" && !ledger.isReplayed;
 }
@@ -309,7 +309,7 @@ class LedgerServerWatch {
     await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
   }
 
-  /** An earlier question may have failed because the next server was not there yet: then another one is asked. */
+  /** An earlier query may have failed because the next server was not up yet, so it is asked again. */
   async #answerSince(time: number, asked: Asked): Promise<void> {
     await asked.ended;
     if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;

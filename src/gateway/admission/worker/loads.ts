@@ -36,7 +36,7 @@ export interface LoadStore {
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
   beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;
-  /** The number of the server that answers: another one after a restart, a promotion or a restoration. */
+  /** The number of the server that answers: it changes after a restart, a promotion or a restoration. */
   server(): Promise<bigint>;
 }
 

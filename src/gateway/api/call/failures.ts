@@ -85,13 +85,13 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
-  // A prompt that is too long by itself is at fault, whatever output was asked for.
+  // A prompt that is too long by itself is at fault, whatever output was requested.
   const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
   failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
 }
 
-/** What the formats of embeddings call the fields of a request. */
+/** The names that embedding formats give to a request's fields. */
 const embeddingFields = new Map<string, string>([
   ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
   ...["dimensions", "output_dimension", "output_dimensionality"].map((name) => [name, "dimensions"] as const),

@@ -57,7 +57,7 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
 }
 
-/** What admission needs of a request. */
+/** The parts of a request that admission needs. */
 export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
   if (plan === null) return chat;
   const { inputTokens, promptTokens, maxTokens, tools } = chat;

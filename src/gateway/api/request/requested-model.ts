@@ -22,7 +22,7 @@ interface SupportFacts {
   opensWithin?: string | readonly string[];
   /** A stronger word that opens the same fields: a model that follows a schema writes JSON, and functions are the older form of tools. */
   impliedBy?: string;
-  /** What happens without it. */
+  /** The behaviour without it. */
   without: string;
 }
 

@@ -194,7 +194,7 @@ function blockOf(piece: Piece, text: string): JsonObject | null {
   }
 }
 
-/** A result is one block, which a breakpoint on any of its parts caches to its end. */
+/** A result is one block; a breakpoint on any of its parts caches the whole block. */
 function toolResult(message: ChatMessage, ids: CallIds): JsonObject {
   const parts = textsOf(message.content);
   const content = parts.map(({ text }) => text).join("");

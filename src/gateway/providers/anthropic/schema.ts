@@ -36,7 +36,7 @@ const scalarTypes = new Set<unknown>(["string", "integer", "number", "boolean", 
 /** Not copied into the description: definitions are fitted where something refers to them, the others mean nothing to a model. */
 const leftOut = new Set(["$schema", "$id", "$comment", "$anchor", "$defs", "definitions"]);
 const pathCharactersMax = 200;
-/** No schema is as deep as a longer pointer says. */
+/** No schema is deep enough for a longer pointer. */
 const pointerCharactersMax = 2_000;
 /**
  * How long a schema may become, in characters of JSON: a part is written in place and as a definition, and again within a definition that

@@ -118,7 +118,7 @@ class ResponsesStream {
     return [said({ reasoning_content: this.#separator("reasoning_content", part) + text })];
   }
 
-  /** What stands between the text of the previous part and that of this one. */
+  /** The separator between the previous part's text and this one's. */
   #separator(field: string, part: string): string {
     const last = this.#parts.get(field) ?? part;
     this.#parts.set(field, part);

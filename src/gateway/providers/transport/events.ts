@@ -200,7 +200,7 @@ type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
 /** Which tool calls continue after a finish reason. */
 class OpenCalls {
-  /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
+  /** The arguments of each call so far, by its index; null: a function in the older form. */
   readonly #byIndex = new Map<unknown, WholeObject>();
   /** Calls that got more after the last finish reason, and whose arguments are not a closed object. */
   readonly #goOn = new Set<WholeObject>();

@@ -80,7 +80,7 @@ export class Network implements Transport, ConnectionPool {
 
 // The bytes of a request
 
-/** What all requests to one URL share. */
+/** The bytes that all requests to one URL share. */
 interface Destination {
   origin: string;
   /** Request line and host. */

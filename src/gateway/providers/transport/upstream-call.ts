@@ -93,7 +93,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
           this.#phase = "connection";
           this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
           await call.connecting;
-          // A process that stood still first learns of its connection, when its request may no longer be held.
+          // After a freeze the process sees the connection first, when the request's hold may have ended.
           this.look(this.#clock.monotonic());
           if (this.#failure !== null) throw this.#failure;
         }
