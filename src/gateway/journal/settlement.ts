@@ -122,9 +122,9 @@ export function decodeSettled(payload: Uint8Array): string[] {
 }
 
 /**
- * The partition that a workspace's settlements go through. Settlements of a workspace lock its account, so that processes which settle
- * the same workspace wait for each other.
- * @param partitions how many there are at present
+ * The partition that a workspace's settlements go through. Settlements of a workspace lock its account, so processes that settle the same
+ * workspace wait for each other.
+ * @param partitions how many there are now
  */
 export function partitionOf(workspace: WorkspaceId, partitions: number): number {
   if (partitions <= 1) return 0;

@@ -290,7 +290,7 @@ class LaunchCheckWatch implements Disposable {
     const number = ++this.#reads;
     try {
       const checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
-      // A slow read that began earlier may end later, and has older checks.
+      // A slow read that began earlier may end later, with older checks.
       if (number > this.#current) [this.#current, this.#checks] = [number, checks];
       return true;
     } catch (error) {

@@ -30,7 +30,7 @@ async function usedKeys(workspace: WorkspaceRow["id"], sql: Queries): Promise<Ow
   return rows.flatMap(({ state, ...row }) => (state === "disabled" ? [] : [{ ...row, state }]));
 }
 
-// What zero data retention stops
+// What zero data retention rules out
 
 export const StoppedModel = Type.Object({
   id: text("The value of a request's `model`"),

@@ -12,7 +12,7 @@ import { postEncoded, readJson, withUpstream, type CallContext, type CallOptions
 import { UpstreamFailure } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 
-/** `embed` with all but the call bound. */
+/** `embed` with everything but the call bound. */
 export type CallEmbeddings = (reservation: Reservation, call: EmbeddingCall, options?: CallOptions) => Promise<EmbeddingAnswer>;
 
 export function embeddingCalls(shared: SharedContext): CallEmbeddings {

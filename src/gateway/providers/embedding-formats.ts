@@ -1,5 +1,5 @@
 /**
- * The wire formats of embeddings: OpenAI's, which Mistral and Voyage speak with other names of a few fields; the Gemini API's; Cohere's
+ * The wire formats of embeddings: OpenAI's, which Mistral and Voyage speak with other names for a few fields; the Gemini API's; Cohere's
  * second API. base64 is requested where there is a choice: numbers as JSON take twice the bytes and ten times the time. A text that is too
  * long is refused by the provider, never cut.
  */

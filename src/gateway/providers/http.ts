@@ -55,7 +55,7 @@ export type CallOptions = Pick<CallContext, "givenUp" | "onSent" | "startedAt">;
 /** The parts that all calls of a process share. */
 export type SharedContext = Omit<CallContext, keyof CallOptions>;
 
-/** `callProvider` with all but the call bound. */
+/** `callProvider` with everything but the call bound. */
 export type CallProvider = (reservation: Reservation, call: ProviderCall, options?: CallOptions) => Promise<ProviderAnswer>;
 
 export function providerCalls(shared: SharedContext): CallProvider {

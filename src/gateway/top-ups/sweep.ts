@@ -60,7 +60,7 @@ async function eachOf<T>(
   await Promise.all(lanes);
 }
 
-/** Disputes of the last 30 days, refunds of Stripe's dashboard, and refunds that failed since. Changes nothing if the events arrived. */
+/** Disputes of the last 30 days, refunds made in Stripe's dashboard, and refunds that failed since. Changes nothing if the events arrived. */
 async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { stripe, clock } = parts;
   const since = clock.now() - takenBackAgeMs;

@@ -53,8 +53,8 @@ export function contentText(content: unknown): string | null {
 }
 
 /**
- * The non-empty ones of `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM
- * name the reasoning `reasoning`; some providers send both names.
+ * The non-empty fields among `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM name the
+ * reasoning `reasoning`; some providers send both names.
  */
 export function furtherFields(message: JsonObject): JsonObject {
   const fields: JsonObject = {};

@@ -240,7 +240,7 @@ export function sandboxTokens(text: string, tokensMax: number): string[] {
   return tokens;
 }
 
-/** In UTF-8. Half a surrogate pair is written as the character that replaces it, which has three. */
+/** In UTF-8. An unpaired surrogate is written as its replacement character, which has three bytes. */
 function bytesOf(code: number): number {
   if (code < 0x80) return 1;
   if (code < 0x8_00) return 2;
