@@ -48,7 +48,7 @@ export interface Comparison {
   unusable: number;
 }
 
-/** @param only the only provider to compare; null: all */
+/** @param only the one provider to compare; null: all */
 export function compareCatalog(
   catalog: CatalogEntries,
   listed: ReadonlyMap<string, ListedProvider>,

@@ -59,7 +59,7 @@ interface SumsQuery {
   /** null: any. */
   keys: KeyId[] | null;
   model: string | null;
-  /** Beginnings of the periods, in quarters of an hour since 1970, rising. */
+  /** Beginnings of the periods, in quarters of an hour since 1970, ascending. */
   starts: number[];
   /** The quarter that ends the last period. */
   end: number;

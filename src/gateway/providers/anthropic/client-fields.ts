@@ -1,7 +1,7 @@
 /**
- * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved;
- * and, after a refusal of the provider, the field of the chat that one of its fields was made from: several messages are one turn there,
- * and all instructions one field.
+ * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved.
+ * After a refusal by the provider, this also finds the chat's field that the refused one was made from: several messages are one turn
+ * there, and all instructions one field.
  */
 import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";

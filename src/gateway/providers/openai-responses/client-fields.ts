@@ -1,6 +1,6 @@
 /**
- * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved;
- * and, after a refusal of the provider, the field of the chat that one of its fields was made from.
+ * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved.
+ * After a refusal by the provider, this also finds the chat's field that the refused one was made from.
  */
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";

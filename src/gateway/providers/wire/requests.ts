@@ -140,7 +140,7 @@ interface Conversation {
   hasUnknownParts?(message: ChatMessage): boolean;
 }
 
-/** What a conversation was converted to. */
+/** The result of converting a conversation. */
 interface Converted {
   sent: readonly SentTurn[];
   made: readonly { message: ChatMessage; index: number; turn: SentTurn }[];
