@@ -33,7 +33,7 @@ export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): 
       await sleep(clock, advisoryLockBeatMs, over.signal);
       // A process that hung first reads what arrived meanwhile, such as the end of this connection.
       await new Promise<void>((resolve) => clock.endOfTurn(resolve));
-      // postgres.js throws past all callers when a connection that has ended is to send the end of a transaction.
+      // postgres.js throws outside any caller when it must end a transaction on a connection that has closed.
       if (isLost) await new Promise<never>(() => {});
       await tx`SELECT`;
     }

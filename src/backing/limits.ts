@@ -67,7 +67,7 @@ export const databaseConnectMs = 2_000;
 export const databaseSessionIdleMsMax = 20_000;
 /** How long the hosts of a database are asked which of them takes writes. */
 export const databaseHostMs = 1_000;
-/** How long after a host the next one is asked. */
+/** How long after one host the next is asked. */
 export const databaseNextHostMs = 200;
 /** How old reads of a replica may be. */
 export const databaseReadLagMsMax = 2_000;

@@ -370,7 +370,7 @@ export const launchChecksWaitMs = 200;
 // Work that times out
 /** What a workspace's timed-out requests may cost its providers in an hour without being charged, in each process. */
 export const unpaidNanoMax = 50_000_000n;
-/** The length of that hour, which slides. */
+/** The sliding window that counts as that hour. */
 export const unpaidWindowMs = 3_600_000;
 /** Work that ends within this time is remembered as one entry. */
 export const unpaidSpanMs = 60_000;

@@ -58,8 +58,8 @@ interface DistributedCountersOptions {
 }
 
 /**
- * Connects in the background: returns when Redis was reached, or after 250 ms without it. While Redis cannot be reached every
- * method throws CountersUnavailableError.
+ * Connects in the background: returns once Redis is reached, or after 250 ms without it. While Redis cannot be reached every method throws
+ * CountersUnavailableError.
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
   const connect = await loadRedisClient();

@@ -334,7 +334,7 @@ function nanoOf(sql: Queries, field: string) {
   return sql`((document::jsonb->>${field})::numeric * 1000000000)::bigint`;
 }
 
-/** The sum of one field of a list of the document; amounts in nano-USD. */
+/** The sum of one field over a list in the document; amounts in nano-USD. */
 function sumOf(sql: Queries, list: string, field: string, times = 1_000_000_000) {
   return sql`(SELECT coalesce(sum((part->>${field})::numeric * ${times}::bigint), 0)::bigint FROM jsonb_array_elements(document::jsonb->${list}) AS part)`;
 }

@@ -108,8 +108,8 @@ interface Written {
 }
 
 /**
- * The output speed of each route, from its provider's token counts. A stream that ended before its provider reported a count is charged
- * by it. Each process measures for itself, and recent answers weigh most.
+ * The output speed of each route, from its provider's token counts. It prices a stream that ended before its provider reported a count.
+ * Each process measures for itself, and recent answers weigh most.
  */
 export class RouteSpeeds {
   /** Keyed by `Route.entry`. */

@@ -13,7 +13,7 @@ import { asArray, asCount, asObject, type JsonObject } from "./wire/json.ts";
 interface Dialect {
   /** The field of the requested dimensions. */
   dimensions: "dimensions" | "output_dimension";
-  /** The requested `encoding_format`; null: the provider has no such field and answers numbers. */
+  /** The requested `encoding_format`; null: the provider has no such field and answers with numbers. */
   encoding: "base64" | "float" | null;
   /** What is sent if the request has no `input_type`; null: nothing. */
   inputType: "document" | null;
