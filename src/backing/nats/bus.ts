@@ -1,8 +1,8 @@
 /**
  * The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. Requests, stored events and delivered
- * events have a connection each: the server closes a connection that is read too slowly, and stalls one that sends too fast. Nothing waits
- * for NATS at the start, and everything resumes when it is back. Names on the wire are in link.ts. Choosing a server, sending a request
- * again and sharing partitions have their own modules.
+ * events each have their own connection: the server closes a connection that is read too slowly, and stalls one that sends too fast.
+ * Nothing waits for NATS at the start, and everything resumes when it is back. Names on the wire are in link.ts. Choosing a server, sending
+ * a request again and sharing partitions have their own modules.
  */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";

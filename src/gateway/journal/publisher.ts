@@ -87,7 +87,7 @@ export class SettlementPublisher implements Disposable {
     return this.#waiting.isEmpty && this.#unconfirmed.size === 0;
   }
 
-  /** Publishes at once, unless a publication was made lately: then settlements are gathered until the pause ends or a batch is full. */
+  /** Publishes at once, unless a publication was made recently: then settlements are gathered until the pause ends or a batch is full. */
   #schedule(): void {
     const isIdle = this.#waiting.isEmpty && this.#overdue.length === 0;
     if (isIdle || this.#closing.signal.aborted) return;

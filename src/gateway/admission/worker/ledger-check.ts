@@ -49,7 +49,7 @@ export class LedgerCheck {
   }
 
   /**
-   * Waits for the check of workspaces that this process has not checked lately. Others are checked again in the background.
+   * Waits for the check of workspaces that this process has not checked recently. Others are checked again in the background.
    * @returns workspaces that must not be used now: counters or database did not answer, or what their ledger lost is being booked again
    */
   async unusable(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
@@ -296,8 +296,8 @@ class LedgerServerWatch {
   }
 
   /**
-   * Asks which server it is, unless it answered lately. Never rejects: while the database does not answer, the last answer stays in use, as
-   * keys do, and each caller asks again.
+   * Asks which server it is, unless it answered recently. Never rejects: while the database does not answer, the last answer stays in use,
+   * as keys do, and each caller asks again.
    */
   async confirm(): Promise<void> {
     const { clock } = this.#parts;
