@@ -216,7 +216,7 @@ export interface Lending {
   keys: Map<KeyId, LentToKey>;
 }
 
-/** Places lent of a key's window. */
+/** Places of a key's window that are lent. */
 export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: number): LentPlaces {
   if (countsUntil <= now) return noneLent;
   const found = { ...noneLent };

@@ -185,7 +185,7 @@ export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> |
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 
-  /** @param max how many keys are cached. A bound of the library's own would allocate memory for all of them at once */
+  /** @param max how many keys are cached. The library's own bound would allocate memory for all of them at once */
   constructor(max = recordsCachedMax) {
     this.#known = new LRUCache({ maxSize: max * recordBytes, sizeCalculation: (entry) => bytesOf(entry) });
     this.#unknown = new LRUCache({ maxSize: Math.min(max, unknownKeysCachedMax), sizeCalculation: () => 1 });
