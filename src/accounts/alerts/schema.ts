@@ -1,4 +1,6 @@
-/** Forms and views of alerts and their rules, as the control API and the Console have them. Webhooks have theirs in webhooks.ts. */
+/**
+ * Forms and views of alerts and their rules in the control API and the Console. Those of webhooks are in webhooks.ts.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
 import { usd } from "../workspaces/fields.ts";

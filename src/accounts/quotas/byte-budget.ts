@@ -1,6 +1,6 @@
 /**
- * Bounds the bytes that current requests may hold together: of a process, of a workspace and of a key. A part of the total is for small
- * bodies only, so that large ones never block small ones. A request returns all its bytes at once, when its lease is disposed of.
+ * Bounds the bytes that current requests hold together, per process, per workspace and per key. A part of the total is for small bodies
+ * only, so that large ones never block small ones. A request returns all its bytes at once, when its lease is disposed of.
  */
 import { budgetRetryMs } from "../limits.ts";
 import { HolderCounts } from "./fair-semaphore.ts";

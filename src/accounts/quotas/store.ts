@@ -17,7 +17,7 @@ export async function lockQuota(
 }
 
 /**
- * Adds an act to those of the last hour, unless there are as many as there may be. Acts that are over are forgotten.
+ * Adds an act to those of the last hour, unless there are too many already. Older acts are deleted.
  * @returns null if it was added; else the oldest one that counts
  */
 export async function insertAct(

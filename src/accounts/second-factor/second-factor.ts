@@ -1,10 +1,9 @@
 /**
  * The second factor of an account, an app with codes: set up, confirmed, checked, and ended.
  *
- * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
- * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and not an
- * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
- * secrets again.
+ * A new secret takes effect with its first code; until then the one in use stays valid. Each code works once. Wrong codes are bounded
+ * within a window, and in a row. They are counted within the transaction, so a refusal there is a result and not an error, which would roll
+ * the count back. Where a role demands a second factor, it can be replaced but not removed. `secrets rotate` seals the secrets again.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -31,7 +30,7 @@ export interface SecondFactor {
   recoveryCodesLeft: number;
 }
 
-/** @param oidc whether an OpenID Connect provider is configured, which then looks after second factors */
+/** @param oidc whether an OpenID Connect provider is configured, which is then responsible for second factors */
 export async function secondFactorOf(email: string, { sql, oidc }: { sql: Queries; oidc: boolean }): Promise<SecondFactor> {
   const { since, recoveryCodesLeft, roles } = await store.selectStatus(email, sql);
   return {
@@ -48,7 +47,7 @@ export async function hasSecondFactor(email: string, sql: Queries): Promise<bool
 }
 
 /**
- * Makes a new secret for a person's app. It counts from its first code on; until then one that is in use stays valid.
+ * Makes a new secret for a person's app. It takes effect with its first code; until then the one in use stays valid.
  * @param publicUrl where people reach the service; its host distinguishes several services in the app
  * @returns the secret, which is shown only now
  */
@@ -95,7 +94,7 @@ export async function confirmSecondFactor(
 type CheckSources = Sources & { keyring: Keyring };
 
 /**
- * Takes a code of the person's app or a recovery code, each once.
+ * Uses up a code of the person's app or a recovery code.
  * @returns how many recovery codes are left if it was one; null: it was a code of the app
  * @throws DomainError invalid_field for a wrong or used code; conflict where no second factor is set up; rate_limited
  */
@@ -163,7 +162,7 @@ type Checked<T> = { accepted: T } | { refused: DomainError };
 
 /**
  * Reads one code within a transaction.
- * @param accept gives null for a wrong code
+ * @param accept returns null for a wrong code
  * @throws DomainError rate_limited, after too many wrong codes; invalid_field for a wrong one; conflict where none is set up
  */
 async function checkedCode<T>(

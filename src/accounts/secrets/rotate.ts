@@ -22,7 +22,7 @@ export type Rotation = Static<typeof Rotation>;
 
 interface RotationParts extends Sources {
   keyring: Keyring;
-  /** Seals what SECRETS_KEY seals itself. @throws SealError if a key is missing */
+  /** Re-seals what SECRETS_KEY seals directly. @throws SealError if a key is missing */
   reseal(keyring: Keyring, tx: Transaction): Promise<Pick<Rotation, "rewrapped" | "unchanged">>;
 }
 

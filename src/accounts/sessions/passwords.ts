@@ -1,10 +1,10 @@
 /**
  * Passwords: hashed, compared and set.
  *
- * argon2id takes a core for 30 ms and 19 MiB, so few run at once, fairly by network. An unknown person's password is compared with a
- * decoy, so that the time of an answer does not show who is known. A password is long (https://pages.nist.gov/800-63-4/sp800-63b.html)
- * and more than what everybody tries first. Setting one ends the person's other sessions and links. Hashing is the only thing in this
- * wing that needs Bun.
+ * argon2id takes a core for 30 ms and 19 MiB, so few run at once, shared fairly among networks. An unknown person's password is compared
+ * with a decoy, so that the time of an answer does not show who is known. A password is long
+ * (https://pages.nist.gov/800-63-4/sp800-63b.html) and more than what people try first. Setting one ends the person's other sessions and
+ * links. Hashing is the only thing in this wing that needs Bun.
  */
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -34,7 +34,7 @@ export class Passwords {
     this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people sign in at this moment" });
   }
 
-  /** @param holder for whom the work is done, so that none takes the time of all others @throws LimitReachedError */
+  /** @param holder for whom the work is done, so that none starves the others @throws LimitReachedError */
   hash(password: string, holder: string): Promise<string> {
     return this.#run(holder, () => hashWithArgon2(password));
   }
@@ -123,7 +123,7 @@ const common = [
   "0123456789",
 ];
 
-/** Whether little is left without what everybody tries: the address, common words, repeated and consecutive characters. */
+/** Whether little is left without the obvious parts: the address, common words, repeated and consecutive characters. */
 function isGuessable(password: string, email: string): boolean {
   let rest = password;
   for (const word of [email, ...email.split(/[@.+_-]/), ...common]) if (word.length > 2) rest = rest.replaceAll(word, "");

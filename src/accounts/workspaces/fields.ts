@@ -32,7 +32,7 @@ export function emailOf(title: string): TString {
   return Type.String({ ...Email, title });
 }
 
-/** The two letters beyond ASCII whose small letter is in it: the Kelvin sign and the dotted I. */
+/** The two letters outside ASCII whose lower case is in it: the Kelvin sign and the dotted I. */
 const becomesAscii = /([\u212a\u0130])/u;
 
 /** The one spelling of an address under which its account is found. */

@@ -2,7 +2,7 @@
  * Forms and views of workspaces, their settings, their members and people's accounts, as the control API takes and shows them.
  *
  * A setting has one description (`about`), for the form and the view alike; it is also the help of the command and the text of the
- * reference. A schema checks forms only: whether a value fits the others, and who may see a field, is decided by the verbs.
+ * reference. A schema checks only the form of a value. Verbs decide whether it fits the others, and who may see it.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
