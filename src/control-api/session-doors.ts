@@ -1,6 +1,6 @@
 /**
- * What the Console's sessions may send to the control API and call at once. The Console's forms share the door for files. How a door
- * works is in accounts/quotas/body-door.ts.
+ * What the Console's sessions may send to the control API and call at once. The Console's forms share the door for files.
+ * accounts/quotas/body-door.ts says how a door works.
  */
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
 import { Turns } from "../accounts/quotas/fair-semaphore.ts";

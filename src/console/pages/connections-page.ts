@@ -115,7 +115,7 @@ export function requireConnector(idOrSlug: string, call: Pick<PageCall, "parts">
   return row;
 }
 
-/** Its name, or its id where the catalog no longer has it. */
+/** Its name, or its id if the catalog no longer has it. */
 export function connectorName(id: string, { parts }: Pick<PageCall, "parts">): string {
   const { published } = parts.control.connectors;
   return (published === null ? undefined : findConnector(id, published)?.name) ?? id;

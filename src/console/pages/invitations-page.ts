@@ -1,5 +1,5 @@
 /**
- * Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
+ * Workspaces that invite the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
  * page is reachable until then.
  */
 import { invitationEndpoints, sessionEndpoints } from "../../control-api/endpoints/accounts.ts";

@@ -1,7 +1,6 @@
 /**
- * Endpoints for importing advisories, for the state and the start of synchronizations, and for how much is known of each ecosystem. A
- * batch is stored with all that follows for issues, findings and scans; large bodies are read in a subprocess. Two imports at once take
- * turns, batch by batch.
+ * Endpoints that import advisories, start and show synchronizations, and count what is known of each ecosystem. A batch is stored together
+ * with its effects on issues, findings and scans; large bodies are read in a subprocess. Concurrent imports take turns, batch by batch.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";

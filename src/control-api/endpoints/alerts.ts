@@ -1,4 +1,6 @@
-/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of a workspace other than the named one counts as unknown. */
+/**
+ * Endpoints for rules, webhooks and alerts. A rule, webhook or alert outside the named workspace counts as unknown.
+ */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";

@@ -1,6 +1,6 @@
 /**
- * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; an unknown name gets the one that
- * was probably meant.
+ * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; the error for an unknown name
+ * suggests the nearest one.
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";

@@ -1,6 +1,6 @@
 /**
- * One model: whether it can be called and what it lacks, its routes, prices and limits, the fields that a request may have, and how to
- * call it. An unknown id is refused with the one that was probably meant.
+ * One model: whether it can be called and what it lacks, its routes, prices and limits, the fields that a request may have, and how to call
+ * it. The error for an unknown id suggests the nearest one.
  */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
@@ -178,7 +178,7 @@ function named(words: string, names: readonly string[]): Html | null {
   return markup` ${words} ${names.map((name, index) => markup`${index === 0 ? "" : ", "}<code>${name}</code>`)}.`;
 }
 
-/** What stands between backticks is code. */
+/** Shows text between backticks as code. */
 function withCode(text: string): Html {
   return markup`${text.split("`").map((part, index) => (index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`))}`;
 }

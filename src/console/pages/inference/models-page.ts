@@ -1,6 +1,6 @@
 /**
- * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters are in
- * the address; the boxes in the rows lead to a comparison. The file has what the filters leave.
+ * All models of the catalog, and whether this workspace may call them: its settings, own keys and early access decide. The filters are in
+ * the address, and the checkboxes in the rows lead to a comparison. The file has the filtered models.
  */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
@@ -28,7 +28,7 @@ export const modelsPage: Page = {
   csv,
 };
 
-/** The id of the form that compares; its boxes are in the rows. */
+/** The id of the form that compares; its checkboxes are in the rows. */
 const comparing = "compare-models";
 
 export function allModels(call: PageCall): Promise<{ data: ModelDetails[] }> {

@@ -1,8 +1,8 @@
 /**
- * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. The computation runs from
- * token counts to the amount in the ledger, with twelve decimals, and is left out where the catalog's current prices do not give it. The
- * prompt is read on demand only, and each view is in the audit log. Nothing of it is taken for markup, images and files are named by
- * their type alone, and long texts are shortened.
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. The computation runs from token
+ * counts to the amount in the ledger, with twelve decimals, and is left out if the catalog's current prices do not yield it. The prompt is
+ * read only on demand, and each view is in the audit log. None of it is treated as markup, images and files are shown by type only, and
+ * long texts are shortened.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
@@ -52,7 +52,7 @@ const endings: Record<GenerationDetail["outcome"], string | null> = {
   expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
 };
 
-/** The fields that have a label for this page. One that is shown as a list shows it needs no form of its own here. */
+/** The fields that have a label for this page. Those without a form here are shown as in a list. */
 function about(request: GenerationDetail, call: PageCall): Html {
   const values: Record<string, unknown> = request;
   return facts(
@@ -132,7 +132,7 @@ function times({ first_token_ms: first, duration_ms: total, attempts = [] }: Gen
   return markup`${whole}${calls}`;
 }
 
-/** The stored ones; the others say how full the rate limit was at that moment. */
+/** Only the stored headers; the others describe the rate limit at that moment. */
 function headers({
   generation_id: generation,
   request_id: id,
@@ -230,7 +230,7 @@ function charge(request: GenerationDetail): Html {
   return facts([...exactCost(request), ...above, ["Reserved before the call", exactly(reserved)], charged]);
 }
 
-/** An own key's call is charged nothing, so that its lines add up to what it would have cost. */
+/** A call with an own key is charged nothing, so its lines add up to what it would have cost. */
 function exactCost({ list_cost_usd: list, price_lines: lines, exact_cost_usd: exact }: GenerationDetail): Fact[] {
   if (list === null) return [["Exact cost", exactly(exact)]];
   const sum: Fact[] = lines === null ? [] : [["Exact, at list prices", exactly(sumOf(lines))]];
@@ -291,7 +291,7 @@ function partText(part: unknown): string {
   return `[${String(part["type"])}]`;
 }
 
-// Deleting the stored prompt of a request: the question, as a dialog or a page of its own.
+// Deleting the stored prompt of a request: the confirmation, as a dialog or a separate page.
 
 /** The dialog's form is sent here too. */
 export const deletePromptPage: Page = {
@@ -303,7 +303,7 @@ export const deletePromptPage: Page = {
   actions: { "delete-prompt": deletePrompt },
 };
 
-/** The button and its dialog. Its place has said already whether a new sign-in is needed. */
+/** The button and its dialog. Callers check beforehand whether a new sign-in is needed. */
 function deletePromptDialog(request: GenerationDetail, call: PageCall): Html {
   const path = call.link(`${requestPath(request)}/delete-prompt`);
   return markup`<p>${opener({ dialog: "delete-prompt", path, label: "Delete", quiet: true })}</p>

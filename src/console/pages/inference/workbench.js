@@ -7,7 +7,7 @@
   const [run, stop, messages, second] = ["run", "stop", "messages", "second"].map((name) => find(name));
   const panes = [...bench.querySelectorAll("[data-pane]")];
   const [firstModel, secondModel] = panes.map((pane) => find("model", pane));
-  /** Ends the answers that are arriving; null: none are. */
+  /** Aborts the answers that are arriving; null: none are. */
   let running = null;
   /** The last answer of each pane. */
   const answers = new Map();

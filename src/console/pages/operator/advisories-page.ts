@@ -1,6 +1,6 @@
 /**
- * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or from archives where it
- * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
+ * What the service knows about each ecosystem, how old that is, and how to get what is missing: by the service itself, or from archives if
+ * it has no internet access. While a synchronization runs, the page reloads itself and leaves out whatever would read every record.
  */
 import { osvArchives } from "../../../config.ts";
 import { advisoryEndpoints, type SyncState } from "../../../control-api/endpoints/advisories.ts";
@@ -31,7 +31,7 @@ type Row = EcosystemAge & { updatedAt: string | null; records: number | null; pr
 async function render(call: PageCall): Promise<PageContent> {
   const { data: ages } = await call.control(advisoryEndpoints.list);
   const last = await call.control(advisoryEndpoints.showSync);
-  // While it runs, this page is loaded again and again, and a count reads every record.
+  // While it runs, this page keeps reloading, and a count reads every record.
   const counts = last.running ? [] : (await call.control(advisoryEndpoints.count)).data;
   const rows = ages.map((age): Row => {
     const counted = counts.find(({ ecosystem }) => ecosystem === age.ecosystem);

@@ -127,7 +127,7 @@ function advisoryAges({ metrics: { coverage } }: ProjectDetailsView, { nowMs }: 
   return markup`${words.join(" · ")}`;
 }
 
-/** An empty list is only as good as what was compared. */
+/** Why no finding is listed: an empty list means little if little was compared. */
 function nothingOpen(project: ProjectDetailsView): string {
   if (project.last_scanned_at === null) return "It was not scanned yet.";
   if (project.scan_status === "not_comparable") return "Nothing was compared, so whether it has vulnerabilities is not known.";

@@ -1,6 +1,6 @@
 /**
- * One webhook: what it got, how to test it, replace its secret or delete it, and a new one. A secret is shown once; for a day after its
- * replacement the former one signs as well.
+ * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the form that adds one. A secret is shown once; for
+ * a day after its replacement the former one signs as well.
  */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
@@ -162,7 +162,7 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { show: shownSecret(made, call) };
 }
 
-/** The only page that ever has the secret. */
+/** The only page that ever shows the secret. */
 function shownSecret({ id, url, secret }: NewAlertWebhookView, call: PageCall): PageContent {
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
   const body = markup`<p>This is the only time that the secret is shown. The receiver verifies with it that an alert comes from here.</p>
