@@ -1,9 +1,9 @@
 /**
  * Reads the addresses of servers in variables: their hosts, and whether the connection to them is encrypted.
  *
- * Passwords, hashes of keys and charges go to the servers of a fleet. Across a network they need TLS with a verified server name,
- * unless an operator has named the host. One variable may name several hosts, or the servers of a NATS cluster. Errors never quote an
- * address, since it may hold a password.
+ * Passwords, key hashes and charges are sent to a fleet's servers. Over a network they need TLS with a verified server name, unless the
+ * operator has named the host. One variable may name several hosts, or the servers of a NATS cluster. Errors never quote an address, since
+ * it may hold a password.
  */
 
 interface ServerAddress {
@@ -25,7 +25,7 @@ export function addressesIn(value: string): string[] {
   return addresses;
 }
 
-/** An address with several hosts, separated by commas, as one for each: `postgres://user@one:5432,two:5432/weir`. */
+/** Splits an address with several hosts, separated by commas, into one per host: `postgres://user@one:5432,two:5432/weir`. */
 export function hostAddresses(address: string): string[] {
   const begin = address.indexOf("//") + 2;
   const length = address.slice(begin).search(/[/?#]/);
@@ -45,7 +45,7 @@ export function readServerAddress(address: string): ServerAddress {
 }
 
 /**
- * Checks that an address is encrypted or may be plain.
+ * Checks that an address is encrypted or may be plain text.
  * @param options.example an encrypted address
  * @returns the problem, to follow the name of the variable; null: there is none
  */
@@ -84,14 +84,14 @@ interface NatsAddress {
 const natsPort = "4222";
 
 /**
- * Each server of a NATS cluster as an address of its own; commas separate them. A server without scheme, user and password has those
- * of the one before it, as in `nats://user:password@one:4222,two:4222`.
+ * Each server of a NATS cluster as a separate address; commas separate them. A server without scheme, user and password has those of the
+ * one before it, as in `nats://user:password@one:4222,two:4222`.
  */
 export function natsServers(address: string): string[] {
   const servers: string[] = [];
   let start = "";
   for (const part of address.split(/,(?=[a-z]+:\/\/)/)) {
-    // A password may hold a comma.
+    // A password may contain a comma.
     const at = part.lastIndexOf("@") + 1 || (part.includes("://") ? part.indexOf("://") + 3 : 0);
     if (at > 0) start = part.slice(0, at);
     for (const host of part.slice(at).split(",")) servers.push(start + host);

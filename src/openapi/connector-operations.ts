@@ -1,5 +1,5 @@
 /**
- * The public paths of the connector catalog in the OpenAPI document: documents as data and pages for people, with their parameters,
+ * The public paths of the connector catalog in the OpenAPI document: documents for programs and pages for people, with their parameters,
  * versions and refusals.
  */
 import { versionHeader } from "../connectors/catalog/document.ts";

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of all paths of a gateway, made from the schemas and tables that its routes use. A test calls every operation
- * and compares. `x-addition` marks what the specification of the service does not have.
+ * The OpenAPI document of all paths of a gateway, made from the schemas and tables that its routes use. A test calls every operation and
+ * compares. `x-addition` marks what the service's specification lacks.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../accounts/audit/list.ts";

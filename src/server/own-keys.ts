@@ -47,7 +47,7 @@ export function openKeyReports({
     log,
     async tellRefused(key, tx) {
       await tellRefused(key, tx, clock);
-      // Both look again by themselves if this arrives before the commit.
+      // Both also poll, in case this arrives before the commit.
       for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
     },
   });

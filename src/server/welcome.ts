@@ -1,6 +1,6 @@
 /**
- * Prints the first keys once, and commands that work as pasted. Log collectors would keep what is printed, so with `FIRST_KEYS=file`,
- * and in a fleet unless standard output is a terminal, keys and link go to a file in the data folder that only its owner can read.
+ * Prints the first keys once, and commands that work as pasted. Log collectors would keep printed keys. So with `FIRST_KEYS=file`, and in a
+ * fleet unless standard output is a terminal, keys and link are written to a file in the data folder that only its owner can read.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
