@@ -97,7 +97,7 @@ const recordName = ".installed";
 /** npm writes this file at the end of an install, and Weir removes it before one. So if it is absent, an install was interrupted. */
 const npmRecordName = ".package-lock.json";
 
-/** The state of node_modules: the record of the last install, and whether it still holds. */
+/** The state of node_modules: the record of the last install, and whether it is still valid. */
 function readInstalled(root) {
   const modules = join(root, "node_modules");
   const record = readRecord(modules);

@@ -1,4 +1,6 @@
-/** Judges by recheck (https://makenowjust-labs.github.io/recheck/) whether an expression takes more than linear time for some text. */
+/**
+ * Checks with recheck (https://makenowjust-labs.github.io/recheck/) whether an expression takes more than linear time for some text.
+ */
 import { checkSync } from "recheck/lib/browser.js";
 import type { Expression } from "./collect.ts";
 

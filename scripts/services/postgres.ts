@@ -119,7 +119,7 @@ interface ServerUser {
 }
 
 /**
- * The user that the server runs as; null: our own. PostgreSQL refuses to run as root, so where we are root it runs as `postgres`, or as
+ * The user that the server runs as; null: this process's. PostgreSQL refuses to run as root, so for root it runs as `postgres`, or as
  * `nobody` if there is no such user.
  */
 export function serverUser(): ServerUser | null {

@@ -100,7 +100,7 @@ export class Server implements AsyncDisposable {
     await this.#start();
   }
 
-  /** Stops it in an orderly way, or by force if that takes too long. */
+  /** Stops it gracefully, or by force if that takes too long. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === null) return;

@@ -1,6 +1,6 @@
 /**
  * Puts processes on one core. NATS, Redis and the admission workers hand each request over four times, with some microseconds of work each.
- * On two cores the kernel spreads them, and each hand-over first wakes a sleeping core; on one core it is a mere context switch.
+ * On two cores the kernel spreads them, and each hand-over first wakes a sleeping core; on one core it is only a context switch.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -88,10 +88,10 @@ const listOrNone: Value = {
 /** Whole numbers, separated by commas. */
 const numbers: Value = { placeholder: "LIST", read: (given) => given.split(",").map((item) => wholeNumber(item.trim())) };
 
-/** A flag without a value, for a field of a body. */
+/** A flag without a value, sent in a body. */
 export const yes: Value = { placeholder: "", read: () => true };
 
-/** A flag without a value, for a query. */
+/** A flag without a value, sent in a query. */
 const present: Value = { placeholder: "", read: () => "true" };
 
 export function oneOf(...choices: string[]): Value {
@@ -121,7 +121,7 @@ const objectFile: Value = {
   },
 };
 
-/** A secret in a file, without the end of its line, for the same reason. */
+/** A secret in a file, without its line end, for the same reason. */
 const secretFile: Value = {
   placeholder: "FILE|-",
   read(given) {

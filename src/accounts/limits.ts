@@ -207,7 +207,7 @@ export const alertSecretOverlapMs = 24 * 3_600_000;
 export const alertTestsPerHourMax = 30;
 /** Deliveries that wait for one webhook; further ones are given up at once. */
 export const alertDeliveriesWaitingMax = 100;
-/** How often waiting deliveries are looked for without a notification. */
+/** How often to look for waiting deliveries without a notification. */
 export const alertDeliveryPollMs = 5_000;
 /** Webhooks called at once, with one call each. */
 export const alertDeliveriesAtOnce = 16;

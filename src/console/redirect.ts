@@ -18,7 +18,7 @@ export function seeOther(path: string, cookies: readonly string[] = []): Respons
 /** Before words that warn. */
 const warningMark = "!";
 
-/** What was done, for the next page to say. Like the session's cookie, no other host can set it and so put words into the page. */
+/** The message of what was done, for the next page. Like the session's cookie, no other host can set it and so put words into the page. */
 export function saidCookie({ said, warns = false }: { said: string; warns?: boolean }, request: Request): string {
   const value = encodeURIComponent(`${warns ? warningMark : ""}${said}`);
   return hostCookie({ name: saidName, value, ageMsMax: saidMs }, request);

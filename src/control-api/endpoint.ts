@@ -122,11 +122,11 @@ export interface TypedEndpoint<Path extends string, Fields extends TObject, View
   run(call: EndpointCall<Record<string, unknown>>): Promise<Static<View> | Response>;
 }
 
-/** Text that a person typed or chose, or that is in an address. It may stand for any field: the endpoint checks it there. */
+/** Text that a person typed or chose, or that is in an address. It may be passed for any field: the endpoint checks it. */
 export type TypedText = string & { readonly [typed]: true };
 declare const typed: unique symbol;
 
-/** Marks a text that a person typed, so that it may stand for any field. */
+/** Marks a text that a person typed, so that it may be passed for any field. */
 export function asTyped(text: string): TypedText {
   return text as TypedText;
 }

@@ -39,7 +39,7 @@ export const sessionFilesWaitingMax = 8;
 export const sessionFilesWaitingPerPersonMax = 2;
 /** The longest wait. */
 export const sessionFileWaitMs = 60_000;
-/** How far behind a file gives its place to a waiting one: a phone pauses for a second when it changes its cell. */
+/** How far behind a file may be before it gives way to a waiting one: a phone that changes cells pauses for a second. */
 export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
@@ -77,11 +77,11 @@ export const positionsMsMax = 3_000;
 export const workbenchAnswerMs = 960_000;
 
 // SBOMs
-/** Time for a file to arrive at the control API. */
+/** Deadline for a file to arrive at the control API. */
 export const controlFileMs = 60_000;
-/** Time for a document that has arrived at the control API to wait, be read and be stored. */
+/** Deadline for a document that has arrived at the control API to wait, be read and be stored. */
 export const sbomUploadMs = 230_000;
-/** Time for the decisions of a VEX document that has arrived. */
+/** Deadline for importing the decisions of a VEX document that has arrived. */
 export const vexImportMs = 120_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
@@ -111,5 +111,5 @@ export const advisoryReadHereBytesMax = 256 * 1024;
 // Repositories
 /** Largest packed archive. */
 export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** Time for an archive that has arrived to be stored. */
+/** Deadline for an archive that has arrived to be stored. */
 export const repositoryUploadMs = 120_000;

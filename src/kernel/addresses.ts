@@ -122,7 +122,7 @@ export function readNatsAddress(address: string): NatsAddress {
   };
 }
 
-/** Modes of PostgreSQL: https://www.postgresql.org/docs/current/libpq-ssl.html. All modes with TLS verify the server here. */
+/** PostgreSQL's `sslmode` values with TLS: https://www.postgresql.org/docs/current/libpq-ssl.html. Here all of them verify the server. */
 const encryptedModes = ["require", "verify-ca", "verify-full"];
 const plainModes = ["disable"];
 

@@ -22,7 +22,7 @@ export function nearest(word: string, candidates: readonly string[], editsMax = 
   return best;
 }
 
-/** A foreign text as one line without control characters. Beyond `charactersMax` it is cut at a word and ends with `…`. */
+/** An untrusted text as one line without control characters. Beyond `charactersMax` it is cut at a word and ends with `…`. */
 export function shortened(text: string, charactersMax: number): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   // A character has at most two code units, so the beginning of a long text is enough.

@@ -3,9 +3,9 @@
 // Metering and shutdown
 /** Deadline of one check of `/ready`. */
 export const readyDeadlineMs = 1_500;
-/** After leaving the port, the shutdown waits until no open connection has sent a request for this long, */
+/** After leaving the port, the shutdown waits until no open connection has sent a request for this long. */
 export const shutdownLingerMs = 200;
-/** at most for this long. */
+/** The longest such wait. */
 export const shutdownLingerMsMax = 2_000;
 /** How long answers under way may continue when a process ends. */
 export const shutdownDrainMs = 25_000;

@@ -56,7 +56,7 @@ export function balanceAlert({ balance, amount }: { balance: NanoUsd; amount: No
   };
 }
 
-/** Two decimals, and more only where they are not zero. */
+/** At least two decimals, and more only if they are not zero. */
 function usd(amount: NanoUsd): string {
   return formatUsd(amount).replace(/0{1,7}$/, "");
 }

@@ -84,7 +84,7 @@ function isFinal(error: unknown): boolean {
 
 interface SmtpFailure {
   code?: unknown;
-  /** The server's reply code: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
+  /** The server's reply code: 4xx is temporary, 5xx permanent (RFC 5321, 4.2.1). */
   responseCode?: unknown;
   /** The SMTP command that got this reply. */
   command?: unknown;

@@ -41,7 +41,7 @@ interface DoorOptions {
   limits: SemaphoreLimits;
   /** The message of a refusal. */
   busy: string;
-  /** How far behind a body gives way to others; by default `bodyGivesWayMs`. */
+  /** How far behind a body may be before it gives way to others; by default `bodyGivesWayMs`. */
   givesWayMs?: number;
   /** A body without a place is dropped unread; otherwise the server would buffer what has arrived while it drains the rest. */
   dropsRefused?: boolean;

@@ -22,8 +22,8 @@ import { selectStatus, selectHashOfAccount } from "./store.ts";
 
 /**
  * fresh: the session has just begun with a link, or at the provider if there is no password. password: the current one. code: without a
- * password, a code of an app that was there before the sign-in. link: there is nothing to ask for, so the person must first follow a new
- * link.
+ * password, a code of an app that was there before the sign-in. link: the person has nothing to prove it with, so they must first follow a
+ * new link.
  */
 type PasswordProof = "fresh" | "password" | "code" | "link";
 

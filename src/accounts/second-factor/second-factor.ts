@@ -61,9 +61,9 @@ export async function beginSecondFactor(
 }
 
 /**
- * Puts the new secret into use by its first code, in place of an earlier one and all its recovery codes.
+ * Activates the new secret by its first code, replacing an earlier one and all its recovery codes.
  * @returns ten recovery codes, which are shown only now
- * @throws DomainError invalid_field for a wrong code; conflict where none waits, or it waited too long; rate_limited
+ * @throws DomainError invalid_field for a wrong code; conflict if none is pending, or it has expired; rate_limited
  */
 export async function confirmSecondFactor(
   { person, code }: { person: Person; code: string },
@@ -190,7 +190,7 @@ async function checkedCode<T>(
 /** The wrong codes of an account. */
 type Tries = Pick<store.SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
 
-/** @returns why no code is read at present, not even the right one; null: codes are read */
+/** @returns why no code is accepted now, not even a right one; null: codes are accepted */
 function triesProblem({ wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): DomainError | null {
   if (wrongInRow >= limits.wrongCodesInRowMax) {
     return new DomainError("rate_limited", "Too many wrong codes came for this account: ask the operator to reset its sign-in");

@@ -1,6 +1,6 @@
 /**
  * Seals every data key and second factor under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The data that they
- * seal stays as it is. A key that is missing stops the rotation, so that nothing becomes unreadable by it.
+ * seal stays as it is. A missing key stops the rotation, so that it leaves nothing unreadable.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, operatorOnly } from "../audit/actor.ts";

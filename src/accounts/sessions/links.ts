@@ -68,7 +68,7 @@ export async function findSignInLink(token: string, { sql, clock }: LinkSources)
   return (await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql)) ?? null;
 }
 
-/** Uses a link up. @returns null as `findSignInLink` does; of several uses at once, one succeeds */
+/** Uses up a link. @returns null as `findSignInLink` does; of several uses at once, one succeeds */
 export async function takeSignInLink(
   token: string,
   { sql, clock }: { sql: Transaction; clock: Clock },

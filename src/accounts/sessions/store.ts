@@ -180,7 +180,7 @@ export async function countOne({ subject, now, over, max }: Counted, sql: Querie
   return row ?? { tries: 1, since: now };
 }
 
-/** @returns the tries that count at present, and when the first one was; undefined: there are none */
+/** @returns the tries that currently count, and when the first one was; undefined: none */
 export async function selectTries(
   { subject, over }: Pick<Counted, "subject" | "over">,
   sql: Queries,

@@ -1,8 +1,8 @@
 /**
- * Forms and views of workspaces, their settings, their members and people's accounts, as the control API takes and shows them.
+ * Forms and views of workspaces, their settings, their members and people's accounts, as the control API accepts and shows them.
  *
- * A setting has one description (`about`), for the form and the view alike; it is also the help of the command and the text of the
- * reference. A schema checks only the form of a value. Verbs decide whether it fits the others, and who may see it.
+ * A setting has one description (`about`), which the form, the view, the command's help and the reference share. A schema checks only the
+ * form of a value. Verbs decide whether it fits the others, and who may see it.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";

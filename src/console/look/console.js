@@ -84,7 +84,7 @@
       opener.click();
     });
     opener.addEventListener("click", (event) => {
-      // With these the reader asks for the page.
+      // With these keys the reader wants the page itself.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       dialog.showModal();

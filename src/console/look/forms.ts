@@ -53,7 +53,7 @@ export function form({ id, action, hidden = {}, fields, state, submit, tone, can
   </form>`;
 }
 
-/** Asks before something that cannot be undone. @param warning names what happens and to what */
+/** Confirms something that cannot be undone. @param warning says what happens, and to what */
 export function confirmForm({
   warning,
   ...rest
@@ -61,7 +61,7 @@ export function confirmForm({
   return markup`<p class="warning">${content(warning)}</p>${form({ fields: [], state: emptyForm, tone: "bad", ...rest })}`;
 }
 
-/** A button that is a form by itself, for one step that can be undone. */
+/** A button that is its own form, for a step that can be undone. */
 export function actionButton({
   action,
   label,

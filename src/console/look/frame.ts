@@ -61,7 +61,7 @@ export function plainPage(
 }
 
 /**
- * @param connects whether a script of the page asks the service, as the Workbench's does
+ * @param connects whether a script of the page calls the service, as the Workbench's does
  * @param scripts the same as in the page
  */
 export function consoleHeaders({ connects = false, scripts = [] }: { connects?: boolean; scripts?: readonly Asset[] } = {}) {

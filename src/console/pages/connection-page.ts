@@ -86,7 +86,7 @@ const newConnectionPage: Page = {
 
 const noCredentials = { fields: [] };
 
-/** The alternative of the form that the address names, from 0. */
+/** The set of credentials that the address chooses, counted from 0. */
 function setOf(row: ConnectorRow, number: number) {
   return row.credential_sets[number] ?? row.credential_sets[0] ?? noCredentials;
 }

@@ -84,7 +84,7 @@ export function connectionBadge({ method, testable, last_test: test }: Judged): 
   return testable ? badge("neutral", "not tested") : badge("neutral", "no test");
 }
 
-/** What needs attention comes first; then what was never tested. */
+/** The rank of a connection: those that need attention come first, then those never tested. */
 export function attentionOf({ method, testable, last_test: test }: Judged): number {
   if (test !== null && test.outcome !== "works") return outcomes[test.outcome].tone === "bad" ? 0 : 1;
   if (test === null && testable) return 2;

@@ -54,7 +54,7 @@ interface Proved {
   provedAt?: number;
 }
 
-/** Starts a session in place of the browser's current one, and goes on. @param cookies to be set as well */
+/** Starts a session that replaces the browser's current one, and redirects. @param cookies to be set as well */
 export async function openSession(
   { next, ...proved }: Proved & { next: string },
   call: SignInCall,

@@ -112,7 +112,7 @@ export const topUpEndpoints = {
       authorizeToSee(actor);
       const { topUps, sql, log } = call.parts;
       const present = topUps === null ? Promise.resolve() : checkTopUp(topUp, topUps);
-      // If Stripe does not answer, it shows what is known; the sweeper asks again.
+      // If Stripe does not answer, it shows what is known; the sweeper retries.
       await present.catch((error: unknown) =>
         log.warn({ event: "top_up.waits", reason: String(error) }, "Stripe did not answer"),
       );

@@ -124,7 +124,7 @@ interface Sources {
   clock: Clock;
 }
 
-/** Runs a change of members and counts it with those of the workspace's admins, all or nothing. @throws LimitReachedError */
+/** Runs a change of members and counts it in the hourly changes of the workspace's admins, both or neither. @throws LimitReachedError */
 function countedChange(
   { actor, workspace }: { actor: Actor; workspace: WorkspaceId },
   { sql, clock }: Pick<ControlParts, "sql" | "clock">,

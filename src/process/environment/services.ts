@@ -100,7 +100,7 @@ export function readStripe(environment: Environment, publicUrl: string): StripeC
   return { secretKey, webhookSecrets, apiUrl, isLive: mode === "live" };
 }
 
-/** @throws ConfigError naming what is not an address */
+/** @throws ConfigError naming the text that is not an address */
 export function readTrustedProxies(environment: Environment): TrustedProxies {
   const names = text(environment, "TRUSTED_PROXIES", "")
     .split(",")

@@ -161,7 +161,7 @@ function missingVariable(unconfigured: readonly Model[], models: Listed): string
 }
 
 interface FrontDoor {
-  /** null: shown without it, as a path. */
+  /** null: not known, so paths are shown without it. */
   origin: string | null;
   version: string;
   /** The beginning of keys. */

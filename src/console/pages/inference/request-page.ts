@@ -31,7 +31,7 @@ function requestOf(call: PageCall): Promise<GenerationDetail> {
   return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
 
-/** @param prompt null: it was not asked for */
+/** @param prompt null: it was not requested */
 function content(request: GenerationDetail, call: PageCall, prompt: PromptView | null): PageContent {
   return {
     title: "Request",

@@ -91,7 +91,7 @@ function number({ name, label, max, step }: { name: string; label: string; max: 
 
 // Two places for answers, side by side. The script shows the second one on demand and fills its list of models from the first.
 
-/** @param wanted ids of the models that are chosen at first, for the first place and the second; null: any */
+/** @param wanted ids of the initially chosen models, for the first and the second place; null: any */
 function answerPanes(models: ChoosableModels, [first = null, second = null]: readonly (string | null)[]): Html {
   return markup`<section class="bench-answers" aria-labelledby="bench-answers">
     <h2 id="bench-answers">Answers</h2>

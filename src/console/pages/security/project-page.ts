@@ -1,6 +1,6 @@
 /**
- * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change
- * it. "Nothing found" is said only where a scan had something to compare.
+ * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change it.
+ * It says "nothing found" only if a scan had something to compare.
  */
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
