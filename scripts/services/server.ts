@@ -28,7 +28,7 @@ interface ServerPlan {
   url: string;
   /** Its user; null: this process's. */
   user: { uid: number; gid: number } | null;
-  /** Stops it in an orderly way. */
+  /** Stops it gracefully. */
   stopSignal: NodeJS.Signals;
   /** Stops it at once with all its processes. */
   abortSignal: NodeJS.Signals;

@@ -149,14 +149,14 @@ const signIns = {
 };
 
 export function consoleDoors(clock: Clock): ConsoleDoors {
-  const busy = "The Console handles too many forms at this moment";
+  const busy = "The Console is handling too many forms right now";
   return {
-    pages: new Turns({ clock, limits: pageTurns, busy: "The Console makes too many pages at this moment" }),
+    pages: new Turns({ clock, limits: pageTurns, busy: "The Console is rendering too many pages right now" }),
     forms: { bodies: new BodyDoor({ clock, limits: formBodies, busy }), turns: new Turns({ clock, limits: forms, busy }) },
     signIns: new BodyDoor({
       clock,
       limits: signIns,
-      busy: "Too many people sign in at this moment",
+      busy: "Too many people are signing in right now",
       givesWayMs: strangerGivesWayMs,
       dropsRefused: true,
     }),

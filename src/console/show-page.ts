@@ -125,7 +125,7 @@ async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {
   if (!lacksSecondFactor(viewer.principal, { role: workspace.role, oidc: parts.control.oidc !== null })) return null;
   return {
     title: "A second factor is needed here",
-    lead: `In ${workspace.name} you have the role ${roleName(workspace.role).toLowerCase()}, which takes a second factor: an app that shows one-time codes.`,
+    lead: `In ${workspace.name} you have the role ${roleName(workspace.role).toLowerCase()}, which requires a second factor: an app that shows one-time codes.`,
     main: await wayOn(call),
   };
 }

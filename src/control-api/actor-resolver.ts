@@ -62,7 +62,7 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
     },
     operator(action) {
       if (principal.kind === "operator") return principal;
-      const message = `Cannot ${action} as "${principal.email}": it is left to the operator`;
+      const message = `Cannot ${action} as "${principal.email}": only the operator may`;
       throw new DomainError("forbidden", message, { field: principal.namedBy });
     },
     requireRecentSignIn(action) {

@@ -80,7 +80,7 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   deadlineMs?: number;
   /** For an endpoint that takes more than a form. */
   bodyBytesMax?: number;
-  /** It reports its parts as they end to clients that accept `application/x-ndjson`. */
+  /** It reports each part as it ends, to clients that accept `application/x-ndjson`. */
   progress?: boolean;
   /** The body is a file, which this describes. */
   file?: string;

@@ -13,7 +13,7 @@ export interface Door {
 }
 
 export function callDoor(clock: Clock): Door {
-  const busy = "Too many calls run at this moment";
+  const busy = "Too many calls are running right now";
   const each = {
     runningPerHolderMax: limits.sessionCallsPerPersonMax,
     waitingMax: limits.sessionCallsWaitingMax,
@@ -26,7 +26,7 @@ export function callDoor(clock: Clock): Door {
 }
 
 export function fileDoor(clock: Clock): Door {
-  const busy = "Too many files arrive at this moment";
+  const busy = "Too many files are arriving right now";
   const each = {
     runningPerHolderMax: limits.sessionFilesPerPersonMax,
     waitingMax: limits.sessionFilesWaitingMax,

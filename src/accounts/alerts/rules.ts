@@ -34,7 +34,7 @@ export async function findRule(id: string, sql: Queries): Promise<AlertRule> {
 }
 
 export function noRule(id: string): DomainError {
-  return new DomainError("not_found", `There is no rule of alerts with the id "${id}"`, { field: "id" });
+  return new DomainError("not_found", `There is no alert rule with the id "${id}"`, { field: "id" });
 }
 
 /**

@@ -119,7 +119,7 @@ export async function answerInvitation(
 
 /** The same error as for a workspace that does not exist, so that existing ones stay hidden. */
 export function noInvitation(): DomainError {
-  return new DomainError("not_found", "No invitation of this workspace waits for you: it was answered already, or taken back");
+  return new DomainError("not_found", "You have no open invitation to this workspace: it was already answered or withdrawn");
 }
 
 /**

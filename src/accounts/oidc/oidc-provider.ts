@@ -76,7 +76,7 @@ export class OidcProvider {
     this.#clock = clock;
     this.#redirectUri = new URL(oidcReturnPath, publicUrl);
     this.#discovered = memoizeFor(limits.oidcDiscoveryAgeMs, clock, () => discover(config, clock));
-    this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people are signing in right now" });
   }
 
   /**

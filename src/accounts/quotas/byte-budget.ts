@@ -85,6 +85,6 @@ export class ByteBudget {
 }
 
 function refusal(status: 429 | 503, whose: string, max: number): LimitReachedError {
-  const message = `Request bodies ${whose} hold as much at once as they can, ${max} bytes: try again when one has ended`;
+  const message = `Request bodies ${whose} already hold the maximum of ${max} bytes: try again when one has ended`;
   return new LimitReachedError(message, { status, retryAfterMs: budgetRetryMs });
 }

@@ -2,7 +2,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** Kinds of which a workspace can have a limited number. */
+/** Kinds whose number per workspace is limited. */
 type Counted = "tickets" | "attachments" | "products" | "projects" | "sboms" | "invitations";
 
 /**

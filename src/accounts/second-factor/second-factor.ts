@@ -124,7 +124,7 @@ export async function disableSecondFactor(
   const inside = async (tx: Transaction): Promise<void> => {
     const { enabled, demanded } = await secondFactorOf(person.email, { sql: tx, oidc });
     if (enabled && demanded) {
-      const message = "Admins cannot go without a second factor: set up a new app, which takes the place of the old one";
+      const message = "Admins need a second factor: set up a new app, which replaces the old one";
       throw new DomainError("conflict", message);
     }
     if (!(await store.deleteSecondFactor(person.email, tx))) return;

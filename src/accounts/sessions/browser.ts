@@ -75,7 +75,7 @@ export function requireSameOrigin(request: Request): void {
   if (site === "same-origin" && origin !== null && !isHost && isLoopback(request)) throw foreignHost();
   if (site === "same-origin" || site === "none") return;
   if (!(site === null && isHost))
-    throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
+    throw new DomainError("forbidden", "Only the Console's own pages can make changes with a session");
 }
 
 /** The hidden field of each form, which only pages of the session know. */

@@ -31,7 +31,7 @@ export class Passwords {
   #decoy: Promise<string> | null = null;
 
   constructor(clock: Clock) {
-    this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people are signing in right now" });
   }
 
   /** @param holder for whom the work is done, so that none starves the others @throws LimitReachedError */
@@ -92,9 +92,9 @@ export function requireStrong(password: string, email: string): void {
     new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
   const characters = Array.from(password).length;
   if (characters < limits.passwordCharactersMin) throw refuse(`at least ${limits.passwordCharactersMin} characters are needed`);
-  if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are possible`);
+  if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are allowed`);
   if (isGuessable(password.toLowerCase(), email))
-    throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+    throw refuse("it is easy to guess. Several unrelated words make a good one");
 }
 
 /** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */

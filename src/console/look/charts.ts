@@ -54,7 +54,7 @@ export function barChart({
     ${drawn.length < 2 ? null : legend(id, drawn)}
     <div class="plot">
       ${scale(top, scaleWords)}
-      <svg class="bars" width="100%" height="${height + 24}" role="img" aria-label="${title}; the table beneath has its numbers">
+      <svg class="bars" width="100%" height="${height + 24}" role="img" aria-label="${title}; the table below has its numbers">
         ${patterns(id, drawn.length)}${[0, 1, 2].map((line) => markup`<line x1="0" x2="100%" y1="${lineAt(line)}" y2="${lineAt(line)}" />`)}
         ${days.map((date, index) => bar({ id, date, index, of: days.length, drawn, top, words }))}
       </svg>

@@ -39,7 +39,7 @@
   const changedIn = (root) => [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
 
   const mayClose = (dialog) => {
-    if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it all the same?");
+    if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it anyway?");
     // What a refused form still holds was typed before.
     const typed = changedIn(dialog) || dialog.querySelector("[data-refused]") !== null;
     if (dialog.dataset.asks === "changes" && typed) return confirm("Close without saving what you typed?");

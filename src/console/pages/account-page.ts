@@ -210,10 +210,10 @@ function codeAndButton(call: PageCall, action: "set-up-second-factor" | "end-sec
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
   if (!enabled || since === null) {
     const word = badge(demanded ? "warn" : "neutral", "off");
-    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is of no use.</p>`;
+    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is useless.</p>`;
   }
   const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
-  const stays = demanded ? " Your role demands it; a new app takes the place of the old one." : "";
+  const stays = demanded ? " Your role requires it; a new app replaces the old one." : "";
   return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
 }
 

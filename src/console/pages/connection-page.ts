@@ -175,7 +175,7 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
     (workspace) =>
       markup`<li><a href="${workspacePath(workspace.name)}/connections/new/${encodeURIComponent(slug)}">${userText(workspace.name)}</a></li>`,
   );
-  const none = emptyState("Only admins connect vendors, and you are an admin in no workspace. Ask an admin of yours.", null);
+  const none = emptyState("Only admins connect vendors, and you are not an admin in any workspace. Ask one of your admins.", null);
   return {
     title: `Connect ${name}`,
     lead: own.length === 0 ? null : "Choose the workspace to connect.",
@@ -269,7 +269,7 @@ function connectionFacts(connection: ConnectionView): Html {
 function lastTest(connection: ConnectionView, { call, mayChange }: { call: PageCall; mayChange: boolean }): Html {
   const { last_test: test, testable, method } = connection;
   if (method === "record_only")
-    return markup`<p>It is on record alone: nothing is read from the vendor, so there is nothing to test.</p>`;
+    return markup`<p>It is only on record: nothing is read from the vendor, so there is nothing to test.</p>`;
   if (!testable) return markup`<p>There is no test for this connection. Its credentials are stored as they were typed.</p>`;
   const button = mayChange
     ? actionButton({ action: call.link(pathOf(call)), label: "Test now", hidden: hiddenFields(call, "test") })
@@ -288,7 +288,7 @@ function replaceForm(connection: ConnectionView, call: PageCall): Html {
   const state = formState(call, { action: "replace" });
   const first = signInFirst(call, "replace the credentials");
   if (first !== null) return first;
-  return markup`<p class="hint">Nothing of the old credentials stays.</p>${form({
+  return markup`<p class="hint">Nothing of the old credentials remains.</p>${form({
     id: "replace",
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "replace"),

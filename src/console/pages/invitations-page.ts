@@ -25,7 +25,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const none = emptyState("No workspace has invited you.", null);
   return {
     title: "Invitations",
-    lead: "A workspace can do nothing in your name, and sees nothing of you, until you accept.",
+    lead: "Until you accept, a workspace can do nothing in your name and learns nothing about you.",
     trail: [{ path: call.link("/account"), label: "Your account" }],
     main: invitations.length === 0 ? none : markup`${invitations.map((one, index) => invitation(one, index, call))}`,
   };

@@ -56,7 +56,7 @@ async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ worksp
 /** @throws DomainError conflict if the operator has set no Stripe key */
 function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   if (topUps !== null) return topUps;
-  throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
+  throw new DomainError("conflict", "Cards are not accepted: the operator has not set STRIPE_SECRET_KEY");
 }
 
 export const topUpEndpoints = {

@@ -21,7 +21,7 @@ export function dayZone({ query }: Pick<PageCall, "query">): DayZone {
   const named = query.get("tz")?.trim() ?? "";
   if (named === "" || named === "UTC") return { zone: "UTC", problem: null };
   if (isTimeZone(named)) return { zone: named, problem: null };
-  const words = `There is no time zone “${named.slice(0, 64)}”: days begin at 00:00 UTC. Names are such as Europe/Berlin.`;
+  const words = `There is no time zone “${named.slice(0, 64)}”: days begin at 00:00 UTC. Use a name such as Europe/Berlin.`;
   return { zone: "UTC", problem: notice({ tone: "bad", words }) };
 }
 

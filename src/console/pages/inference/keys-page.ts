@@ -164,7 +164,7 @@ async function renderNewKey(call: PageCall): Promise<PageContent> {
 function mayCreate({ workspace: { role }, viewer }: PageCall, enabled: boolean): string | null {
   if (role === "auditor") return "Auditors are read-only: they create no keys.";
   if (viewer.email === null)
-    return "A key belongs to a person. As the operator, create one for its owner by the command line: key create --owner.";
+    return "A key belongs to a person. As the operator, create one for its owner with the command line: key create --owner.";
   if (!enabled) return "The platform is switched off for this workspace: keys can be created once the operator switches it on.";
   return null;
 }
@@ -229,13 +229,13 @@ export const limitFields: readonly Field[] = [
     kind: "money",
     name: "monthly_spend_limit_usd",
     label: "Monthly spend limit in USD",
-    hint: "For each calendar month in UTC. If empty, the key has no limit of its own.",
+    hint: "For each calendar month in UTC. If empty, the key has no monthly limit.",
   },
   {
     kind: "money",
     name: "daily_spend_limit_usd",
     label: "Daily spend limit in USD",
-    hint: "For each day in UTC, besides the monthly limit. If empty, the key has none.",
+    hint: "For each day in UTC, in addition to the monthly limit. If empty, the key has none.",
   },
   {
     kind: "whole",

@@ -45,8 +45,8 @@ const steps: Partial<Record<UnavailableReason, string>> = {
   request_access: "Ask the operator for it.",
   provider_not_configured:
     "The operator starts the service with the provider's key, or an admin stores the workspace's own key under Provider keys.",
-  terms_not_checked: "The operator reads the provider's terms and says so in the catalog.",
-  launch_check_missing: "The service calls it once by itself; then it opens.",
+  terms_not_checked: "The operator reads the provider's terms and records that in the catalog.",
+  launch_check_missing: "The service tests it once automatically; then it can be called.",
   launch_check_failed: "The operator can repeat the check by model check, and sees its error in the log.",
   zero_data_retention_required: "An admin decides under Settings whether the workspace requires it.",
 };

@@ -45,7 +45,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: found.length === 0 ? null : markup`<a class="button quiet" href="${csvPath(call, query)}">CSV</a>`,
     main:
       models.length === 0
-        ? emptyState("The catalog of models cannot be read at present. The operator sees why under Service.", null)
+        ? emptyState("The catalog of models cannot be read right now. The operator sees why under Service.", null)
         : markup`${modelFilters(call.link("/models"), query, models)}${query.problem === null ? null : notice({ tone: "bad", words: query.problem })}
           ${found.length === 0 ? nothingFound(query, { call, models }) : list(found, { call, query })}`,
   };

@@ -152,7 +152,7 @@ function headers({
 function promptSection(request: GenerationDetail, call: PageCall): Html {
   const { role } = call.workspace;
   if (!request.prompt_stored)
-    return markup`<p>No prompt is stored of this request: metadata alone is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
+    return markup`<p>No prompt is stored for this request: only metadata is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
   if (role !== "operator" && !managers.includes(role))
     return markup`<p>The prompt and the answer are stored. Admins of the workspace can read them, and each view is recorded in the audit log.</p>`;
   const ask = form({
@@ -252,11 +252,11 @@ function promptContents({ messages, answer, answer_cut: isCut, generation_id: id
   const left = messages.length - newest.length;
   const isShortened =
     left > 0 || [...newest, answer].some((message) => message !== null && textOf(message).length > charactersMax);
-  return markup`${isShortened ? markup`<p class="under">Long texts are shortened here. The whole is in <code>weir prompt show --id ${id}</code>.</p>` : null}
+  return markup`${isShortened ? markup`<p class="under">Long texts are shortened here. The full text is in <code>weir prompt show --id ${id}</code>.</p>` : null}
     ${left > 0 ? markup`<p class="under">${left} earlier messages are left out.</p>` : null}
     ${newest.map((message, index) => shown(message, { name: `${left + index + 1}. ${roleOf(message)}`, id: `message-${index}` }))}
     ${answer === null ? markup`<p>No answer is stored.</p>` : shown(answer, { name: "The answer", id: "answer" })}
-    ${isCut ? markup`<p class="under">The answer was longer than what is stored of it.</p>` : null}`;
+    ${isCut ? markup`<p class="under">The answer was too long to be stored in full.</p>` : null}`;
 }
 
 type Message = PromptView["messages"][number];
@@ -321,7 +321,7 @@ async function render(call: PageCall): Promise<PageContent> {
     ],
     main: request.prompt_stored
       ? markup`${signInFirst(call, "delete it") ?? deleteForm(request, call)}`
-      : markup`<p>No prompt is stored of this request.</p>`,
+      : markup`<p>No prompt is stored for this request.</p>`,
   };
 }
 

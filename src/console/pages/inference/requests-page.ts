@@ -84,11 +84,11 @@ function pages(call: PageCall, { filters, log: { data, next, searched }, before 
 function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): Html {
   if (next !== null)
     return emptyState(
-      `None of the ${(searched ?? 0).toLocaleString("en-US")} requests that were searched fits. There are older ones.`,
+      `None of the ${(searched ?? 0).toLocaleString("en-US")} requests that were searched matches. There are older ones.`,
       null,
     );
   if (isFiltered(filters))
-    return emptyState("No request fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
+    return emptyState("No request matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
   return emptyState(
     "No request has ended here yet.",
     call.offers("/workbench")

@@ -77,7 +77,7 @@ async function render(call: PageCall): Promise<PageContent> {
       columns: isMember ? ownColumns(call) : columns(call),
       rows: data,
       empty: emptyState(
-        "There are no statements of these months.",
+        "There are no statements for these months.",
         markup`<a class="button quiet" href="${call.path}">Show all</a>`,
       ),
     })}
@@ -165,7 +165,7 @@ async function renderStatement(call: PageCall): Promise<PageContent> {
 }
 
 function leadOf({ closed, opening_balance_usd: opening }: StatementView): string {
-  const whose = opening === undefined ? "It lists your keys and your Workbench alone. " : "";
+  const whose = opening === undefined ? "It lists only your keys and your Workbench. " : "";
   return closed
     ? `${whose}It is final. Your browser prints it, or saves it as PDF.`
     : `${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;

@@ -47,7 +47,7 @@ async function render(call: PageCall): Promise<PageContent> {
 function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean; callable: number }): string | null {
   if (viewer.email === null) return "The operator is not a member of this workspace: sign in as a member to run a model.";
   if (!enabled) return "The inference API is switched off for this workspace. The operator can switch it on.";
-  return callable > 0 ? null : "No model can be called at present. The page Models says what each one lacks.";
+  return callable > 0 ? null : "No model can be called right now. The page Models says what each one lacks.";
 }
 
 // The prompt: a system text, messages, and the parameters.

@@ -156,7 +156,7 @@
         fail(pane, error ?? { message: `The service answered with status ${response.status}` });
       }
     } catch {
-      if (!signal.aborted) fail(pane, { message: "The connection broke off" });
+      if (!signal.aborted) fail(pane, { message: "The connection was lost" });
     }
     answer.totalMs = performance.now() - answer.startedAt;
     tell(pane, signal.aborted ? "Stopped" : find("error", pane).hidden ? "Done" : "Failed");

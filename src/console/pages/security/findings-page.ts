@@ -37,7 +37,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const csvPath = address(call.path, { ...query, as: "csv" });
   return {
     title: "Findings",
-    lead: "A finding is a vulnerability in a component of a project. The list begins with what is to do: open or in progress, the most severe first.",
+    lead: "A finding is a vulnerability in a component of a project. The list begins with what is left to do: open or in progress, the most severe first.",
     actions:
       found.data.length === 0
         ? null

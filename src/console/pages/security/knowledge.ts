@@ -45,8 +45,8 @@ function capitalized(words: string): string {
 /** Who can get advisories, and where. */
 export function remedy(call: PageCall): Html {
   if (isOperator(call.viewer))
-    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again by themselves.`;
-  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again by themselves.`;
+    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again automatically.`;
+  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again automatically.`;
 }
 
 const minuteMs = 60_000;

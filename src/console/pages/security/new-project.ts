@@ -141,7 +141,7 @@ export async function uploadSbom(
 export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
   const waits =
     scan === "completed" || scan === "not_comparable"
-      ? "It is the same as before, so nothing is scanned anew."
+      ? "It is the same as before, so nothing is scanned again."
       : "Its scan has begun.";
   return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }

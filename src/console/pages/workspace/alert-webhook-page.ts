@@ -108,7 +108,7 @@ function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {
 async function test(call: PageCall): Promise<ActionResult> {
   const { deliveries } = await call.control(alertWebhookEndpoints.test, { id: call.params["id"] ?? "" });
   const delivery = deliveries[0];
-  if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook took the test." };
+  if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook accepted the test." };
   const answer = delivery?.status ? `it answered ${delivery.status}` : `the failure is ${delivery?.failure ?? "unknown"}`;
   return { goTo: call.path, said: `The test did not arrive: ${answer}.`, warns: true };
 }
@@ -165,7 +165,7 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
 /** The only page that ever shows the secret. */
 function shownSecret({ id, url, secret }: NewAlertWebhookView, call: PageCall): PageContent {
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
-  const body = markup`<p>This is the only time that the secret is shown. The receiver verifies with it that an alert comes from here.</p>
+  const body = markup`<p>This is the only time that the secret is shown. The receiver uses it to verify that an alert comes from here.</p>
     ${copyField({ id: "webhook-secret", label: "Secret", value: secret })}${closeButton("I have stored it")}`;
   return {
     title: "Alerts",

@@ -69,7 +69,7 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
     });
   if (manages(call)) columns.push({ label: "Actions", kind: "actions", cell: remove });
   const empty = emptyState("Admins get mail only about a refused provider key and a failed top-up.", create);
-  return table<AlertRuleView>({ caption: "Rules of alerts", columns, rows, empty });
+  return table<AlertRuleView>({ caption: "Alert rules", columns, rows, empty });
 }
 
 function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call: PageCall): Html {
@@ -87,7 +87,7 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
       { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
     ],
     rows,
-    empty: emptyState("No program gets the alerts.", add),
+    empty: emptyState("No webhooks yet.", add),
   });
 }
 

@@ -149,7 +149,7 @@ async function createLink(call: PageCall): Promise<ActionResult> {
   const { url, expires_at: expires } = await call.control(sessionEndpoints.createLink, {
     email,
   });
-  const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown this once.</p>
+  const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown only once.</p>
     ${copyField({ id: "sign-in-link", label: "Sign-in link", value: url })}${closeButton("I have passed it on")}`;
   return {
     show: {

@@ -100,7 +100,7 @@ const notAccepted: Record<string, string> = {
 };
 
 function ended(member: ListedMember, call: PageCall): Html {
-  return markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
+  return markup`<p class="hint">Reactivating restores the role, but no revoked keys.</p>
     ${reactivateButton(member, call)}`;
 }
 

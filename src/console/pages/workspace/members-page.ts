@@ -74,7 +74,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
       ...(call.workspace.role === "member" ? [] : useColumns),
     ],
     rows,
-    empty: emptyState("There is no further member.", null),
+    empty: emptyState("There are no more members.", null),
   });
 }
 

@@ -22,7 +22,7 @@ export function automaticState({ enabled, paused }: TopUpSettingsView): Html {
 
 /** @returns why the workspace cannot pay by card; null: it can */
 export function reasonAgainstCards({ offered }: TopUpSettingsView): string | null {
-  return offered ? null : "This service takes no cards: the operator has not set a key of Stripe. The operator adds credit.";
+  return offered ? null : "This service accepts no cards: the operator has not set a Stripe key. The operator adds credit.";
 }
 
 export function automaticFacts(settings: TopUpSettingsView): Html {
@@ -68,7 +68,7 @@ export function payForm(call: PageCall, { live }: { live: boolean }): Html {
       },
     ],
     state: formState(call, { action: "create", values: { usd: "20" } }),
-    submit: "Go on to Stripe",
+    submit: "Continue to Stripe",
   });
   return markup`${test}${fields}`;
 }

@@ -48,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
       : null;
   return {
     title: "Provider keys",
-    lead: "With a key of its own for a provider, the workspace is billed by that provider, and its credit is not charged for these calls.",
+    lead: "With its own key for a provider, the workspace is billed by that provider, and its credit is not charged for these calls.",
     actions: create,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${keyTable(keys, call, create)}
       ${reason === null ? await createDialog(call) : null}`,

@@ -116,7 +116,7 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "prompt_retention_days",
         label: "Days to keep prompts",
-        hint: "A stored prompt is deleted within an hour after so many days. If you lower the number, older ones are deleted from the next minute on. If empty, prompts stay until somebody deletes them.",
+        hint: "A stored prompt is deleted within an hour after so many days. If you lower the number, older ones are deleted from the next minute on. If empty, prompts stay until they are deleted.",
         kind: "whole",
       },
     ],
