@@ -56,7 +56,7 @@ export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   if (!showsProgress) process.stderr.write(`\n${name}:\n${reported}`);
   const shown = printed.replace(/^bun test v.*\n/, "").trim();
   if (code !== 0 && shown !== "") console.log(`What the tests printed:\n${shown.slice(-printedMax)}`);
-  if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
+  if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was killed`);
   else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
   console.log(`${name}: ${tallyText(tally)} in ${seconds.toFixed(1)} s`);
   return { ...tally, failures: tally.failed === 0 ? [] : failedTests(reported) };

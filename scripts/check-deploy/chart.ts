@@ -67,7 +67,8 @@ export async function checkChart(): Promise<string> {
   }
   for (const values of wrong) {
     const outcome = await render(values).catch(String);
-    if (!outcome.includes("values don't meet the specifications")) throw new Error(`The schema took wrong values: ${outcome}`);
+    if (!outcome.includes("values don't meet the specifications"))
+      throw new Error(`The schema accepted wrong values: ${outcome}`);
   }
   return `helm renders ${seen.join(", and ")}; its schema refuses ${wrong.length} wrong values`;
 }
@@ -80,7 +81,7 @@ async function validate(manifest: string): Promise<string> {
     return `that ${validator} accepts`;
   } catch (error) {
     if (!(error instanceof ToolMissingError)) throw error;
-    return `(not held against Kubernetes' schemas: ${error.message})`;
+    return `(not validated against Kubernetes' schemas: ${error.message})`;
   }
 }
 

@@ -64,7 +64,8 @@ export async function checkProxies(): Promise<string> {
   if (problems.length > 0) throw new Error(problems.join("; "));
   const nginx = await findHere("nginx", runs("-v"));
   if (nginx !== null) await tryNginx(nginx);
-  const tried = nginx === null ? "nginx is not here to be tried" : "nginx stands slow bodies, files, streams and floods";
+  const tried =
+    nginx === null ? "nginx is not installed, so it is not tried" : "nginx withstands slow bodies, files, streams and floods";
   return `the texts have all that SECURITY.md asks; ${tried}`;
 }
 

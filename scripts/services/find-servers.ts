@@ -93,7 +93,7 @@ async function fetchProgram(binary: string, works: Check): Promise<Program | nul
   if (kept !== null && !kept.isOld) return kept.program;
   const packages = packagesOf[binary];
   if (packages === undefined || !given || !(await Apt.isHere())) return kept?.program ?? null;
-  console.error(`Fetching ${binary} (${kept === null ? "once" : "anew, for it is a week old"}; it is kept in ${cache})`);
+  console.error(`Fetching ${binary} (${kept === null ? "once" : "again, since it is a week old"}; it is kept in ${cache})`);
   const temporary = join(cache, `.${binary}.${process.pid}`);
   try {
     await mkdir(temporary, { recursive: true });

@@ -38,7 +38,7 @@ export function hostAddresses(address: string): string[] {
 /** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);
-  if (url === null || url.hostname.includes(",")) throw new Error("it is no address of one host");
+  if (url === null || url.hostname.includes(",")) throw new Error("it is not the address of one host");
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const encrypted = url.protocol.startsWith("postgres") ? isEncryptedDatabase(url) : encryptedSchemes.includes(url.protocol);
   return { host, encrypted };
@@ -58,7 +58,7 @@ export function addressProblem(
     for (const { host, encrypted } of addresses.map(readServerAddress)) {
       const isAllowed = host !== "" && plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
       if (encrypted || isLoopback(host) || isAllowed) continue;
-      const cure = `write it as ${example}, or, where its network is to be trusted, name the host in PLAINTEXT_HOSTS`;
+      const cure = `write it as ${example}, or, if its network is trusted, name the host in PLAINTEXT_HOSTS`;
       return `would reach ${host || "a host"} in plain text: ${cure}`;
     }
     return null;
@@ -103,16 +103,16 @@ export function natsServers(address: string): string[] {
 export function readNatsAddress(address: string): NatsAddress {
   const urls = natsServers(address).map((server) => {
     const url = URL.parse(server);
-    if (url === null || url.hostname === "") throw new Error("it is no address of servers");
+    if (url === null || url.hostname === "") throw new Error("it is not an address of servers");
     return url;
   });
   const [first, ...others] = urls;
-  if (first === undefined) throw new Error("it is no address of servers");
+  if (first === undefined) throw new Error("it is not an address of servers");
   const same = others.every(
     ({ protocol, username, password }) =>
       protocol === first.protocol && username === first.username && password === first.password,
   );
-  if (!same) throw new Error("its servers have not all the same scheme, user and password");
+  if (!same) throw new Error("its servers do not all have the same scheme, user and password");
   const { protocol, username, password } = first;
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port || natsPort}`),

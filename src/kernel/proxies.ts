@@ -22,7 +22,7 @@ export class TrustedProxies {
     const bits = family === 4 ? 32 : 128;
     const length = prefix === undefined ? bits : Number(/^\d{1,3}$/.test(prefix) ? prefix : Number.NaN);
     if (family === 0 || more.length > 0 || !(length >= 1 && length <= bits))
-      throw new TypeError(`"${name}" is no address and no network`);
+      throw new TypeError(`"${name}" is neither an address nor a network`);
     this.#list.addSubnet(address, length, family === 4 ? "ipv4" : "ipv6");
   }
 

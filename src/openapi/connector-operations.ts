@@ -72,7 +72,7 @@ const list = {
   operationId: "listConnectors",
   summary: "Connectors of the catalog, sorted by id, or with `q` the best match first",
   description:
-    "Filters apply together. One typo in each word of `q` is forgiven: `did_you_mean` then has the words that were looked for",
+    "Filters apply together. One typo in each word of `q` is forgiven: `did_you_mean` then has the words that were searched for",
   parameters: [
     ...filters,
     parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Maximum of connectors"),

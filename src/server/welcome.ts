@@ -94,7 +94,7 @@ interface First extends Keys {
 function firstStart({ url: service, key, toolsKey, sandbox, slug, command }: First): string {
   const url = `${service}/gpt/v1`;
   const bearer = `-H "Authorization: Bearer ${key}"`;
-  return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
+  return `The workspace "default" has 10 USD of credit and this key, which is shown only once:
 
   ${key}
 
@@ -107,7 +107,7 @@ See what it cost:
 
   ${command} log list --limit 1
 
-The tools API, and MCP at ${service}/mcp, take a key of their own, shown this once as well:
+The tools API, and MCP at ${service}/mcp, take a separate key, also shown only once:
 
   ${toolsKey}
 

@@ -73,7 +73,7 @@ export const AlertView = Type.Object({
   text: text("What it says"),
   created_at: text("When, ISO 8601 in UTC"),
   mails: Type.Integer({ description: "How many people got a mail" }),
-  deliveries: Type.Array(AlertDeliveryView, { description: "What became of it at each webhook" }),
+  deliveries: Type.Array(AlertDeliveryView, { description: "Its outcome at each webhook" }),
 });
 export type AlertView = Static<typeof AlertView>;
 

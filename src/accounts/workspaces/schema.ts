@@ -19,8 +19,8 @@ const about = {
   zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
   prompt_retention_days:
-    "How many days stored prompts and answers are kept before they are deleted; null: until somebody deletes them",
-  cost_in_answers: "Whether the usage in answers has the charge, without being asked for it",
+    "How many days stored prompts and answers are kept before they are deleted; null: until they are deleted",
+  cost_in_answers: "Whether the usage in answers includes the charge even if the request does not ask for it",
   own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",
   early_access: "Early-access features that are switched on",
 };

@@ -52,7 +52,7 @@ export const sessionEndpoints = {
     method: "GET",
     path: "/session",
     command: "session show",
-    summary: "Show who the credential is and the workspaces that they may see",
+    summary: "Show whose the credential is and the workspaces that they may see",
     fields: NoFields,
     view: IdentityView,
     handle: ({ actors, parts }) => identityOf(actors.principal, parts.sql),

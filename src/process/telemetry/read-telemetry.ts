@@ -76,6 +76,6 @@ function readEndpoint(value: string, plainTextHosts: string[]): string {
   const mayBePlain = isLoopback(host) || plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
   if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain))) return trimmedEnd(value, "/");
   throw new ConfigError(
-    `OTEL_EXPORTER_OTLP_ENDPOINT is no address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong into OTEL_EXPORTER_OTLP_HEADERS`,
+    `OTEL_EXPORTER_OTLP_ENDPOINT is not an address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong in OTEL_EXPORTER_OTLP_HEADERS`,
   );
 }

@@ -42,7 +42,7 @@ const missing: Record<UnavailableReason, { one: string; many: string }> = {
 
 /** Such as `12 of 84 models can be called; the others need a provider's key, such as OPENAI_API_KEY`. */
 export function modelSentences(models: CallableModels | null): Html {
-  if (models === null) return markup`<p>The model catalog cannot be read at present.</p>`;
+  if (models === null) return markup`<p>The model catalog cannot be read right now.</p>`;
   const { callable, total, keyVariable } = models;
   const counts = markup`<strong>${callable}</strong> of ${total} models can be called`;
   const such = (reason: UnavailableReason): Html | null =>

@@ -98,7 +98,7 @@ function quickStart(origin: string | null): Html {
   const variables = markup`export WEIR_URL=${address}\nexport WEIR_KEY=…  # an API key`;
   return markup`<section aria-labelledby="quick-start">
     <h2 id="quick-start">Quick start</h2>
-    <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
+    <p>The first start of a service prints an API key and a tools key. Its operator can create more.</p>
     ${codeBlock({ id: "variables", what: "the variables", code: variables })}
     <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
     ${codeBlock({ id: "first-chat", what: "the first chat", code: firstChat })}
