@@ -32,7 +32,7 @@ export async function runScript({ root, bun, script, scriptArguments }) {
   });
 }
 
-/** npm sends a terminal's Ctrl-C again after the terminal. A signal within this time is the same one. */
+/** npm sends a terminal's Ctrl-C a second time. A signal within this time is the same one. */
 const sameSignalMs = 500;
 const parentLookMs = 250;
 

@@ -140,7 +140,7 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
   }
 }
 
-/** For root not below its home, which is closed to PostgreSQL's user. */
+/** Root's is not below its home, which is closed to PostgreSQL's user. */
 export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");

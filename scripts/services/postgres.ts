@@ -30,7 +30,7 @@ interface PostgresOptions {
 const run = promisify(execFile);
 const name = "weir";
 
-/** Names the template of servers that tests start: there are many, which then need neither initdb nor all migrations. */
+/** The variable that names the template of the tests' many servers, which then need neither initdb nor all migrations. */
 export const templateVariable = "WEIR_POSTGRES_TEMPLATE";
 
 /** A PostgreSQL server on loopback with a password and the database "weir". */

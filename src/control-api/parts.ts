@@ -62,7 +62,7 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
-  /** Calls webhooks of alerts when they are tested: public hosts only. */
+  /** Calls alert webhooks for their tests: public hosts only. */
   callWebhook: SafeFetch;
   /** Calls repository platforms. */
   callHosts: SafeFetch;

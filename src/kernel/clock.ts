@@ -7,7 +7,7 @@
 export interface Clock {
   /** Wall clock in milliseconds since the epoch, UTC. */
   now(): number;
-  /** Monotonic milliseconds; only differences have a meaning. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   monotonic(): number;
   /** Calls back once, after `ms`. @returns a function that cancels it */
   after(ms: number, callback: () => void): () => void;

@@ -16,7 +16,7 @@ import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 
-/** Calls of providers with the service's keys, or with the workspace's own for a route that has one. */
+/** Calls providers with the service's keys, or with the workspace's own key for a route that has one. */
 export function callsWithOwnKeys({
   config,
   ...parts

@@ -93,8 +93,7 @@ export function requireStrong(password: string, email: string): void {
   const characters = Array.from(password).length;
   if (characters < limits.passwordCharactersMin) throw refuse(`at least ${limits.passwordCharactersMin} characters are needed`);
   if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are allowed`);
-  if (isGuessable(password.toLowerCase(), email))
-    throw refuse("it is easy to guess. Several unrelated words make a good one");
+  if (isGuessable(password.toLowerCase(), email)) throw refuse("it is easy to guess. Several unrelated words make a good one");
 }
 
 /** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */

@@ -175,7 +175,10 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
     (workspace) =>
       markup`<li><a href="${workspacePath(workspace.name)}/connections/new/${encodeURIComponent(slug)}">${userText(workspace.name)}</a></li>`,
   );
-  const none = emptyState("Only admins connect vendors, and you are not an admin in any workspace. Ask one of your admins.", null);
+  const none = emptyState(
+    "Only admins connect vendors, and you are not an admin in any workspace. Ask one of your admins.",
+    null,
+  );
   return {
     title: `Connect ${name}`,
     lead: own.length === 0 ? null : "Choose the workspace to connect.",

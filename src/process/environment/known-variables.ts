@@ -66,7 +66,7 @@ const namesOfOthers = new Set([
 const serviceLink = /_SERVICE_(HOST|PORT)(_|$)|_PORT_\d+_|^WEIR_NATS_/;
 
 /**
- * A sentence for each name that is one typing error away from a known variable which is not set, or that begins with WEIR_.
+ * A sentence for each name that is one typing error away from a known, unset variable, or that begins with WEIR_.
  * @param keyVariables those of providers' keys
  */
 export function unreadVariables(environment: Environment, keyVariables: readonly string[]): string[] {

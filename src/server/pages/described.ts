@@ -60,7 +60,7 @@ export function partsOf(document: OpenApiDocument): Part[] {
   });
 }
 
-/** Replaces labels that several operations would share by their paths. */
+/** Replaces labels that several operations would share with the operations' paths. */
 function labelled(operations: DescribedOperation[]): DescribedOperation[] {
   const uses = Map.groupBy(operations, ({ label }) => label);
   return operations.map((one) =>
