@@ -96,10 +96,7 @@ export function viewSession({ id, way, agent, createdAt, usedAt }: Session): Ses
   return { id, way, agent, created_at: isoTime(createdAt.getTime()), used_at: isoTime(usedAt.getTime()) };
 }
 
-/**
- * A random secret that is given out once and stored as a digest: 32 random bytes as 43 characters that need no escaping in URLs and
- * cookies.
- */
+/** A random secret that is given out once and stored as a digest: 32 bytes as 43 characters that need no escaping in URLs and cookies. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
