@@ -45,7 +45,7 @@ export interface TracedGeneration extends TracedSpan {
   model: string;
   streamed: boolean;
   admission: TracedSpan;
-  /** The calls of providers in their order. The last one served the request, or failed last. */
+  /** The calls to providers, in order. The last one served the request, or failed last. */
   calls: TracedCall[];
   /** Since admission; null: nothing was produced. */
   firstTokenMs: number | null;

@@ -102,7 +102,7 @@ export async function raiseAlert(
 /**
  * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver recognizes it.
  * @param webhook only this one; null: all, even those that are newer than the alert
- * @throws DomainError not_found even for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
+ * @throws DomainError not_found, also for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
  *   the operator
  */
 export async function replayAlert(
@@ -134,7 +134,7 @@ interface Tested {
 /**
  * Sends a test to a webhook at once, without retries.
  * @returns the alert with the outcome
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  * @throws LimitReachedError after too many in an hour
  */
 export async function testWebhook(

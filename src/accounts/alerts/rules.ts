@@ -65,7 +65,7 @@ export async function createRule(
 
 /**
  * Deletes a rule; its alerts stay in the list.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteRule(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

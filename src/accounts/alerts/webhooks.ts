@@ -70,7 +70,7 @@ export function noWebhook(id: string): DomainError {
   return new DomainError("not_found", `There is no webhook of alerts with the id "${id}"`, { field: "id" });
 }
 
-/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found, also for one of another workspace, so that existing ones stay hidden */
 export function requireWebhook(
   row: store.AlertWebhook | undefined,
   { id, workspace }: { id: string; workspace: WorkspaceId },
@@ -119,7 +119,7 @@ export async function createWebhook(
 /**
  * Gives a webhook a new secret. For a day, deliveries are signed with the former one as well, so that the receiver can change over.
  * @returns it with the secret, which is shown only now
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function rotateWebhookSecret(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -140,7 +140,7 @@ export async function rotateWebhookSecret(
 
 /**
  * Deletes a webhook with its secret and its deliveries, irrevocably. A delivery under way may still arrive.
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteWebhook(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

@@ -126,7 +126,7 @@ export function noKey(id: KeyId): DomainError {
 
 /**
  * @param workspace where the actor acts; null: in any
- * @throws DomainError not_found even for a key that the actor may not see, so that existing keys stay hidden
+ * @throws DomainError not_found, also for a key that the actor may not see, so that existing keys stay hidden
  */
 export function requireSeen({
   actor,

@@ -1,5 +1,5 @@
 /**
- * Limits how often an hour a workspace does what reaches other people or services. An act is counted before it is done, so that many at
+ * Limits how often per hour a workspace may do what reaches other people or services. An act is counted before it is done, so that many at
  * once do not get around the limit. A count in a transaction counts only if that commits.
  */
 import type { Queries } from "../../backing/backing.ts";

@@ -159,7 +159,7 @@ function link({ path, label, icon: name, current }: NavigationLink): Html {
   return markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}>${icon(name)}${label}</a></li>`;
 }
 
-/** Its button is shown once another workspace is chosen; a person with one workspace sees its name alone. */
+/** Its button is shown once another workspace is chosen; a person with one workspace sees only its name. */
 function switcher({ action, current, choices }: Switcher): Html | null {
   const others = choices.filter(({ id }) => id !== current?.id);
   if (others.length === 0)

@@ -1,5 +1,5 @@
 /**
- * The paths that need no session: signing in by a password, the operator's token or OpenID Connect, signing out, and the way to links and
+ * The paths that need no session: signing in with a password, the operator's token or OpenID Connect, signing out, and the way to links and
  * codes. A refusal does not reveal which part was wrong, and return paths stay within the Console. accounts/sessions counts the tries.
  */
 import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";

@@ -14,7 +14,7 @@ import { alertTestMs } from "../limits.ts";
 
 const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
 
-/** A webhook of a workspace other than the named one counts as unknown. */
+/** A webhook outside the named workspace counts as unknown. */
 async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const { workspace } = await webhooks.findWebhook(id, parts.sql);
   return actors.forResource({ named: input.workspace, workspace, unknown: webhooks.noWebhook(id) });

@@ -15,7 +15,7 @@ import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** The path's connection and the actor; a connection of a workspace other than the named one counts as unknown. */
+/** The path's connection and the actor; a connection outside the named workspace counts as unknown. */
 async function connectionAndActor({
   id,
   input,
