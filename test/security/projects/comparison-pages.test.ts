@@ -92,7 +92,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const results = [{ ecosystem: "npm", imported: 5, refused: 1_200, failure: null }];
     await database.sql`UPDATE advisory_sync_run SET failure = NULL, results = ${database.sql.json(results)}`;
     const page = await advisories();
-    expect(page).toContain("took over everything but 1,200 records, which could not be read.");
+    expect(page).toContain("imported everything but 1,200 records, which could not be read.");
     expect(page).not.toContain('class="notice good"');
   });
 
