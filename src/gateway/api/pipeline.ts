@@ -13,7 +13,8 @@ import { completionRequestFormat } from "./request/completion.ts";
 import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
-import { authenticate, requireEarlyAccess } from "./authenticate.ts";
+import { authenticate, authenticateEither, requireEarlyAccess } from "./authenticate.ts";
+import { messagesFormat } from "./messages/request.ts";
 import { isRoutingOn } from "./request/requested-model.ts";
 import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
@@ -45,6 +46,13 @@ export function memberCompletion(call: Omit<CompletionCall, "endpoint">, gateway
 export function completion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
   const findCaller = (): Promise<Caller> => authenticate(request, gateway);
   return complete({ request, createStream, endpoint: completionEndpoint, findCaller }, gateway);
+}
+
+/** POST /messages. @throws GatewayError with the first problem */
+export function createMessage(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
+  const requestFormat = messagesFormat({ version: request.headers.get("anthropic-version") });
+  const findCaller = (): Promise<Caller> => authenticateEither(request, gateway);
+  return complete({ request, createStream, endpoint: { earlyAccess: null, requestFormat }, findCaller }, gateway);
 }
 
 interface CompletionCall {

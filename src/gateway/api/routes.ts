@@ -16,7 +16,8 @@ import { createEmbeddings } from "./embeddings.ts";
 import { errorAnswer } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { listModels, showModel } from "./models.ts";
-import { chatCompletion, completion, memberCompletion } from "./pipeline.ts";
+import { messagesErrors } from "./messages/errors.ts";
+import { chatCompletion, completion, createMessage, memberCompletion } from "./pipeline.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -36,6 +37,8 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   route("POST", "/chat/completions", chatCompletion);
   route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", completion);
+  // Some clients of Messages append the version to an address that has it.
+  for (const base of ["", "/v1"]) route("POST", `${base}/messages`, createMessage, messagesErrors);
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);
