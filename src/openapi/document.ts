@@ -13,6 +13,8 @@ import { GenerationView } from "../gateway/generations/schema.ts";
 import { EmbeddingBody } from "../gateway/api/answer/embedding-answer.ts";
 import { CompletionBody } from "../gateway/api/answer/answer.ts";
 import { TextCompletionBody, ChunkBody, TextChunkBody } from "../gateway/api/answer/answer-format.ts";
+import { MessageBody, MessageEvent } from "../gateway/api/messages/answer.ts";
+import { MessageError } from "../gateway/api/messages/errors.ts";
 import { OutputItem, ResponseBody } from "../gateway/api/responses/answer.ts";
 import { ResponseEvents } from "../gateway/api/responses/events.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
@@ -25,8 +27,14 @@ import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
-import { chatRequestSchema, completionRequestSchema, embeddingRequestSchema, inferencePaths } from "./inference-operations.ts";
-import { responseRequestSchema } from "./inference-operations.ts";
+import {
+  chatRequestSchema,
+  completionRequestSchema,
+  embeddingRequestSchema,
+  inferencePaths,
+  messageRequestSchema,
+  responseRequestSchema,
+} from "./inference-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers, type Paths } from "./operation.ts";
@@ -42,6 +50,9 @@ const namedSchemas: [string, TSchema][] = [
   ["Embeddings", EmbeddingBody],
   ["Completion", TextCompletionBody],
   ["CompletionChunk", TextChunkBody],
+  ["Message", MessageBody],
+  ["MessageEvent", MessageEvent],
+  ["MessageError", MessageError],
   ["Response", ResponseBody],
   ["ResponseItem", OutputItem],
   ["ResponseEvent", ResponseEvents],
@@ -122,6 +133,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
         ChatRequest: chatRequestSchema(),
         CompletionRequest: completionRequestSchema(),
         EmbeddingRequest: embeddingRequestSchema(),
+        MessageRequest: messageRequestSchema(),
         ResponseRequest: responseRequestSchema(),
         ...schemas,
       },
@@ -130,6 +142,13 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       parameters: { ActAs: actAs },
       securitySchemes: {
         apiKey: bearer(`An API key: \`${prefix}\` and 64 lower-case hexadecimal digits`),
+        apiKeyHeader: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "The same key, for clients of Messages",
+          "x-addition": true,
+        },
         // The specification's name. The key may follow `Bearer` or `ApiKey`.
         ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyDescription(slug) },
         operatorToken: { ...bearer("The operator token; API keys are not accepted"), "x-addition": true },

@@ -5,6 +5,9 @@
 import { Type, type TProperties } from "@sinclair/typebox";
 import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
+import { turnsSchema } from "../gateway/api/messages/blocks.ts";
+import { messageErrorBody } from "../gateway/api/messages/errors.ts";
+import { messagesFields } from "../gateway/api/messages/request.ts";
 import { promptSchema, completionFields } from "../gateway/api/request/completion.ts";
 import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
@@ -20,6 +23,7 @@ import {
   generationNames,
   headerReferences,
   ignoredNames,
+  messageNames,
   routeNames,
   windowNames,
   jsonContent,
@@ -121,6 +125,16 @@ export function inferencePaths(keyPrefix: string): Paths {
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
     [`${inferencePrefix}/responses`]: { post: { ...shared, ...responds(keyPrefix) } },
+    ...messagesPaths(keyPrefix),
+  };
+}
+
+/** Below both addresses that clients have. */
+function messagesPaths(keyPrefix: string): Paths {
+  const shared = { tags: ["inference"], security: [{ apiKey: [] }, { apiKeyHeader: [] }], "x-addition": true as const };
+  return {
+    [`${inferencePrefix}/messages`]: { post: { ...shared, ...completes(message, keyPrefix) } },
+    [`${inferencePrefix}/v1/messages`]: { post: { ...shared, ...completes(sameMessage, keyPrefix) } },
   };
 }
 
@@ -138,6 +152,19 @@ interface PromptOperation {
   request: string;
   whole: string;
   chunk: string;
+  /** Absent: those of chat completions. */
+  form?: AnswerForm;
+}
+
+/** What differs in the answers of an API other than chat completions. */
+interface AnswerForm {
+  /** Of the answer. */
+  description: string;
+  /** Headers besides those of every answer. */
+  headers: string[];
+  /** The name of the schema of its errors. */
+  error: string;
+  errorBody(error: GatewayError): unknown;
 }
 
 const chatCompletion: PromptOperation = {
@@ -157,6 +184,31 @@ const completion: PromptOperation = {
   request: "CompletionRequest",
   whole: "Completion",
   chunk: "CompletionChunk",
+};
+
+const messageForm: AnswerForm = {
+  description:
+    "The message, whole or as server-sent events: each has the name of its type and a line `data: ` with an event. The last is " +
+    "`message_stop` or, if the provider fails, `error`. A `ping` keeps a quiet stream open.",
+  headers: messageNames,
+  error: "MessageError",
+  errorBody: (error) => ({ ...messageErrorBody(error), request_id: null }),
+};
+const message: PromptOperation = {
+  operationId: "createMessage",
+  summary: "Answer in the format of Messages",
+  description:
+    "For clients and agents of Anthropic's API, on every chat model. Hints that a model does not take are left out and named in " +
+    "`x-ignored-fields`. ",
+  request: "MessageRequest",
+  whole: "Message",
+  chunk: "MessageEvent",
+  form: messageForm,
+};
+const sameMessage: PromptOperation = {
+  ...message,
+  operationId: "createMessageTwice",
+  summary: "The same, for clients that append the version to an address that has it",
 };
 
 const detailSchema = {
@@ -179,6 +231,11 @@ export function responseRequestSchema(): JsonSchema {
   return requestSchema({ input: itemsSchema }, responsesFields);
 }
 
+/** The body of a request to Messages. */
+export function messageRequestSchema(): JsonSchema {
+  return requestSchema({ messages: turnsSchema }, messagesFields);
+}
+
 const embeddingModel = Type.String({
   minLength: 1,
   maxLength: modelIdCharactersMax,
@@ -197,21 +254,31 @@ function reference(name: string): { $ref: string } {
 }
 
 /** @param counted whether the endpoint's requests are counted and can become generations */
-function errorAnswers(
-  codes: readonly ErrorCode[],
-  { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
-): Record<string, ResponseDescription> {
+function errorAnswers(codes: readonly ErrorCode[], told: ErrorFacts): Record<string, ResponseDescription> {
   const groups = byStatus(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
+  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, told)]));
 }
 
-function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): ResponseDescription {
+interface ErrorFacts {
+  keyPrefix: string;
+  counted: boolean;
+  form?: AnswerForm | undefined;
+}
+
+function errorAnswer(codes: ErrorCode[], { keyPrefix, counted, form }: ErrorFacts): ResponseDescription {
   const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
-  const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
+  const bodyOf = form?.errorBody ?? errorBody;
+  const examples = messages.map(([code, message]) => [code, { value: bodyOf(new GatewayError(code, { message })) }] as const);
+  const isFinal = form !== undefined && codes.some((code) => errorTable[code].status < 429);
   return {
     description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
-    headers: headerReferences(headerNames(codes, counted)),
-    content: { "application/json": { schema: errorSchema(codes), examples: Object.fromEntries(examples) } },
+    headers: headerReferences([...new Set([...headerNames(codes, counted), ...(isFinal ? ["x-should-retry"] : [])])]),
+    content: {
+      "application/json": {
+        schema: form === undefined ? errorSchema(codes) : reference(form.error),
+        examples: Object.fromEntries(examples),
+      },
+    },
   };
 }
 
@@ -269,7 +336,7 @@ const allCodes = Object.keys(errorTable) as ErrorCode[];
 
 function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> & Exchange {
   const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
-  const { operationId, summary, description, request, whole, chunk } = operation;
+  const { operationId, summary, description, request, whole, chunk, form } = operation;
   return {
     operationId,
     summary,
@@ -280,15 +347,16 @@ function completes(operation: PromptOperation, keyPrefix: string): Omit<Operatio
     responses: {
       "200": {
         description:
+          form?.description ??
           "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
-          "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames]),
+            "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
+        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...(form?.headers ?? [])]),
         content: {
           ...jsonContent(reference(whole)),
-          "text/event-stream": { schema: { anyOf: [reference(chunk), streamFailure] } },
+          "text/event-stream": { schema: form === undefined ? { anyOf: [reference(chunk), streamFailure] } : reference(chunk) },
         },
       },
-      ...errorAnswers(allCodes, { keyPrefix, counted: true }),
+      ...errorAnswers(allCodes, { keyPrefix, counted: true, form }),
     },
   };
 }

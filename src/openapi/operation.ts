@@ -114,6 +114,7 @@ export const headers: Record<string, Header> = {
       "The route that served: `<provider id>/<model id>`, with `; key=own` on the workspace's own key. Early access: only while the workspace has routing on",
     schema: text,
   },
+  "request-id": { description: "The same as `x-request-id`, as clients of Messages read it", schema: text, ...ours },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },
@@ -129,6 +130,8 @@ export const routeNames = ["x-route"];
 export const ignoredNames = ["x-ignored-fields"];
 /** On every answer to a POST that reached the check of requests per minute. */
 export const windowNames: string[] = Object.keys(windowHeaders({ limit: 0, remaining: 0, resetMs: 0 }));
+/** On answers of Messages to an accepted request. */
+export const messageNames = ["request-id", "x-ignored-fields"];
 /** On every 429. */
 export const retryNames: string[] = Object.keys(retryHeaders(0));
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { errorStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
-import { generationNames, ignoredNames, retryNames, routeNames, windowNames } from "../../src/openapi/operation.ts";
+import { generationNames, ignoredNames, messageNames, retryNames, routeNames, windowNames } from "../../src/openapi/operation.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { isJson, jsonOf, knownKeywords, resolve, type Json } from "../support/described.ts";
 
@@ -252,6 +252,9 @@ describe("errors", () => {
 test("the document describes every header that the inference API writes", () => {
   const described = Object.keys(jsonOf(components["headers"]));
   expect(
-    [...generationNames, ...routeNames, ...ignoredNames, ...windowNames, ...retryNames, "x-should-retry"].toSorted(),
+    [
+      ...new Set([...generationNames, ...routeNames, ...ignoredNames, ...windowNames, ...retryNames, ...messageNames]),
+      "x-should-retry",
+    ].toSorted(),
   ).toEqual(described.toSorted());
 });

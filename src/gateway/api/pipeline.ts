@@ -17,7 +17,8 @@ import { responsesFormat } from "./responses/request.ts";
 import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
-import { authenticate, requireEarlyAccess } from "./authenticate.ts";
+import { authenticate, authenticateEither, requireEarlyAccess } from "./authenticate.ts";
+import { messagesFormat } from "./messages/request.ts";
 import { isRoutingOn } from "./request/requested-model.ts";
 import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
@@ -71,6 +72,13 @@ export async function keptResponse(request: Request, gateway: Gateway): Promise<
   await authenticate(request, gateway);
   await drainRequest(request, gateway.clock);
   return notKept();
+}
+
+/** POST /messages. @throws GatewayError with the first problem */
+export function createMessage(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
+  const requestFormat = messagesFormat({ version: request.headers.get("anthropic-version") });
+  const findCaller = (): Promise<Caller> => authenticateEither(request, gateway);
+  return complete({ request, createStream, endpoint: { earlyAccess: null, requestFormat }, findCaller }, gateway);
 }
 
 interface CompletionCall {

@@ -16,8 +16,8 @@ import { createEmbeddings } from "./embeddings.ts";
 import { errorAnswer } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { listModels, showModel } from "./models.ts";
-import { chatCompletion, completion, memberCompletion } from "./pipeline.ts";
-import { createResponse, keptResponse } from "./pipeline.ts";
+import { messagesErrors } from "./messages/errors.ts";
+import { chatCompletion, completion, createMessage, createResponse, keptResponse, memberCompletion } from "./pipeline.ts";
 import { responsesErrors } from "./responses/answer.ts";
 
 export const inferencePrefix = "/gpt/v1";
@@ -39,6 +39,8 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   route("POST", "/chat/completions", chatCompletion);
   route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", completion);
+  // Some clients of Messages append the version to an address that has it.
+  for (const base of ["", "/v1"]) route("POST", `${base}/messages`, createMessage, messagesErrors);
   route("any", "/responses", createResponse, responsesErrors);
   route("any", "/responses/*", keptResponse, responsesErrors);
   route("GET", "/models", listModels);

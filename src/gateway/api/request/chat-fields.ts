@@ -203,7 +203,7 @@ export function outputLimit(model: Model | null): number {
 
 // The table
 
-interface ChatRow extends Field {
+export interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */
   needs?: SupportWord;
   /** The accepted values, as docs/reference/inference.md shows them. */

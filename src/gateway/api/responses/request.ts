@@ -10,13 +10,14 @@ import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../../kernel/clock.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
-import { reasoningEfforts, type Model } from "../../models/model.ts";
+import { reasoningEfforts } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import type { FieldPath } from "../../providers/provider-error.ts";
 import { signerOf } from "../../providers/wire/answers.ts";
 import { acceptOnly, chatFields, outputLimit, outputMinimum, requireSupport, type ChatField } from "../request/chat-fields.ts";
 import { parallelToolCalls, toolChoice } from "../request/chat-parts.ts";
 import { knownFields, type RequestFormat, type RequestOptions } from "../request/chat-request.ts";
+import { catalogId } from "../messages/request.ts";
 import {
   added,
   anyObject,
@@ -327,12 +328,6 @@ function readAsChat<Value>(read: () => Value): Value {
       message: message.replace("reasoning_effort", "reasoning.effort"),
     });
   }
-}
-
-/** Agents know models without the name of their makers. */
-function catalogId(requested: string, find: (id: string) => Model | null): string {
-  const ids = [requested, `anthropic/${requested}`, `openai/${requested}`];
-  return ids.find((id) => find(id) !== null) ?? requested;
 }
 
 function options({ request, model }: ReadContext): RequestOptions {

@@ -12,7 +12,15 @@ import type { FieldPath } from "../provider-error.ts";
 import type { EncodedCall, ProviderCall, ChatMessage, ChatBody } from "../provider.ts";
 import { CallIds } from "../wire/call-ids.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { fittedEffort, takesSampling, continuingText, isInstruction, namedTexts } from "../wire/requests.ts";
+import {
+  fittedEffort,
+  takesSampling,
+  continuingText,
+  isInstruction,
+  namedTexts,
+  reminderBytes,
+  withReminders,
+} from "../wire/requests.ts";
 
 /**
  * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers to a third
@@ -31,6 +39,9 @@ const keptBack = new Set([
   "safety_identifier",
   "prompt_cache_key",
 ]);
+
+/** See `WireFormat.addedBytes`. */
+export const openaiAddedBytes: (chat: ChatBody) => number = reminderBytes;
 
 /** Requests usage even if the client does not see it, unless the provider reports it anyway. */
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
@@ -81,11 +92,13 @@ export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialec
 
 /** Many models' chat templates refuse a second instruction, or one that is not the first message. */
 function instructionsInPlace(messages: readonly ChatMessage[], { instructions }: Dialect): readonly ChatMessage[] {
-  if (instructions === "anywhere" || messages.findLastIndex(isInstruction) <= 0) return messages;
-  const contents = messages.filter(isInstruction).map((message) => withoutName(message).content);
+  if (instructions === "anywhere") return messages;
+  const spoken = withReminders(messages);
+  if (spoken.findLastIndex(isInstruction) <= 0) return spoken;
+  const contents = spoken.filter(isInstruction).map((message) => withoutName(message).content);
   const areTexts = contents.every((content) => typeof content === "string");
   const content = areTexts ? contents.join("\n\n") : contents.flatMap(partsOf);
-  return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
+  return [{ role: "system", content }, ...spoken.filter((message) => !isInstruction(message))];
 }
 
 function withoutName(message: ChatMessage): ChatMessage {
@@ -208,8 +221,8 @@ export function openaiClientField({
     if ((first !== "messages" && first !== "prompt") || index === "") return path;
     const sent = (known ??= fittedMessages(messages, route.provider.dialect));
     // Where messages were moved, left out or added, an index may stand for another message.
-    const areInPlace =
-      sent.length === messages.length && messages.every(({ role }, at) => roleOf(role) === roleOf(sent[at]?.role));
+    const spoken = route.provider.dialect.instructions === "anywhere" ? messages : withReminders(messages);
+    const areInPlace = sent.length === messages.length && spoken.every(({ role }, at) => roleOf(role) === roleOf(sent[at]?.role));
     const message = messages[Number(index)];
     if (!areInPlace || message === undefined) return ["messages"];
     const content = path.indexOf("content");
