@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fields.ts";
+import { messagesFields } from "../src/gateway/api/messages/request.ts";
 import { completionFields } from "../src/gateway/api/request/completion.ts";
 import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/requested-model.ts";
 
@@ -67,6 +68,8 @@ export function withTables(page: string): string {
     "completion.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
     "completion.ts, refused": refused(completionFields),
     "completion.ts, asInChat": fieldsOfChat(),
+    "request.ts": fieldTable(messagesFields.filter(({ name }) => name !== "usage")),
+    "request.ts, refused": refused(messagesFields),
     "requested-model.ts": supportList(),
   };
   return page.replace(

@@ -15,12 +15,12 @@ import { CompletionBody } from "../gateway/api/answer/answer.ts";
 import { TextCompletionBody, ChunkBody, TextChunkBody } from "../gateway/api/answer/answer-format.ts";
 import { MessageBody, MessageEvent } from "../gateway/api/messages/answer.ts";
 import { MessageError } from "../gateway/api/messages/errors.ts";
+import { TokenCountBody } from "../gateway/api/count-tokens.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
-import { ModelListBody } from "../gateway/api/models.ts";
+import { ModelForBoth, ModelListBody } from "../gateway/api/models.ts";
 import { KeyView, NewKeyView } from "../accounts/keys/schema.ts";
 import { Verification } from "../gateway/metering/verify.ts";
-import { ModelRecord } from "../gateway/models/listing.ts";
 import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
@@ -31,6 +31,7 @@ import {
   embeddingRequestSchema,
   inferencePaths,
   messageRequestSchema,
+  tokenCountRequestSchema,
 } from "./inference-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
@@ -50,7 +51,8 @@ const namedSchemas: [string, TSchema][] = [
   ["Message", MessageBody],
   ["MessageEvent", MessageEvent],
   ["MessageError", MessageError],
-  ["Model", ModelRecord],
+  ["TokenCount", TokenCountBody],
+  ["Model", ModelForBoth],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
   ["Usage", UsageView],
@@ -128,6 +130,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
         CompletionRequest: completionRequestSchema(),
         EmbeddingRequest: embeddingRequestSchema(),
         MessageRequest: messageRequestSchema(),
+        TokenCountRequest: tokenCountRequestSchema(),
         ...schemas,
       },
       responses: controlRefusals(),

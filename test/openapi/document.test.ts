@@ -252,6 +252,14 @@ describe("errors", () => {
 test("the document describes every header that the inference API writes", () => {
   const described = Object.keys(jsonOf(components["headers"]));
   expect(
-    [...generationNames, ...routeNames, ...windowNames, ...retryNames, ...messageNames, "x-should-retry"].toSorted(),
+    [
+      ...generationNames,
+      ...routeNames,
+      ...windowNames,
+      ...retryNames,
+      ...messageNames,
+      "x-token-count",
+      "x-should-retry",
+    ].toSorted(),
   ).toEqual(described.toSorted());
 });
