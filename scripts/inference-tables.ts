@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fields.ts";
+import { messagesFields } from "../src/gateway/api/messages/request.ts";
 import { completionFields } from "../src/gateway/api/request/completion.ts";
 import { responsesFields } from "../src/gateway/api/responses/request.ts";
 import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/requested-model.ts";
@@ -71,6 +72,8 @@ export function withTables(page: string): string {
     "responses/request.ts": fieldTable(responsesFields.filter((field) => !chatFields.includes(field))),
     "responses/request.ts, refused": refused(responsesFields),
     "responses/request.ts, asInChat": fieldsOfChat(responsesFields),
+    "messages/request.ts": fieldTable(messagesFields.filter(({ name }) => name !== "usage")),
+    "messages/request.ts, refused": refused(messagesFields),
     "requested-model.ts": supportList(),
   };
   return page.replace(

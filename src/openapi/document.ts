@@ -17,12 +17,12 @@ import { MessageBody, MessageEvent } from "../gateway/api/messages/answer.ts";
 import { MessageError } from "../gateway/api/messages/errors.ts";
 import { OutputItem, ResponseBody } from "../gateway/api/responses/answer.ts";
 import { ResponseEvents } from "../gateway/api/responses/events.ts";
+import { TokenCountBody } from "../gateway/api/count-tokens.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
-import { ModelListBody } from "../gateway/api/models.ts";
+import { ModelForBoth, ModelListBody } from "../gateway/api/models.ts";
 import { KeyView, NewKeyView } from "../accounts/keys/schema.ts";
 import { Verification } from "../gateway/metering/verify.ts";
-import { ModelRecord } from "../gateway/models/listing.ts";
 import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
@@ -34,6 +34,7 @@ import {
   inferencePaths,
   messageRequestSchema,
   responseRequestSchema,
+  tokenCountRequestSchema,
 } from "./inference-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
@@ -56,7 +57,8 @@ const namedSchemas: [string, TSchema][] = [
   ["Response", ResponseBody],
   ["ResponseItem", OutputItem],
   ["ResponseEvent", ResponseEvents],
-  ["Model", ModelRecord],
+  ["TokenCount", TokenCountBody],
+  ["Model", ModelForBoth],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
   ["Usage", UsageView],
@@ -135,6 +137,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
         EmbeddingRequest: embeddingRequestSchema(),
         MessageRequest: messageRequestSchema(),
         ResponseRequest: responseRequestSchema(),
+        TokenCountRequest: tokenCountRequestSchema(),
         ...schemas,
       },
       responses: controlRefusals(),

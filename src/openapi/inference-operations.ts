@@ -46,6 +46,15 @@ const all: Parameter = {
   description: "With `true` also the models that cannot be called, each with its reason",
   schema: { type: "string", enum: ["true", "false"] },
 };
+const pageParameters = [
+  {
+    name: "limit",
+    description: "The most models, from 1 to 1,000; absent: all",
+    schema: { type: "integer", minimum: 1, maximum: 1_000 },
+  },
+  { name: "after_id", description: "Only what follows this id", schema: { type: "string" } },
+  { name: "before_id", description: "Only what precedes this id", schema: { type: "string" } },
+].map((parameter): Parameter => ({ ...parameter, in: "query", required: false }));
 const modelId: Parameter = {
   name: "id",
   in: "path",
@@ -81,8 +90,8 @@ export function inferencePaths(keyPrefix: string): Paths {
         ...shared,
         operationId: "listModels",
         summary: "List the models that the key can call",
-        parameters: [all],
-        responses: answers("ModelList", ["model_unavailable"]),
+        parameters: [all, ...pageParameters],
+        responses: answers("ModelList", ["invalid_request", "model_unavailable"]),
       },
     },
     [`${inferencePrefix}/models/{id}`]: {
@@ -135,6 +144,27 @@ function messagesPaths(keyPrefix: string): Paths {
   return {
     [`${inferencePrefix}/messages`]: { post: { ...shared, ...completes(message, keyPrefix) } },
     [`${inferencePrefix}/v1/messages`]: { post: { ...shared, ...completes(sameMessage, keyPrefix) } },
+    [`${inferencePrefix}/messages/count_tokens`]: { post: { ...shared, ...tokenCount("countMessageTokens", keyPrefix) } },
+    [`${inferencePrefix}/v1/messages/count_tokens`]: { post: { ...shared, ...tokenCount("countMessageTokensTwice", keyPrefix) } },
+  };
+}
+
+function tokenCount(operationId: string, keyPrefix: string): Omit<Operation, "tags" | "security"> {
+  const codes: ErrorCode[] = [...keyCodes, "invalid_request", "unsupported_parameter", "model_not_found", "request_too_large"];
+  const later: ErrorCode[] = ["rate_limited", "model_unavailable", "billing_unavailable"];
+  return {
+    operationId,
+    summary: "Count the tokens of a request to Messages",
+    description: "Costs nothing and does not count as a request. The gateway estimates the count.",
+    requestBody: { required: true, content: jsonContent(reference("TokenCountRequest")) },
+    responses: {
+      "200": {
+        description: "The count",
+        headers: headerReferences(["x-token-count"]),
+        content: jsonContent(reference("TokenCount")),
+      },
+      ...errorAnswers([...codes, ...later], { keyPrefix, counted: false, form: messageForm }),
+    },
   };
 }
 
@@ -234,6 +264,12 @@ export function responseRequestSchema(): JsonSchema {
 /** The body of a request to Messages. */
 export function messageRequestSchema(): JsonSchema {
   return requestSchema({ messages: turnsSchema }, messagesFields);
+}
+
+/** The body of a request for the count of its prompt, which need not bound an answer. */
+export function tokenCountRequestSchema(): JsonSchema {
+  const table = messagesFields.map((field) => (field.name === "max_tokens" ? { ...field, required: false } : field));
+  return requestSchema({ messages: turnsSchema }, table);
 }
 
 const embeddingModel = Type.String({

@@ -115,6 +115,11 @@ export const headers: Record<string, Header> = {
     schema: text,
   },
   "request-id": { description: "The same as `x-request-id`, as clients of Messages read it", schema: text, ...ours },
+  "x-token-count": {
+    description: "Who counted: the gateway, by an estimate",
+    schema: { type: "string", enum: ["estimated"] },
+    ...ours,
+  },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },

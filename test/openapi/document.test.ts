@@ -254,6 +254,7 @@ test("the document describes every header that the inference API writes", () => 
   expect(
     [
       ...new Set([...generationNames, ...routeNames, ...ignoredNames, ...windowNames, ...retryNames, ...messageNames]),
+      "x-token-count",
       "x-should-retry",
     ].toSorted(),
   ).toEqual(described.toSorted());

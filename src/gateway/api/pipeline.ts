@@ -99,9 +99,7 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));
   const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const { chat, format } = isRoutingOn(caller.record)
-    ? await checkRoutedBody(bytes, requestFormat, gateway)
-    : checkRequest(bytes, requestFormat, models);
+  const { chat, format } = await checkBody(bytes, { format: requestFormat, caller }, gateway);
   gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
@@ -110,7 +108,13 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
 }
 
-function checkRoutedBody(bytes: Uint8Array, format: RequestFormat, { clock, models }: Gateway): Promise<CheckedPrompt> {
+/** Check 2 of a body that was read. @throws GatewayError with the first problem */
+export function checkBody(
+  bytes: Uint8Array,
+  { format, caller }: { format: RequestFormat; caller: Caller },
+  { clock, models }: Gateway,
+): CheckedPrompt | Promise<CheckedPrompt> {
+  if (!isRoutingOn(caller.record)) return checkRequest(bytes, format, models);
   const { find } = models;
   return checkRouted(bytes, format, { find, routing: { find, providers: models.catalog()?.providers ?? null }, clock });
 }

@@ -10,6 +10,7 @@ import { jsonResponse } from "../../kernel/json.ts";
 import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { type CreateStream, streamFor } from "./answer/response.ts";
+import { countTokens } from "./count-tokens.ts";
 import { authenticateMember } from "./authenticate.ts";
 import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";
@@ -40,7 +41,10 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", completion);
   // Some clients of Messages append the version to an address that has it.
-  for (const base of ["", "/v1"]) route("POST", `${base}/messages`, createMessage, messagesErrors);
+  for (const base of ["", "/v1"]) {
+    route("POST", `${base}/messages`, createMessage, messagesErrors);
+    route("POST", `${base}/messages/count_tokens`, countTokens, messagesErrors);
+  }
   route("any", "/responses", createResponse, responsesErrors);
   route("any", "/responses/*", keptResponse, responsesErrors);
   route("GET", "/models", listModels);

@@ -115,6 +115,21 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
   });
 });
 
+test("the package counts the tokens of a prompt, lists the models by pages and finds one", async () => {
+  const client = clientOf(await fleet.operator().customer({ credit: "1" }));
+  const { input_tokens } = await client.messages.countTokens({ model: "sandbox/echo", messages });
+  expect(input_tokens).toBeGreaterThan(0);
+  const ids: string[] = [];
+  for await (const { id, type } of client.models.list({ limit: 2 })) {
+    expect(type).toBe("model");
+    ids.push(id);
+  }
+  expect(ids).toEqual((await client.models.list({ limit: 1_000 })).data.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toContain("sandbox/echo");
+  expect(await client.models.retrieve("model")).toMatchObject({ id: "anthropic/model", type: "model" });
+});
+
 describe("errors", () => {
   test("of a field that this version of the API refuses", async () => {
     const client = clientOf(await fleet.operator().customer({ credit: "1" }));
