@@ -17,7 +17,7 @@ import { MessageBody, MessageEvent } from "../gateway/api/messages/answer.ts";
 import { MessageError } from "../gateway/api/messages/errors.ts";
 import { OutputItem, ResponseBody } from "../gateway/api/responses/answer.ts";
 import { ResponseEvents } from "../gateway/api/responses/events.ts";
-import { TokenCountBody } from "../gateway/api/count-tokens.ts";
+import { InputTokensBody, TokenCountBody } from "../gateway/api/count-tokens.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
 import { ModelForBoth, ModelListBody } from "../gateway/api/models.ts";
@@ -58,6 +58,7 @@ const namedSchemas: [string, TSchema][] = [
   ["ResponseItem", OutputItem],
   ["ResponseEvent", ResponseEvents],
   ["TokenCount", TokenCountBody],
+  ["InputTokens", InputTokensBody],
   ["Model", ModelForBoth],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],

@@ -134,6 +134,9 @@ export function inferencePaths(keyPrefix: string): Paths {
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
     [`${inferencePrefix}/responses`]: { post: { ...shared, ...responds(keyPrefix) } },
+    [`${inferencePrefix}/responses/input_tokens`]: {
+      post: { ...shared, "x-addition": true, ...tokenCount(responseCount, keyPrefix) },
+    },
     ...messagesPaths(keyPrefix),
   };
 }
@@ -144,26 +147,38 @@ function messagesPaths(keyPrefix: string): Paths {
   return {
     [`${inferencePrefix}/messages`]: { post: { ...shared, ...completes(message, keyPrefix) } },
     [`${inferencePrefix}/v1/messages`]: { post: { ...shared, ...completes(sameMessage, keyPrefix) } },
-    [`${inferencePrefix}/messages/count_tokens`]: { post: { ...shared, ...tokenCount("countMessageTokens", keyPrefix) } },
-    [`${inferencePrefix}/v1/messages/count_tokens`]: { post: { ...shared, ...tokenCount("countMessageTokensTwice", keyPrefix) } },
+    [`${inferencePrefix}/messages/count_tokens`]: { post: { ...shared, ...tokenCount(messageCount, keyPrefix) } },
+    [`${inferencePrefix}/v1/messages/count_tokens`]: { post: { ...shared, ...tokenCount(sameMessageCount, keyPrefix) } },
   };
 }
 
-function tokenCount(operationId: string, keyPrefix: string): Omit<Operation, "tags" | "security"> {
+interface CountOperation {
+  operationId: string;
+  /** The name of the API. */
+  api: string;
+  /** Names of the schemas. */
+  request: string;
+  answer: string;
+  /** As of `PromptOperation`. */
+  form?: AnswerForm;
+}
+
+function tokenCount(operation: CountOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> {
+  const { operationId, api, request, answer, form } = operation;
   const codes: ErrorCode[] = [...keyCodes, "invalid_request", "unsupported_parameter", "model_not_found", "request_too_large"];
   const later: ErrorCode[] = ["rate_limited", "model_unavailable", "billing_unavailable"];
   return {
     operationId,
-    summary: "Count the tokens of a request to Messages",
+    summary: `Count the tokens of a request to ${api}`,
     description: "Costs nothing and does not count as a request. The gateway estimates the count.",
-    requestBody: { required: true, content: jsonContent(reference("TokenCountRequest")) },
+    requestBody: { required: true, content: jsonContent(reference(request)) },
     responses: {
       "200": {
         description: "The count",
         headers: headerReferences(["x-token-count"]),
-        content: jsonContent(reference("TokenCount")),
+        content: jsonContent(reference(answer)),
       },
-      ...errorAnswers([...codes, ...later], { keyPrefix, counted: false, form: messageForm }),
+      ...errorAnswers([...codes, ...later], { keyPrefix, counted: false, form }),
     },
   };
 }
@@ -260,6 +275,21 @@ export function completionRequestSchema(): JsonSchema {
 export function responseRequestSchema(): JsonSchema {
   return requestSchema({ input: itemsSchema }, responsesFields);
 }
+
+const messageCount: CountOperation = {
+  operationId: "countMessageTokens",
+  api: "Messages",
+  request: "TokenCountRequest",
+  answer: "TokenCount",
+  form: messageForm,
+};
+const sameMessageCount: CountOperation = { ...messageCount, operationId: "countMessageTokensTwice" };
+const responseCount: CountOperation = {
+  operationId: "countInputTokens",
+  api: "Responses",
+  request: "ResponseRequest",
+  answer: "InputTokens",
+};
 
 /** The body of a request to Messages. */
 export function messageRequestSchema(): JsonSchema {

@@ -1,7 +1,7 @@
 /**
- * POST /messages/count_tokens: how many tokens a prompt has, which agents ask before they send it. It costs nothing, leaves no row in the log
- * and does not count as a request, so it has a bound of its own: agents send some dozens at once. The body is that of a request to Messages,
- * which may leave out the bound on its answer.
+ * POST /messages/count_tokens and /responses/input_tokens: how many tokens a prompt has, which agents ask before they send it. It costs
+ * nothing, leaves no row in the log and does not count as a request, so it has a bound of its own: agents send some dozens at once. The body
+ * is that of a request to the API, which may leave out the bound on its answer.
  * The count is the gateway's own estimate, and the answer says so. No provider is called, so nothing here can make a route look unhealthy.
  */
 import { Type, type Static } from "@sinclair/typebox";
@@ -14,29 +14,56 @@ import type { Caller } from "../admission/message.ts";
 import { tokenCountsPerMinuteMax } from "../limits.ts";
 import { nearestModel, unavailableMessage } from "../models/availability.ts";
 import { retryHeaders } from "./answer/response.ts";
-import { authenticateEither } from "./authenticate.ts";
+import { authenticate, authenticateEither } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
 import { messagesFormat } from "./messages/request.ts";
 import { modelNotFound } from "./models.ts";
 import { checkBody } from "./pipeline.ts";
 import { holderOf, readBody } from "./request/body.ts";
+import type { RequestFormat } from "./request/chat-request.ts";
+import { responsesFormat } from "./responses/request.ts";
 
 export const TokenCountBody = Type.Object({
   input_tokens: Type.Integer({ minimum: 0, description: "Tokens of the prompt, with its tools" }),
 });
 
-/** @throws GatewayError with the first problem */
+export const InputTokensBody = Type.Object({
+  object: Type.Literal("response.input_tokens", { description: "The kind of object" }),
+  ...TokenCountBody.properties,
+});
+
+/** For Messages. @throws GatewayError with the first problem */
 export async function countTokens(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticateEither(request, gateway);
+  const format = messagesFormat({ version: request.headers.get("anthropic-version"), onlyCounts: true });
+  const body: Static<typeof TokenCountBody> = { input_tokens: await countedBody(request, { format, caller }, gateway) };
+  return counted(body);
+}
+
+/** For Responses. @throws GatewayError with the first problem */
+export async function countInputTokens(request: Request, gateway: Gateway): Promise<Response> {
+  const caller = await authenticate(request, gateway);
+  const input_tokens = await countedBody(request, { format: responsesFormat(gateway.clock), caller }, gateway);
+  const body: Static<typeof InputTokensBody> = { object: "response.input_tokens", input_tokens };
+  return counted(body);
+}
+
+function counted(body: unknown): Response {
+  return jsonResponse(body, { headers: { "x-token-count": "estimated", "cache-control": "no-store" } });
+}
+
+async function countedBody(
+  request: Request,
+  { format, caller }: { format: RequestFormat; caller: Caller },
+  gateway: Gateway,
+): Promise<number> {
   requireRoom(caller, gateway);
   using lease = gateway.bodies.lease(holderOf(caller));
   const { clock, clocks } = gateway;
   const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const format = messagesFormat({ version: request.headers.get("anthropic-version"), onlyCounts: true });
   const { chat } = await checkBody(bytes, { format, caller }, gateway);
   requireModel(chat.model, caller, gateway);
-  const body: Static<typeof TokenCountBody> = { input_tokens: chat.promptEstimate() };
-  return jsonResponse(body, { headers: { "x-token-count": "estimated", "cache-control": "no-store" } });
+  return chat.promptEstimate();
 }
 
 /** Counts the counts of each key at this gateway. */

@@ -10,7 +10,7 @@ import { jsonResponse } from "../../kernel/json.ts";
 import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { type CreateStream, streamFor } from "./answer/response.ts";
-import { countTokens } from "./count-tokens.ts";
+import { countInputTokens, countTokens } from "./count-tokens.ts";
 import { authenticateMember } from "./authenticate.ts";
 import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";
@@ -46,6 +46,7 @@ export function inferenceRoutes(gateway: Gateway): Routes {
     route("POST", `${base}/messages/count_tokens`, countTokens, messagesErrors);
   }
   route("any", "/responses", createResponse, responsesErrors);
+  route("POST", "/responses/input_tokens", countInputTokens, responsesErrors);
   route("any", "/responses/*", keptResponse, responsesErrors);
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);

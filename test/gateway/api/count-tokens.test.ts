@@ -70,6 +70,43 @@ describe("a count", () => {
   });
 });
 
+describe("the count of a request for a response", () => {
+  const ask = async (body: object, path = "/responses/input_tokens"): Promise<Response> => {
+    const { keys } = await fleet.operator().customer({ credit: "1" });
+    const headers = { authorization: `Bearer ${keys[0]?.key ?? ""}` };
+    return fetch(`${fleet.url()}/gpt/v1${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ model: "stub/model", ...body }),
+    });
+  };
+  const countOf = async (body: object): Promise<number> =>
+    ((await (await ask(body)).json()) as { input_tokens: number }).input_tokens;
+
+  test("is that of the same prompt elsewhere, and no provider is called", async () => {
+    const callsBefore = stub.calls.length;
+    const response = await ask({ input: "foo" });
+    expect([response.status, response.headers.get("x-token-count")]).toEqual([200, "estimated"]);
+    const made = await fleet.operator().customer({ credit: "1" });
+    expect(await response.json()).toEqual({ object: "response.input_tokens", input_tokens: await counted(made, foo) });
+    const items = [{ role: "user", content: [{ type: "input_text", text: "foo" }] }];
+    expect(await countOf({ input: items, instructions: "word ".repeat(1_000), stream: true })).toBeGreaterThan(1_000);
+    const more = [{ type: "function", name: "look_up", description: "Looks up a word in a dictionary" }];
+    expect(await countOf({ input: "foo", tools: more })).toBeGreaterThan(await countOf({ input: "foo" }));
+    expect(stub.calls).toHaveLength(callsBefore);
+  });
+
+  test("is refused in the API's form", async () => {
+    const refused = await ask({ input: "foo", store: true });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ code: "unsupported_parameter", param: "store", type: "invalid_request_error" }) },
+    ]);
+    expect((await ask({ input: "foo", model: "none/such" })).status).toBe(404);
+    expect((await ask({ input: "foo" }, "/responses/other")).status).toBe(404);
+  });
+});
+
 test("a key has a bound of its own for counts, which lapses with the minute", () => {
   const clock = new ManualClock();
   const limiter = tokenCountLimiter(clock);

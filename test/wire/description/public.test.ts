@@ -87,6 +87,7 @@ test("a response matches the document, whole, event by event, and refused", asyn
   const breaking = { ...body, input: "sandbox: tokens=9 break_after=3", stream: true };
   expect(await ask(operation, 200, { key, body: breaking })).toMatchObject({ type: "response.failed" });
   await ask(operation, 400, { key, body: { ...body, store: true } });
+  await ask("post /gpt/v1/responses/input_tokens", 200, { key, body });
   await ask(operation, 404, { key, body: { ...body, model: "acme/none" } });
   await ask(operation, 502, { key, body: { ...body, input: "sandbox: status=500" } });
 });
