@@ -27,15 +27,8 @@ import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
-import {
-  chatRequestSchema,
-  completionRequestSchema,
-  embeddingRequestSchema,
-  inferencePaths,
-  messageRequestSchema,
-  responseRequestSchema,
-  tokenCountRequestSchema,
-} from "./inference-operations.ts";
+import { chatRequestSchema, completionRequestSchema, embeddingRequestSchema, inferencePaths } from "./inference-operations.ts";
+import { messageRequestSchema, responseRequestSchema, tokenCountRequestSchema } from "./agent-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers, type Paths } from "./operation.ts";

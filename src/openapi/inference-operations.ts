@@ -2,42 +2,37 @@
  * The operations of /gpt/v1. Bodies come from the schemas that check requests, error answers from the error table: each status with its
  * codes, and the headers that such answers have.
  */
-import { Type, type TProperties } from "@sinclair/typebox";
-import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
+import { Type } from "@sinclair/typebox";
+import { chatFields } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
-import { turnsSchema } from "../gateway/api/messages/blocks.ts";
-import { messageErrorBody } from "../gateway/api/messages/errors.ts";
-import { messagesFields } from "../gateway/api/messages/request.ts";
 import { promptSchema, completionFields } from "../gateway/api/request/completion.ts";
 import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
-import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
-import { routingSchema } from "../gateway/api/request/requested-model.ts";
-import { itemsSchema } from "../gateway/api/responses/items.ts";
-import { responsesFields } from "../gateway/api/responses/request.ts";
+import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { UsageFields } from "../gateway/usage/periods.ts";
 import { type JsonSchema, jsonSchema } from "../http/json-schema.ts";
-import { errorTable, type ErrorCode, errorBody, GatewayError, type ErrorType } from "../kernel/errors.ts";
+import type { ErrorCode } from "../kernel/errors.ts";
+import { agentPaths } from "./agent-operations.ts";
+import {
+  allCodes,
+  completes,
+  errorAnswers,
+  keyCodes,
+  reference,
+  requestSchema,
+  type PromptOperation,
+} from "./inference-parts.ts";
 import {
   generationNames,
   headerReferences,
-  ignoredNames,
-  messageNames,
-  routeNames,
   windowNames,
   jsonContent,
   type Exchange,
   type Operation,
   type Parameter,
   type Paths,
-  retryNames,
-  byStatus,
-  type ResponseDescription,
 } from "./operation.ts";
-
-/** Every endpoint first checks the key. */
-const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
 
 const all: Parameter = {
   name: "all",
@@ -46,6 +41,7 @@ const all: Parameter = {
   description: "With `true` also the models that cannot be called, each with its reason",
   schema: { type: "string", enum: ["true", "false"] },
 };
+
 const pageParameters = [
   {
     name: "limit",
@@ -55,6 +51,7 @@ const pageParameters = [
   { name: "after_id", description: "Only what follows this id", schema: { type: "string" } },
   { name: "before_id", description: "Only what precedes this id", schema: { type: "string" } },
 ].map((parameter): Parameter => ({ ...parameter, in: "query", required: false }));
+
 const modelId: Parameter = {
   name: "id",
   in: "path",
@@ -62,6 +59,7 @@ const modelId: Parameter = {
   description: "Id of a model. The slash may be escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
   schema: { type: "string" },
 };
+
 const generationId: Parameter = {
   name: "id",
   in: "query",
@@ -69,6 +67,7 @@ const generationId: Parameter = {
   description: "The id of an ended request of the calling key, as in its answer's `X-Generation-Id`",
   schema: { type: "string" },
 };
+
 const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
   name,
   in: "query",
@@ -133,83 +132,13 @@ export function inferencePaths(keyPrefix: string): Paths {
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
-    [`${inferencePrefix}/responses`]: { post: { ...shared, ...responds(keyPrefix) } },
-    [`${inferencePrefix}/responses/input_tokens`]: {
-      post: { ...shared, "x-addition": true, ...tokenCount(responseCount, keyPrefix) },
-    },
-    ...messagesPaths(keyPrefix),
-  };
-}
-
-/** Below both addresses that clients have. */
-function messagesPaths(keyPrefix: string): Paths {
-  const shared = { tags: ["inference"], security: [{ apiKey: [] }, { apiKeyHeader: [] }], "x-addition": true as const };
-  return {
-    [`${inferencePrefix}/messages`]: { post: { ...shared, ...completes(message, keyPrefix) } },
-    [`${inferencePrefix}/v1/messages`]: { post: { ...shared, ...completes(sameMessage, keyPrefix) } },
-    [`${inferencePrefix}/messages/count_tokens`]: { post: { ...shared, ...tokenCount(messageCount, keyPrefix) } },
-    [`${inferencePrefix}/v1/messages/count_tokens`]: { post: { ...shared, ...tokenCount(sameMessageCount, keyPrefix) } },
-  };
-}
-
-interface CountOperation {
-  operationId: string;
-  /** The name of the API. */
-  api: string;
-  /** Names of the schemas. */
-  request: string;
-  answer: string;
-  /** As of `PromptOperation`. */
-  form?: AnswerForm;
-}
-
-function tokenCount(operation: CountOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> {
-  const { operationId, api, request, answer, form } = operation;
-  const codes: ErrorCode[] = [...keyCodes, "invalid_request", "unsupported_parameter", "model_not_found", "request_too_large"];
-  const later: ErrorCode[] = ["rate_limited", "model_unavailable", "billing_unavailable"];
-  return {
-    operationId,
-    summary: `Count the tokens of a request to ${api}`,
-    description: "Costs nothing and does not count as a request. The gateway estimates the count.",
-    requestBody: { required: true, content: jsonContent(reference(request)) },
-    responses: {
-      "200": {
-        description: "The count",
-        headers: headerReferences(["x-token-count"]),
-        content: jsonContent(reference(answer)),
-      },
-      ...errorAnswers([...codes, ...later], { keyPrefix, counted: false, form }),
-    },
+    ...agentPaths(keyPrefix),
   };
 }
 
 export function chatCompletionExchange(keyPrefix: string): Exchange {
   const { requestBody, responses } = completes(chatCompletion, keyPrefix);
   return { requestBody, responses };
-}
-
-interface PromptOperation {
-  operationId: string;
-  summary: string;
-  /** Precedes the sentences that all endpoints share. */
-  description: string;
-  /** Names of the schemas. */
-  request: string;
-  whole: string;
-  chunk: string;
-  /** Absent: those of chat completions. */
-  form?: AnswerForm;
-}
-
-/** What differs in the answers of an API other than chat completions. */
-interface AnswerForm {
-  /** Of the answer. */
-  description: string;
-  /** Headers besides those of every answer. */
-  headers: string[];
-  /** The name of the schema of its errors. */
-  error: string;
-  errorBody(error: GatewayError): unknown;
 }
 
 const chatCompletion: PromptOperation = {
@@ -220,6 +149,7 @@ const chatCompletion: PromptOperation = {
   whole: "ChatCompletion",
   chunk: "ChatCompletionChunk",
 };
+
 const completion: PromptOperation = {
   operationId: "createCompletion",
   summary: "Complete a single prompt",
@@ -229,31 +159,6 @@ const completion: PromptOperation = {
   request: "CompletionRequest",
   whole: "Completion",
   chunk: "CompletionChunk",
-};
-
-const messageForm: AnswerForm = {
-  description:
-    "The message, whole or as server-sent events: each has the name of its type and a line `data: ` with an event. The last is " +
-    "`message_stop` or, if the provider fails, `error`. A `ping` keeps a quiet stream open.",
-  headers: messageNames,
-  error: "MessageError",
-  errorBody: (error) => ({ ...messageErrorBody(error), request_id: null }),
-};
-const message: PromptOperation = {
-  operationId: "createMessage",
-  summary: "Answer in the format of Messages",
-  description:
-    "For clients and agents of Anthropic's API, on every chat model. Hints that a model does not take are left out and named in " +
-    "`x-ignored-fields`. ",
-  request: "MessageRequest",
-  whole: "Message",
-  chunk: "MessageEvent",
-  form: messageForm,
-};
-const sameMessage: PromptOperation = {
-  ...message,
-  operationId: "createMessageTwice",
-  summary: "The same, for clients that append the version to an address that has it",
 };
 
 const detailSchema = {
@@ -271,37 +176,6 @@ export function completionRequestSchema(): JsonSchema {
   return requestSchema({ prompt: promptSchema }, completionFields);
 }
 
-/** The body of a request for a response. */
-export function responseRequestSchema(): JsonSchema {
-  return requestSchema({ input: itemsSchema }, responsesFields);
-}
-
-const messageCount: CountOperation = {
-  operationId: "countMessageTokens",
-  api: "Messages",
-  request: "TokenCountRequest",
-  answer: "TokenCount",
-  form: messageForm,
-};
-const sameMessageCount: CountOperation = { ...messageCount, operationId: "countMessageTokensTwice" };
-const responseCount: CountOperation = {
-  operationId: "countInputTokens",
-  api: "Responses",
-  request: "ResponseRequest",
-  answer: "InputTokens",
-};
-
-/** The body of a request to Messages. */
-export function messageRequestSchema(): JsonSchema {
-  return requestSchema({ messages: turnsSchema }, messagesFields);
-}
-
-/** The body of a request for the count of its prompt, which need not bound an answer. */
-export function tokenCountRequestSchema(): JsonSchema {
-  const table = messagesFields.map((field) => (field.name === "max_tokens" ? { ...field, required: false } : field));
-  return requestSchema({ messages: turnsSchema }, table);
-}
-
 const embeddingModel = Type.String({
   minLength: 1,
   maxLength: modelIdCharactersMax,
@@ -313,150 +187,6 @@ export function embeddingRequestSchema(): JsonSchema {
   const { properties } = fieldsSchema(embeddingFields);
   const schema = Type.Object({ input: inputSchema, model: embeddingModel, ...properties }, { additionalProperties: false });
   return jsonSchema(schema, new Map());
-}
-
-function reference(name: string): { $ref: string } {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** @param counted whether the endpoint's requests are counted and can become generations */
-function errorAnswers(codes: readonly ErrorCode[], told: ErrorFacts): Record<string, ResponseDescription> {
-  const groups = byStatus(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, told)]));
-}
-
-interface ErrorFacts {
-  keyPrefix: string;
-  counted: boolean;
-  form?: AnswerForm | undefined;
-}
-
-function errorAnswer(codes: ErrorCode[], { keyPrefix, counted, form }: ErrorFacts): ResponseDescription {
-  const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
-  const bodyOf = form?.errorBody ?? errorBody;
-  const examples = messages.map(([code, message]) => [code, { value: bodyOf(new GatewayError(code, { message })) }] as const);
-  const isFinal = form !== undefined && codes.some((code) => errorTable[code].status < 429);
-  return {
-    description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
-    headers: headerReferences([...new Set([...headerNames(codes, counted), ...(isFinal ? ["x-should-retry"] : [])])]),
-    content: {
-      "application/json": {
-        schema: form === undefined ? errorSchema(codes) : reference(form.error),
-        examples: Object.fromEntries(examples),
-      },
-    },
-  };
-}
-
-/** Codes of the checks before the count of requests per minute. */
-const early = new Set<ErrorCode>([
-  "invalid_request",
-  "unsupported_parameter",
-  "invalid_api_key",
-  "gateway_disabled",
-  "request_too_large",
-  "auth_unavailable",
-]);
-/** Codes after the request was accepted; such answers name the generation. */
-const late = new Set<ErrorCode>([
-  "upstream_rejected",
-  "upstream_rate_limited",
-  "internal_error",
-  "upstream_error",
-  "upstream_auth",
-  "model_unavailable",
-  "upstream_timeout",
-]);
-
-function headerNames(codes: ErrorCode[], counted: boolean): string[] {
-  return [
-    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
-    ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
-    ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
-    ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
-  ];
-}
-
-/**
- * @param type replaces the table's: errors of a stream that has begun have `api_error`
- * @param more codes that the table does not have
- */
-function errorSchema(codes: readonly ErrorCode[], type?: ErrorType, more: readonly string[] = []): JsonSchema {
-  const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
-  const error = {
-    type: "object",
-    required: ["message", "type", "code", "param"],
-    properties: {
-      message: { type: "string", description: "For people; may change" },
-      type: { type: "string", enum: types, description: "The kind of error, by its status" },
-      code: { type: "string", enum: [...codes, ...more], description: "Stable code for programs" },
-      param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
-    },
-    description: "What went wrong",
-  };
-  return { type: "object", required: ["error"], properties: { error } };
-}
-
-// The keys of the table are its codes.
-const allCodes = Object.keys(errorTable) as ErrorCode[];
-
-function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> & Exchange {
-  const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
-  const { operationId, summary, description, request, whole, chunk, form } = operation;
-  return {
-    operationId,
-    summary,
-    description:
-      `${description}The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal ` +
-      "before the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
-    requestBody: { required: true, content: jsonContent(reference(request)) },
-    responses: {
-      "200": {
-        description:
-          form?.description ??
-          "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
-            "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...(form?.headers ?? [])]),
-        content: {
-          ...jsonContent(reference(whole)),
-          "text/event-stream": { schema: form === undefined ? { anyOf: [reference(chunk), streamFailure] } : reference(chunk) },
-        },
-      },
-      ...errorAnswers(allCodes, { keyPrefix, counted: true, form }),
-    },
-  };
-}
-
-/** Agents of this API act on a code that the error table does not have. */
-function responds(keyPrefix: string): Omit<Operation, "tags" | "security"> {
-  const errors = errorAnswers(allCodes, { keyPrefix, counted: true });
-  const tooLong = "context_length_exceeded";
-  const refused = allCodes.filter((code) => errorTable[code].status === 400);
-  const { description = "", content, ...refusal } = errors["400"] ?? {};
-  return {
-    operationId: "createResponse",
-    "x-addition": true,
-    summary: "Answer with items",
-    description:
-      "The Responses API. Nothing is kept between requests: send the whole conversation. Hints that the model does not have are left out, " +
-      "and `X-Ignored-Fields` lists them. Reserved and charged like a chat. The body is at most 8 MiB of JSON, not compressed.",
-    requestBody: { required: true, content: jsonContent(reference("ResponseRequest")) },
-    responses: {
-      "200": {
-        description:
-          "The answer, whole or as server-sent events, of which `response.completed`, `response.incomplete` or `response.failed` is the " +
-          "last. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...ignoredNames]),
-        content: { ...jsonContent(reference("Response")), "text/event-stream": { schema: reference("ResponseEvent") } },
-      },
-      ...errors,
-      "400": {
-        ...refusal,
-        description: `${description}. \`${tooLong}\`: The prompt and its answer do not fit into the model's context`,
-        content: { "application/json": { ...content?.["application/json"], schema: errorSchema(refused, undefined, [tooLong]) } },
-      },
-    },
-  };
 }
 
 function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
@@ -476,24 +206,4 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
       ...errorAnswers(allCodes, { keyPrefix, counted: true }),
     },
   };
-}
-
-const chatModel = Type.String({
-  minLength: 1,
-  maxLength: modelIdCharactersMax,
-  description: "Id of a model of GET /models, such as `sandbox/echo`",
-});
-
-function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSchema {
-  const fields = table.map(({ needs, ...field }): [string, Field] => [
-    field.name,
-    needs === undefined ? field : { ...field, description: `${field.description}. Not every model supports it` },
-  ]);
-  const routing = routingSchema.map(([name, field]): [string, Field] => [
-    name,
-    { ...field, description: `${field.description}. Early access: refused unless the workspace has routing on` },
-  ]);
-  const { properties } = fieldsSchema([...fields, ...routing]);
-  const schema = Type.Object({ model: chatModel, ...prompt, ...properties }, { additionalProperties: false });
-  return jsonSchema(schema, new Map());
 }
