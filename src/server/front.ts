@@ -85,7 +85,6 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
   const admission = openAdmission(parts, journal);
   const inFlight = new InFlightRequests();
-  const { clocks, slug } = config;
   const operator = new OperatorAuthenticator(operatorToken, clock);
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
@@ -107,9 +106,9 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),
     clock,
-    clocks,
+    clocks: config.clocks,
     log,
-    keyPrefix: keyPrefix(slug),
+    keyPrefix: keyPrefix(config.slug),
   };
   let serving = true;
   const health: Health = {

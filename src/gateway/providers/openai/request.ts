@@ -9,7 +9,8 @@ import type { Dialect } from "../../models/dialect.ts";
 import type { Route } from "../../models/model.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
-import type { EncodedCall, ProviderCall, ChatMessage, ChatBody } from "../provider.ts";
+import { apart, type EncodedCall, type ProviderCall, type ChatMessage, type ChatBody } from "../provider.ts";
+import { signerOf } from "../wire/answers.ts";
 import { CallIds } from "../wire/call-ids.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import {
@@ -41,16 +42,29 @@ const keptBack = new Set([
 ]);
 
 /** See `WireFormat.addedBytes`. */
-export const openaiAddedBytes: (chat: ChatBody) => number = reminderBytes;
+export function openaiAddedBytes(chat: ChatBody): number {
+  let bytes = reminderBytes(chat);
+  for (const message of chat.messages)
+    for (const { text } of message[apart]?.thoughts ?? []) bytes += Buffer.byteLength(text) + thoughtBreak.length;
+  return bytes;
+}
+
+/** Between two thoughts of a message. */
+const thoughtBreak = "\n\n";
 
 /** Requests usage even if the client does not see it, unless the provider reports it anyway. */
-export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+export function encodeOpenaiRequest(call: ProviderCall): EncodedCall {
+  const { generation, route, chat, maxOutputTokens, streamed, withoutThoughts } = call;
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
   const { dialect } = route.provider;
   if (!dialect.parallelToolCalls) delete body["parallel_tool_calls"];
   if (route.efforts || route.samplesWithoutReasoning) fitEffort(body, route);
-  body["messages"] = fittedMessages(chat.messages, dialect);
+  body["messages"] = fittedMessages(
+    chat.messages,
+    dialect,
+    withoutThoughts || !chat.messages.some(hasThoughts) ? null : signerOf(route),
+  );
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;
@@ -78,13 +92,14 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 /** The model's words between a tool's result and the user's message, for providers that refuse the two in sequence. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
-export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
+/** @param signer gets its own thoughts back and no other's; null: no model does */
+export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect, signer: string | null = null): ChatMessage[] {
   const ids = new CallIds(callIdForms[dialect.toolCallIds]);
   const fitted: ChatMessage[] = [];
   for (const message of instructionsInPlace(messages, dialect)) {
     if (saysNothing(message)) continue;
     if (!dialect.userAfterTool && message.role === "user" && fitted.at(-1)?.role === "tool") fitted.push(bridge);
-    fitted.push(fit(message, dialect, ids));
+    fitted.push(fit(withOwnThoughts(message, signer), dialect, ids));
   }
   if (dialect.endsWithUser && fitted.at(-1)?.role === "assistant") fitted.push({ role: "user", content: continuingText });
   return fitted;
@@ -165,6 +180,18 @@ function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: Cal
   const idOf = (call: unknown): string => asText(asObject(call)?.["id"]) ?? "";
   if (calls.every((call) => ids.of(idOf(call)) === idOf(call))) return message;
   return { ...message, tool_calls: calls.map((call) => ({ ...asObject(call), id: ids.of(idOf(call)) })) };
+}
+
+function hasThoughts(message: ChatMessage): boolean {
+  return message[apart]?.thoughts !== undefined;
+}
+
+/** What a client of another API gives back apart from the message, as clients of chat completions give it back within. */
+function withOwnThoughts(message: ChatMessage, signer: string | null): ChatMessage {
+  const thoughts = message[apart]?.thoughts;
+  if (thoughts === undefined || signer === null || message["reasoning_content"] !== undefined) return message;
+  const texts = thoughts.filter((thought) => thought.signer === signer && thought.text !== "").map(({ text }) => text);
+  return texts.length === 0 ? message : { ...message, reasoning_content: texts.join(thoughtBreak) };
 }
 
 /** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */

@@ -4,7 +4,23 @@ import { catalogId, messagesFormat } from "../../../../src/gateway/api/messages/
 import { chatModel } from "../../../support/providers/model.ts";
 import { nothing } from "../../../support/gateway/check-chat.ts";
 import { route } from "../../../support/providers/routes.ts";
-import { bodyOf, checked, ephemeral, ignoredBy, problemOf, refusal, said, system, tool, user, type Fields } from "./reading.ts";
+import { pathText, readPathText } from "../../../../src/gateway/providers/provider-error.ts";
+import {
+  assistant,
+  bodyOf,
+  called,
+  checked,
+  ephemeral,
+  ignoredBy,
+  problemOf,
+  refusal,
+  result,
+  said,
+  system,
+  tool,
+  user,
+  type Fields,
+} from "./reading.ts";
 
 const without = { model: nothing };
 
@@ -238,6 +254,49 @@ describe("the id of a model", () => {
     ["gpt-y[1m]", "gpt-y[1m]"],
     ["unknown", "unknown"],
   ])("%s is %s", (requested, id) => expect(catalogId(requested, find)).toBe(id));
+});
+
+describe("the client's name of a field of the chat", () => {
+  const fields = {
+    system: [said("x-anthropic-billing-header: a"), said("s"), said("t")],
+    tools: [tool("off", { defer_loading: true }), tool("on")],
+    tool_choice: { type: "tool", name: "on", disable_parallel_tool_use: true },
+    messages: [
+      user([said(" "), said("a"), said("b")]),
+      system([said("c")]),
+      assistant([said("d"), called("1")]),
+      user([result("1", [said("e")]), said("f")]),
+    ],
+  };
+  const { chat } = checked(fields);
+  const nameOf = (path: string): string | null => {
+    const found = chat.clientPath?.(chat.body, readPathText(path)) ?? null;
+    return found === null ? null : pathText(found);
+  };
+
+  test.each<[string, string | null]>([
+    ["messages[0].content[1].text", "system[2]"],
+    ["messages[0].role", "system"],
+    ["messages[1].content[1]", "messages[0].content[2]"],
+    ["messages[2].content", "messages[1].content"],
+    ["messages[3].tool_calls[0].function.name", "messages[2]"],
+    ["messages[4].content", "messages[3].content[0]"],
+    ["messages[4].tool_call_id", "messages[3].content[0]"],
+    ["messages[5].content", "messages[3].content"],
+    ["messages[9]", "messages"],
+    ["messages", "messages"],
+    ["tools[0].function.parameters.type", "tools[1].input_schema.type"],
+    ["tools[0].function.name", "tools[1].name"],
+    ["tools[0].cache_control", "tools[1].cache_control"],
+    ["tools[5]", "tools"],
+    ["response_format.json_schema.schema.type", "output_config.format.schema.type"],
+    ["response_format.type", "output_config.format"],
+    ["max_completion_tokens", "max_tokens"],
+    ["stop", "stop_sequences"],
+    ["parallel_tool_calls", "tool_choice.disable_parallel_tool_use"],
+    ["reasoning_effort", null],
+    ["temperature", "temperature"],
+  ])("of %s is %p", (path, name) => expect(nameOf(path)).toBe(name));
 });
 
 describe("a field that a format refuses", () => {
