@@ -92,6 +92,23 @@ test("a response matches the document, whole, event by event, and refused", asyn
   await ask(operation, 502, { key, body: { ...body, input: "sandbox: status=500" } });
 });
 
+test.each(["/messages", "/v1/messages"])(
+  "a message below %s matches the document, whole, streamed, counted and refused",
+  async (path) => {
+    const [operation, body] = [`post /gpt/v1${path}`, { ...chat, max_tokens: 50 }];
+    await ask(operation, 200, { key, body: { ...body, system: "Be brief", thinking: { type: "adaptive" } } });
+    expect(await ask(operation, 200, { key, body: { ...body, stream: true } })).toMatchObject({ type: "message_stop" });
+    const breaking = [{ role: "user", content: "sandbox: tokens=9 break_after=3" }];
+    expect(await ask(operation, 200, { key, body: { ...body, stream: true, messages: breaking } })).toMatchObject({
+      type: "error",
+    });
+    await ask(operation, 400, { key, body: chat });
+    await ask(operation, 404, { key, body: { ...body, model: "acme/none" } });
+    await ask(`${operation}/count_tokens`, 200, { key, body: chat });
+    await ask(`${operation}/count_tokens`, 400, { key, body: { ...chat, messages: [] } });
+  },
+);
+
 test("health, readiness and metrics match the document", async () => {
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
 });
