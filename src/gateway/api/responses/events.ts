@@ -167,9 +167,14 @@ class ResponsesStreamWriter implements StreamWriter {
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-function event<Properties extends TProperties>(type: string, properties: Properties) {
-  const named = { type: Type.Literal(type, { description: "The kind of event, as in its line `event:`" }) };
-  return Type.Object({ ...named, sequence_number: count("Counts the events from 0, without gaps"), ...properties });
+function event<Properties extends TProperties>(types: readonly string[], properties: Properties) {
+  const type = Type.Union(
+    types.map((word) => Type.Literal(`response.${word}`)),
+    {
+      description: "The kind of event, as in its line `event:`",
+    },
+  );
+  return Type.Object({ type, sequence_number: count("Counts the events from 0, without gaps"), ...properties });
 }
 
 const itemPlace = {
@@ -182,39 +187,27 @@ const more = { delta: Type.String({ description: "More of the text" }) };
 const logprobs = { logprobs: Type.Array(TextLogprob, { description: "Log probabilities, if `include` asks for them" }) };
 
 export const ResponseEvents = Type.Union([
-  ...["created", "in_progress", "completed", "incomplete", "failed"].map((word) =>
-    event(`response.${word}`, { response: ResponseBody }),
-  ),
-  ...["added", "done"].map((word) =>
-    event(`response.output_item.${word}`, {
-      output_index: itemPlace.output_index,
-      item: OutputItem,
-    }),
-  ),
-  ...["added", "done"].map((word) =>
-    event(`response.content_part.${word}`, {
-      ...partPlace,
-      part: Type.Union(TextPart.anyOf, { description: "The part, empty or whole" }),
-    }),
-  ),
-  event("response.output_text.delta", { ...partPlace, ...more, ...logprobs }),
-  event("response.output_text.done", { ...partPlace, text: Type.String({ description: "The whole text" }), ...logprobs }),
-  event("response.refusal.delta", { ...partPlace, ...more }),
-  event("response.refusal.done", { ...partPlace, refusal: Type.String({ description: "The whole refusal" }) }),
-  event("response.function_call_arguments.delta", { ...itemPlace, ...more }),
-  event("response.function_call_arguments.done", {
+  event(["created", "in_progress", "completed", "incomplete", "failed"], { response: ResponseBody }),
+  event(["output_item.added", "output_item.done"], { output_index: itemPlace.output_index, item: OutputItem }),
+  event(["content_part.added", "content_part.done"], {
+    ...partPlace,
+    part: Type.Union(TextPart.anyOf, { description: "The part, empty or whole" }),
+  }),
+  event(["output_text.delta"], { ...partPlace, ...more, ...logprobs }),
+  event(["output_text.done"], { ...partPlace, text: Type.String({ description: "The whole text" }), ...logprobs }),
+  event(["refusal.delta"], { ...partPlace, ...more }),
+  event(["refusal.done"], { ...partPlace, refusal: Type.String({ description: "The whole refusal" }) }),
+  event(["function_call_arguments.delta", "custom_tool_call_input.delta"], { ...itemPlace, ...more }),
+  event(["function_call_arguments.done"], {
     ...itemPlace,
     name: Type.String({ description: "Name of the function" }),
     arguments: Type.String({ description: "The whole arguments" }),
   }),
-  event("response.custom_tool_call_input.delta", { ...itemPlace, ...more }),
-  event("response.custom_tool_call_input.done", { ...itemPlace, input: Type.String({ description: "The whole input" }) }),
-  ...["added", "done"].map((word) =>
-    event(`response.reasoning_summary_part.${word}`, {
-      ...summaryPlace,
-      part: Type.Object(SummaryPart.properties, { description: "The part, empty or whole" }),
-    }),
-  ),
-  event("response.reasoning_summary_text.delta", { ...summaryPlace, ...more }),
-  event("response.reasoning_summary_text.done", { ...summaryPlace, text: Type.String({ description: "The whole text" }) }),
+  event(["custom_tool_call_input.done"], { ...itemPlace, input: Type.String({ description: "The whole input" }) }),
+  event(["reasoning_summary_part.added", "reasoning_summary_part.done"], {
+    ...summaryPlace,
+    part: Type.Object(SummaryPart.properties, { description: "The part, empty or whole" }),
+  }),
+  event(["reasoning_summary_text.delta"], { ...summaryPlace, ...more }),
+  event(["reasoning_summary_text.done"], { ...summaryPlace, text: Type.String({ description: "The whole text" }) }),
 ]);
