@@ -92,22 +92,30 @@ test("a response matches the document, whole, event by event, and refused", asyn
   await ask(operation, 502, { key, body: { ...body, input: "sandbox: status=500" } });
 });
 
-test.each(["/messages", "/v1/messages"])(
-  "a message below %s matches the document, whole, streamed, counted and refused",
-  async (path) => {
-    const [operation, body] = [`post /gpt/v1${path}`, { ...chat, max_tokens: 50 }];
-    await ask(operation, 200, { key, body: { ...body, system: "Be brief", thinking: { type: "adaptive" } } });
-    expect(await ask(operation, 200, { key, body: { ...body, stream: true } })).toMatchObject({ type: "message_stop" });
-    const breaking = [{ role: "user", content: "sandbox: tokens=9 break_after=3" }];
-    expect(await ask(operation, 200, { key, body: { ...body, stream: true, messages: breaking } })).toMatchObject({
-      type: "error",
-    });
-    await ask(operation, 400, { key, body: chat });
-    await ask(operation, 404, { key, body: { ...body, model: "acme/none" } });
-    await ask(`${operation}/count_tokens`, 200, { key, body: chat });
-    await ask(`${operation}/count_tokens`, 400, { key, body: { ...chat, messages: [] } });
-  },
-);
+test("Messages match the document, streamed or not, with their refusals and counts", async () => {
+  const body = { ...chat, max_tokens: 50, usage: { include: true } };
+  const saying = (content: string) => ({ ...body, messages: [{ role: "user", content }] });
+  const tools = [{ name: "look_up", input_schema: { type: "object" } }];
+  for (const operation of ["post /gpt/v1/messages", "post /gpt/v1/v1/messages"]) {
+    await ask(operation, 200, { key, body: { ...body, tools, tool_choice: { type: "any" }, thinking: { type: "adaptive" } } });
+    expect(await ask(operation, 200, { key, body: { ...body, stream: true } })).toEqual({ type: "message_stop" });
+    const breaking = { ...saying("sandbox: tokens=9 break_after=3"), stream: true };
+    expect(await ask(operation, 200, { key, body: breaking })).toMatchObject({ type: "error" });
+    const refusals: [number, Asked][] = [
+      [400, { key, body: "no JSON" }],
+      [400, { key, body: { ...body, thread: { type: "create" } } }],
+      [401, { key: "none", body }],
+      [404, { key, body: { ...body, model: "acme/none" } }],
+      [429, { key, body: saying("sandbox: status=429") }],
+      [502, { key, body: saying("sandbox: status=500") }],
+      [503, { key, body: { ...body, model: "openai/later" } }],
+    ];
+    for (const [status, asked] of refusals) await ask(operation, status, asked);
+    const count = `${operation}/count_tokens`;
+    await ask(count, 200, { key, body: chat });
+    for (const [status, asked] of refusals.filter(([code]) => code < 429 || code === 503)) await ask(count, status, asked);
+  }
+});
 
 test("health, readiness and metrics match the document", async () => {
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
