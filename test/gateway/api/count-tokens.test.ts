@@ -58,7 +58,7 @@ describe("a count", () => {
     ["503 api_error model_unavailable", { ...foo, model: "keyless/model" }],
     ["400 invalid_request_error invalid_request", { ...foo, messages: [] }],
     ["400 invalid_request_error invalid_request", { ...foo, model: "stub/embed" }],
-  ])("%s is told in the API's form", async (expected, body) => {
+  ])("%s has the API's form", async (expected, body) => {
     const response = await count(await fleet.operator().customer({ credit: "1" }), body);
     const { error } = (await response.json()) as { error: { type: string; code: string } };
     expect(`${response.status} ${error.type} ${error.code}`).toBe(expected);

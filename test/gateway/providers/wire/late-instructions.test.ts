@@ -97,7 +97,7 @@ test.each<[WireFormatName, string, string]>([
   expect(found === null ? null : pathText(found)).toBe(field);
 });
 
-test("a failed tool is told to Anthropic's models, and is nothing but text elsewhere", () => {
+test("a failed tool is marked for Anthropic's models, and is text alone elsewhere", () => {
   const tool_calls = [{ id: "1", type: "function", function: { name: "f", arguments: "{}" } }];
   const result: ChatMessage = { role: "tool", tool_call_id: "1", content: "no such file" };
   const failed = [
