@@ -5,7 +5,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fields.ts";
+import { messagesFields } from "../src/gateway/api/messages/request.ts";
 import { completionFields } from "../src/gateway/api/request/completion.ts";
+import { responsesFields } from "../src/gateway/api/responses/request.ts";
 import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/requested-model.ts";
 
 const file = join(import.meta.dirname, "../docs/reference/inference.md");
@@ -29,8 +31,8 @@ function refused(fields: readonly ChatField[]): string {
   return `No value is accepted for ${listed(names)}.\n`;
 }
 
-function fieldsOfChat(): string {
-  const names = completionFields.filter((field) => chatFields.includes(field)).map(({ name }) => code(name));
+function fieldsOfChat(fields: readonly ChatField[]): string {
+  const names = fields.filter((field) => chatFields.includes(field) && field.accepts !== "nothing").map(({ name }) => code(name));
   return `These fields are as in a chat completion: ${listed(names)}.\n`;
 }
 
@@ -66,11 +68,16 @@ export function withTables(page: string): string {
     "chat-fields.ts, refused": refused(chatFields),
     "completion.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
     "completion.ts, refused": refused(completionFields),
-    "completion.ts, asInChat": fieldsOfChat(),
+    "completion.ts, asInChat": fieldsOfChat(completionFields),
+    "responses/request.ts": fieldTable(responsesFields.filter((field) => !chatFields.includes(field))),
+    "responses/request.ts, refused": refused(responsesFields),
+    "responses/request.ts, asInChat": fieldsOfChat(responsesFields),
+    "messages/request.ts": fieldTable(messagesFields.filter(({ name }) => name !== "usage")),
+    "messages/request.ts, refused": refused(messagesFields),
     "requested-model.ts": supportList(),
   };
   return page.replace(
-    /(<!-- Made by scripts\/inference-tables\.ts from \S*\/(\S[^>]*?) -->\n\n)(?:.+\n)*/g,
+    /(<!-- Made by scripts\/inference-tables\.ts from src\/gateway\/api\/(?:request\/)?(\S[^>]*?) -->\n\n)(?:.+\n)*/g,
     (whole, comment: string, source: string) => (source in made ? `${comment}${made[source]}` : whole),
   );
 }

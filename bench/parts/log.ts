@@ -93,6 +93,7 @@ async function askPage(kind: LogOf, chance: () => number, sql: postgres.Sql): Pr
     member: kind === "member" ? plan.member(draw(plan.membersOfLarge)) : null,
     status: null,
     code: null,
+    endpoint: null,
   };
   await listGenerations({ actor: operator, filter, page }, { sql: sql as never, clock: systemClock });
 }

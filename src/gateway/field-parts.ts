@@ -26,6 +26,10 @@ export const Endpoint = Type.Union([
 ]);
 export type Endpoint = Static<typeof Endpoint>;
 
+/** Every endpoint, as answers name it. */
+export const NamedEndpoint = Type.Union([Type.Literal("chat"), ...Endpoint.anyOf]);
+export type NamedEndpoint = Static<typeof NamedEndpoint>;
+
 /** A call of a provider for a routed request. */
 export const RouteAttempt = Type.Object({
   provider: Type.String({ description: "The provider that was called" }),
@@ -224,6 +228,6 @@ export function isSet(read: string | null): boolean {
 
 /** NULL: chat completions. */
 export function endpointView(description: string) {
-  const schema = Type.Union([Type.Literal("chat"), ...Endpoint.anyOf], { description });
+  const schema = Type.Union(NamedEndpoint.anyOf, { description });
   return shown("endpoint", schema, (read: Endpoint | null) => read ?? "chat");
 }

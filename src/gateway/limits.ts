@@ -22,6 +22,9 @@ export const completionTokensDefault = 16;
 /** Claude's thoughts within the id of one tool call: their signatures and encrypted texts; with more, the id carries none. */
 export const thoughtsCharactersMax = 64 * 1024;
 
+/** Counts of tokens of a key in any 60 seconds at one gateway; beyond it 429. Agents ask for dozens at once. */
+export const tokenCountsPerMinuteMax = 600;
+
 // Embeddings
 /** Inputs of a request, and token ids of a flat array; beyond it 400. */
 export const embeddingInputsMax = 2_048;

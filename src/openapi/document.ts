@@ -13,17 +13,22 @@ import { GenerationView } from "../gateway/generations/schema.ts";
 import { EmbeddingBody } from "../gateway/api/answer/embedding-answer.ts";
 import { CompletionBody } from "../gateway/api/answer/answer.ts";
 import { TextCompletionBody, ChunkBody, TextChunkBody } from "../gateway/api/answer/answer-format.ts";
+import { MessageBody, MessageEvent } from "../gateway/api/messages/answer.ts";
+import { MessageError } from "../gateway/api/messages/errors.ts";
+import { OutputItem, ResponseBody } from "../gateway/api/responses/answer.ts";
+import { ResponseEvents } from "../gateway/api/responses/events.ts";
+import { InputTokensBody, TokenCountBody } from "../gateway/api/count-tokens.ts";
 import { GenerationBody, KeyBody } from "../gateway/api/describe.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
-import { ModelListBody } from "../gateway/api/models.ts";
+import { ModelForBoth, ModelListBody } from "../gateway/api/models.ts";
 import { KeyView, NewKeyView } from "../accounts/keys/schema.ts";
 import { Verification } from "../gateway/metering/verify.ts";
-import { ModelRecord } from "../gateway/models/listing.ts";
 import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
 import { chatRequestSchema, completionRequestSchema, embeddingRequestSchema, inferencePaths } from "./inference-operations.ts";
+import { messageRequestSchema, responseRequestSchema, tokenCountRequestSchema } from "./agent-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { headers, type Paths } from "./operation.ts";
@@ -39,7 +44,15 @@ const namedSchemas: [string, TSchema][] = [
   ["Embeddings", EmbeddingBody],
   ["Completion", TextCompletionBody],
   ["CompletionChunk", TextChunkBody],
-  ["Model", ModelRecord],
+  ["Message", MessageBody],
+  ["MessageEvent", MessageEvent],
+  ["MessageError", MessageError],
+  ["Response", ResponseBody],
+  ["ResponseItem", OutputItem],
+  ["ResponseEvent", ResponseEvents],
+  ["TokenCount", TokenCountBody],
+  ["InputTokens", InputTokensBody],
+  ["Model", ModelForBoth],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
   ["Usage", UsageView],
@@ -116,6 +129,9 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
         ChatRequest: chatRequestSchema(),
         CompletionRequest: completionRequestSchema(),
         EmbeddingRequest: embeddingRequestSchema(),
+        MessageRequest: messageRequestSchema(),
+        ResponseRequest: responseRequestSchema(),
+        TokenCountRequest: tokenCountRequestSchema(),
         ...schemas,
       },
       responses: controlRefusals(),
@@ -123,6 +139,13 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       parameters: { ActAs: actAs },
       securitySchemes: {
         apiKey: bearer(`An API key: \`${prefix}\` and 64 lower-case hexadecimal digits`),
+        apiKeyHeader: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "The same key, for clients of Messages",
+          "x-addition": true,
+        },
         // The specification's name. The key may follow `Bearer` or `ApiKey`.
         ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyDescription(slug) },
         operatorToken: { ...bearer("The operator token; API keys are not accepted"), "x-addition": true },

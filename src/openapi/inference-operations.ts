@@ -2,35 +2,37 @@
  * The operations of /gpt/v1. Bodies come from the schemas that check requests, error answers from the error table: each status with its
  * codes, and the headers that such answers have.
  */
-import { Type, type TProperties } from "@sinclair/typebox";
-import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
+import { Type } from "@sinclair/typebox";
+import { chatFields } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
 import { promptSchema, completionFields } from "../gateway/api/request/completion.ts";
 import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
-import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
-import { routingSchema } from "../gateway/api/request/requested-model.ts";
+import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { UsageFields } from "../gateway/usage/periods.ts";
 import { type JsonSchema, jsonSchema } from "../http/json-schema.ts";
-import { errorTable, type ErrorCode, errorBody, GatewayError, type ErrorType } from "../kernel/errors.ts";
+import type { ErrorCode } from "../kernel/errors.ts";
+import { agentPaths } from "./agent-operations.ts";
+import {
+  allCodes,
+  completes,
+  errorAnswers,
+  keyCodes,
+  reference,
+  requestSchema,
+  type PromptOperation,
+} from "./inference-parts.ts";
 import {
   generationNames,
   headerReferences,
-  routeNames,
   windowNames,
   jsonContent,
   type Exchange,
   type Operation,
   type Parameter,
   type Paths,
-  retryNames,
-  byStatus,
-  type ResponseDescription,
 } from "./operation.ts";
-
-/** Every endpoint first checks the key. */
-const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
 
 const all: Parameter = {
   name: "all",
@@ -39,6 +41,17 @@ const all: Parameter = {
   description: "With `true` also the models that cannot be called, each with its reason",
   schema: { type: "string", enum: ["true", "false"] },
 };
+
+const pageParameters = [
+  {
+    name: "limit",
+    description: "The most models, from 1 to 1,000; absent: all",
+    schema: { type: "integer", minimum: 1, maximum: 1_000 },
+  },
+  { name: "after_id", description: "Only what follows this id", schema: { type: "string" } },
+  { name: "before_id", description: "Only what precedes this id", schema: { type: "string" } },
+].map((parameter): Parameter => ({ ...parameter, in: "query", required: false }));
+
 const modelId: Parameter = {
   name: "id",
   in: "path",
@@ -46,6 +59,7 @@ const modelId: Parameter = {
   description: "Id of a model. The slash may be escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
   schema: { type: "string" },
 };
+
 const generationId: Parameter = {
   name: "id",
   in: "query",
@@ -53,6 +67,7 @@ const generationId: Parameter = {
   description: "The id of an ended request of the calling key, as in its answer's `X-Generation-Id`",
   schema: { type: "string" },
 };
+
 const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
   name,
   in: "query",
@@ -74,8 +89,8 @@ export function inferencePaths(keyPrefix: string): Paths {
         ...shared,
         operationId: "listModels",
         summary: "List the models that the key can call",
-        parameters: [all],
-        responses: answers("ModelList", ["model_unavailable"]),
+        parameters: [all, ...pageParameters],
+        responses: answers("ModelList", ["invalid_request", "model_unavailable"]),
       },
     },
     [`${inferencePrefix}/models/{id}`]: {
@@ -117,23 +132,13 @@ export function inferencePaths(keyPrefix: string): Paths {
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
+    ...agentPaths(keyPrefix),
   };
 }
 
 export function chatCompletionExchange(keyPrefix: string): Exchange {
   const { requestBody, responses } = completes(chatCompletion, keyPrefix);
   return { requestBody, responses };
-}
-
-interface PromptOperation {
-  operationId: string;
-  summary: string;
-  /** Precedes the sentences that all endpoints share. */
-  description: string;
-  /** Names of the schemas. */
-  request: string;
-  whole: string;
-  chunk: string;
 }
 
 const chatCompletion: PromptOperation = {
@@ -144,6 +149,7 @@ const chatCompletion: PromptOperation = {
   whole: "ChatCompletion",
   chunk: "ChatCompletionChunk",
 };
+
 const completion: PromptOperation = {
   operationId: "createCompletion",
   summary: "Complete a single prompt",
@@ -183,104 +189,6 @@ export function embeddingRequestSchema(): JsonSchema {
   return jsonSchema(schema, new Map());
 }
 
-function reference(name: string): { $ref: string } {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** @param counted whether the endpoint's requests are counted and can become generations */
-function errorAnswers(
-  codes: readonly ErrorCode[],
-  { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
-): Record<string, ResponseDescription> {
-  const groups = byStatus(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
-}
-
-function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): ResponseDescription {
-  const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
-  const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
-  return {
-    description: messages.map(([code, message]) => `\`${code}\`: ${message}`).join(". "),
-    headers: headerReferences(headerNames(codes, counted)),
-    content: { "application/json": { schema: errorSchema(codes), examples: Object.fromEntries(examples) } },
-  };
-}
-
-/** Codes of the checks before the count of requests per minute. */
-const early = new Set<ErrorCode>([
-  "invalid_request",
-  "unsupported_parameter",
-  "invalid_api_key",
-  "gateway_disabled",
-  "request_too_large",
-  "auth_unavailable",
-]);
-/** Codes after the request was accepted; such answers name the generation. */
-const late = new Set<ErrorCode>([
-  "upstream_rejected",
-  "upstream_rate_limited",
-  "internal_error",
-  "upstream_error",
-  "upstream_auth",
-  "model_unavailable",
-  "upstream_timeout",
-]);
-
-function headerNames(codes: ErrorCode[], counted: boolean): string[] {
-  return [
-    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
-    ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
-    ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
-    ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
-  ];
-}
-
-/** @param type replaces the table's: errors of a stream that has begun have `api_error` */
-function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
-  const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
-  const error = {
-    type: "object",
-    required: ["message", "type", "code", "param"],
-    properties: {
-      message: { type: "string", description: "For people; may change" },
-      type: { type: "string", enum: types, description: "The kind of error, by its status" },
-      code: { type: "string", enum: [...codes], description: "Stable code for programs" },
-      param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
-    },
-    description: "What went wrong",
-  };
-  return { type: "object", required: ["error"], properties: { error } };
-}
-
-// The keys of the table are its codes.
-const allCodes = Object.keys(errorTable) as ErrorCode[];
-
-function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> & Exchange {
-  const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
-  const { operationId, summary, description, request, whole, chunk } = operation;
-  return {
-    operationId,
-    summary,
-    description:
-      `${description}The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal ` +
-      "before the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
-    requestBody: { required: true, content: jsonContent(reference(request)) },
-    responses: {
-      "200": {
-        description:
-          "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
-          "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames]),
-        content: {
-          ...jsonContent(reference(whole)),
-          "text/event-stream": { schema: { anyOf: [reference(chunk), streamFailure] } },
-        },
-      },
-      ...errorAnswers(allCodes, { keyPrefix, counted: true }),
-    },
-  };
-}
-
 function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
   return {
     operationId: "createEmbedding",
@@ -298,24 +206,4 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
       ...errorAnswers(allCodes, { keyPrefix, counted: true }),
     },
   };
-}
-
-const chatModel = Type.String({
-  minLength: 1,
-  maxLength: modelIdCharactersMax,
-  description: "Id of a model of GET /models, such as `sandbox/echo`",
-});
-
-function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSchema {
-  const fields = table.map(({ needs, ...field }): [string, Field] => [
-    field.name,
-    needs === undefined ? field : { ...field, description: `${field.description}. Not every model supports it` },
-  ]);
-  const routing = routingSchema.map(([name, field]): [string, Field] => [
-    name,
-    { ...field, description: `${field.description}. Early access: refused unless the workspace has routing on` },
-  ]);
-  const { properties } = fieldsSchema([...fields, ...routing]);
-  const schema = Type.Object({ model: chatModel, ...prompt, ...properties }, { additionalProperties: false });
-  return jsonSchema(schema, new Map());
 }

@@ -104,10 +104,21 @@ export const headers: Record<string, Header> = {
     schema: text,
     ...ours,
   },
+  "x-ignored-fields": {
+    description: "The request's fields that were left out, such as hints that the model does not have: at most 20, sorted",
+    schema: text,
+    ...ours,
+  },
   "x-route": {
     description:
       "The route that served: `<provider id>/<model id>`, with `; key=own` on the workspace's own key. Early access: only while the workspace has routing on",
     schema: text,
+  },
+  "request-id": { description: "The same as `x-request-id`, as clients of Messages read it", schema: text, ...ours },
+  "x-token-count": {
+    description: "Who counted: the gateway, by an estimate",
+    schema: { type: "string", enum: ["estimated"] },
+    ...ours,
   },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
@@ -120,8 +131,12 @@ export const headers: Record<string, Header> = {
 export const generationNames: string[] = Object.keys(generationHeaders({ generation: "", request: "" }));
 /** On every answer that a provider served while the workspace has routing on. */
 export const routeNames = ["x-route"];
+/** On accepted answers in the form of another API, if there are any. */
+export const ignoredNames = ["x-ignored-fields"];
 /** On every answer to a POST that reached the check of requests per minute. */
 export const windowNames: string[] = Object.keys(windowHeaders({ limit: 0, remaining: 0, resetMs: 0 }));
+/** On answers of Messages to an accepted request. */
+export const messageNames = ["request-id", "x-ignored-fields"];
 /** On every 429. */
 export const retryNames: string[] = Object.keys(retryHeaders(0));
 

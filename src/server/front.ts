@@ -21,6 +21,7 @@ import { AdmissionClient } from "../gateway/admission/client.ts";
 import { DrainLimit } from "../gateway/api/answer/drains.ts";
 import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import { tokenCountLimiter } from "../gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/body.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
@@ -84,7 +85,6 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
   const admission = openAdmission(parts, journal);
   const inFlight = new InFlightRequests();
-  const { clocks, slug } = config;
   const operator = new OperatorAuthenticator(operatorToken, clock);
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
@@ -102,12 +102,13 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
+    tokenCounts: tokenCountLimiter(clock),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),
     clock,
-    clocks,
+    clocks: config.clocks,
     log,
-    keyPrefix: keyPrefix(slug),
+    keyPrefix: keyPrefix(config.slug),
   };
   let serving = true;
   const health: Health = {

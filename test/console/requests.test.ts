@@ -118,6 +118,8 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
 
   test("a page without rows says why, and a wrong day is refused by name", async () => {
     expect((await world.get(`${path}?model=none`, browsers.admin)).text).toContain("No request matches these filters");
+    expect((await world.get(`${path}?endpoint=responses`, browsers.admin)).text).toContain("No request matches these filters");
+    expect((await world.get(`${path}?endpoint=chat`, browsers.admin)).text).not.toContain("No request matches these filters");
     const empty = await world.control.workspace("empty");
     expect((await world.get(`/console/w/${empty}/requests`, browsers.operator)).text).toContain("No request has ended here yet");
     const refused = await world.get(`${path}?from=yesterday%3Cb%3E`, browsers.admin);

@@ -124,6 +124,8 @@ const models: Record<FormatProvider, ModelEntry[]> = {
     stubModel({ ...ofThoughts, id: "thoughts/responses", upstream_model: "gpt-5.6-sol", format: "openai-responses" }),
   ],
   other: [
+    stubModel({ id: "other/model", supports: ["tools", "json_schema"] }),
+    stubModel({ ...ofThoughts, id: "thoughts/other" }),
     stubModel({
       id: "prices/tiers",
       tiers: [

@@ -1,11 +1,12 @@
 /**
- * Endpoints for the request log and its stored prompts. No index covers the outcome of requests, or the model within a key. With such a
- * filter a bounded number of the newest rows is searched; the answer says how many, and where to continue.
+ * Endpoints for the request log and its stored prompts. No index covers the outcome or the endpoint of requests, or the model within a
+ * key. With such a filter a bounded number of the newest rows is searched; the answer says how many, and where to continue.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/keys.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
+import { NamedEndpoint } from "../../gateway/field-parts.ts";
 import { showGeneration } from "../../gateway/generations/detail.ts";
 import * as generations from "../../gateway/generations/generations.ts";
 import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
@@ -61,6 +62,9 @@ export const logEndpoints = {
         }),
       ),
       code: Type.Optional(line("the code of an error", { title: "Only those with this code of an error" })),
+      endpoint: Type.Optional(
+        Type.Union(NamedEndpoint.anyOf, { title: "Only those of this endpoint", description: "the name of an endpoint" }),
+      ),
       limit: rowLimit({ normal: logRowsDefault, max: logRowsMax }),
       before: Type.Optional(
         Type.String({
@@ -87,8 +91,8 @@ export const logEndpoints = {
         ...readRange(input),
         limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
       };
-      const { member = null, status = null, code = null } = input;
-      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code };
+      const { member = null, status = null, code = null, endpoint: named = null } = input;
+      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code, endpoint: named };
       return generations.listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),

@@ -13,8 +13,25 @@ import type { Gateway } from "./gateway.ts";
  * The caller of the key in the `Authorization` header. It is not an `Authenticator` of `src/accounts`, which reads the database.
  * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
  */
-export async function authenticate(request: Request, gateway: Gateway): Promise<Caller> {
-  const key = bearerKey(request.headers.get("authorization"), gateway.keyPrefix);
+export function authenticate(request: Request, gateway: Gateway): Promise<Caller> {
+  return callerOf(bearerKey(request.headers.get("authorization"), gateway.keyPrefix), gateway);
+}
+
+/**
+ * The same, for clients of Messages: they may send the key in `x-api-key` instead. With two keys neither counts.
+ * @throws GatewayError as above
+ */
+export function authenticateEither(request: Request, gateway: Gateway): Promise<Caller> {
+  const { keyPrefix } = gateway;
+  const { headers } = request;
+  const bearer = headers.get("authorization");
+  const bare = headers.get("x-api-key");
+  if (bare === null) return authenticate(request, gateway);
+  const isTheSame = bearer === null || bearerKey(bearer, keyPrefix) === bare;
+  return callerOf(isTheSame && isKey(bare, keyPrefix) ? bare : null, gateway);
+}
+
+async function callerOf(key: string | null, gateway: Gateway): Promise<Caller> {
   const caller = key === null ? null : await gateway.admission.authenticate(hashKey(key));
   if (caller === null) throw invalidKey(gateway.keyPrefix);
   if (!caller.record.enabled) throw new GatewayError("gateway_disabled");

@@ -15,6 +15,7 @@ import type { CallEmbeddings } from "../providers/embed.ts";
 import type { ReadKeyGeneration } from "../generations/generations.ts";
 import type { ReadKeyUsage } from "../usage/usage.ts";
 import type { CallProvider } from "../providers/http.ts";
+import type { CallRateLimiter } from "../../accounts/quotas/call-rate-limiter.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
 import type { UnpaidWork } from "./call/charged-usage.ts";
 import type { DrainLimit } from "./answer/drains.ts";
@@ -40,6 +41,8 @@ export interface Gateway {
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
+  /** The counts of tokens that a key has asked for. */
+  tokenCounts: CallRateLimiter;
   drainLimit: DrainLimit;
   unpaid: UnpaidWork;
   clock: Clock;

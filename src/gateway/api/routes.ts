@@ -10,13 +10,16 @@ import { jsonResponse } from "../../kernel/json.ts";
 import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { type CreateStream, streamFor } from "./answer/response.ts";
+import { countInputTokens, countTokens } from "./count-tokens.ts";
 import { authenticateMember } from "./authenticate.ts";
 import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { errorAnswer } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { listModels, showModel } from "./models.ts";
-import { chatCompletion, completion, memberCompletion } from "./pipeline.ts";
+import { messagesErrors } from "./messages/errors.ts";
+import { chatCompletion, completion, createMessage, createResponse, keptResponse, memberCompletion } from "./pipeline.ts";
+import { responsesErrors } from "./responses/answer.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -24,18 +27,27 @@ type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream)
 
 export function inferenceRoutes(gateway: Gateway): Routes {
   const router = new Router({ prefix: inferencePrefix, clock: gateway.clock });
-  const route = (method: "GET" | "POST", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
+  /** @param method `any`: the endpoint says which it takes */
+  const route = (method: "GET" | "POST" | "any", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
     const writeError = (error: unknown): Response => errorAnswer(error, gateway, shape);
     const handle = async ({ request, server }: RouteContext): Promise<Response> => {
       const response = await endpoint(request, gateway, streamFor(request, server));
       if (response.ok) countRequest(response.status, "none");
       return response;
     };
-    router.add({ path, methods: [method], handle, writeError });
+    router.add({ path, ...(method !== "any" && { methods: [method] }), handle, writeError });
   };
   route("POST", "/chat/completions", chatCompletion);
   route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", completion);
+  // Some clients of Messages append the version to an address that has it.
+  for (const base of ["", "/v1"]) {
+    route("POST", `${base}/messages`, createMessage, messagesErrors);
+    route("POST", `${base}/messages/count_tokens`, countTokens, messagesErrors);
+  }
+  route("any", "/responses", createResponse, responsesErrors);
+  route("POST", "/responses/input_tokens", countInputTokens, responsesErrors);
+  route("any", "/responses/*", keptResponse, responsesErrors);
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);

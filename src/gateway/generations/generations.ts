@@ -1,7 +1,7 @@
 /**
  * The request log: list, search, find, and one request for the key that made it. Members see their own requests, overseers all of the
- * workspace; a generation of another member or workspace is not found. Filters without an index (status, error code) read the log from its
- * newest row on, a bounded part at a time, and the answer says where the next older part begins.
+ * workspace; a generation of another member or workspace is not found. Filters without an index (status, error code, endpoint) read the log
+ * from its newest row on, a bounded part at a time, and the answer says where the next older part begins.
  */
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -10,6 +10,7 @@ import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
+import type { NamedEndpoint } from "../field-parts.ts";
 import type { GenerationRow } from "../generation-fields.ts";
 import {
   logSearchReadRowsMax,
@@ -52,8 +53,8 @@ export async function listGenerations(
       ? store.selectWholeLog(part, reading)
       : store.selectLog({ workspace, ...part }, clock.now(), reading);
   };
-  const { status, code } = filter;
-  const sought = { status, code, model: keys === null ? null : page.model };
+  const { status, code, endpoint } = filter;
+  const sought = { status, code, endpoint, model: keys === null ? null : page.model };
   if (!isSought(sought)) {
     const rows = await read<GenerationRow>(page, store.allColumns);
     const last = rows.length === page.limit ? rows.at(-1) : undefined;
@@ -155,6 +156,8 @@ interface OutcomeFilter {
   status: "ok" | "error" | null;
   /** The code of an error; null: any. */
   code: string | null;
+  /** null: any. */
+  endpoint: NamedEndpoint | null;
 }
 
 interface Sought extends OutcomeFilter {
@@ -162,7 +165,7 @@ interface Sought extends OutcomeFilter {
   model: string | null;
 }
 
-export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "status" | "code">;
+export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "endpoint" | "status" | "code">;
 
 interface Found {
   generations: GenerationId[];
@@ -194,11 +197,12 @@ export async function searchLog(
   return found;
 }
 
-function isSought({ status, code, model }: Sought): boolean {
-  return status !== null || code !== null || model !== null;
+function isSought({ status, code, endpoint, model }: Sought): boolean {
+  return status !== null || code !== null || endpoint !== null || model !== null;
 }
 
-function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
+function isMatch(row: SoughtRow, { status, code, endpoint, model }: Sought): boolean {
+  if (endpoint !== null && (row.endpoint ?? "chat") !== endpoint) return false;
   if (code !== null && row.code !== code) return false;
   if (model !== null && row.model !== model) return false;
   return status === null || (status === "error") === row.status >= 400;

@@ -21,7 +21,7 @@ import { encodeResponsesRequest, responsesAddedBytes } from "./openai-responses/
 import { responsesStreamDecoder } from "./openai-responses/stream.ts";
 import { decodeOpenaiAnswer } from "./openai/answer.ts";
 import { classifyOpenaiError } from "./openai/errors.ts";
-import { openaiClientField, encodeOpenaiRequest } from "./openai/request.ts";
+import { openaiAddedBytes, openaiClientField, encodeOpenaiRequest } from "./openai/request.ts";
 import { openaiStreamDecoder } from "./openai/stream.ts";
 import type { WireFormat } from "./provider.ts";
 import { sandboxUnsupportedField } from "./sandbox/answer.ts";
@@ -31,6 +31,7 @@ import type { Transport } from "./transport/transport.ts";
 
 /** Chat completions, spoken by OpenAI, Azure and compatible providers. */
 export const openai: WireFormat = {
+  addedBytes: openaiAddedBytes,
   encode: encodeOpenaiRequest,
   clientField: openaiClientField,
   authorization: (key) => ({ authorization: `Bearer ${key}` }),

@@ -20,6 +20,8 @@ export class Rejection extends UpstreamFailure {
   readonly paths: readonly FieldPath[];
   /** The field of the client's request, once it is found there; null: none. */
   param: string | null = null;
+  /** Of a request that is too long: what the gateway counts of it. null: it has not counted. */
+  size: RequestSize | null = null;
 
   constructor(detail: string, { why, fields, paths }: Pick<Rejection, "why" | "fields" | "paths">) {
     super("upstream_rejected", detail, why === null ? null : rejectionCauses[why]);
@@ -27,6 +29,16 @@ export class Rejection extends UpstreamFailure {
     this.fields = fields;
     this.paths = paths;
   }
+}
+
+/** In tokens. */
+interface RequestSize {
+  /** An estimate. */
+  prompt: number;
+  /** The bound on output that the client asked for; null: none. */
+  output: number | null;
+  /** The model's; 0: not announced. */
+  context: number;
 }
 
 const outputNames = [

@@ -49,7 +49,12 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-const keys: Record<string, string> = { apiKey: "an API key", ApiKeyAuth: "a tools key", operatorToken: "the operator token" };
+const keys: Record<string, string> = {
+  apiKey: "an API key",
+  apiKeyHeader: "one in x-api-key",
+  ApiKeyAuth: "a tools key",
+  operatorToken: "the operator token",
+};
 
 function keyWords({ operation: { security } }: DescribedOperation): Html {
   const schemes = security.flatMap((one) => Object.keys(one));

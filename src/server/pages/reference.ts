@@ -113,6 +113,7 @@ function quickStart(origin: string | null): Html {
 function keySection(schemes: Record<string, unknown>): Html {
   const rows: [id: string, name: string, variable: string][] = [
     ["apiKey", "API key", "WEIR_KEY"],
+    ["apiKeyHeader", "API key in a header of its own", "WEIR_KEY"],
     ["ApiKeyAuth", "Tools key", "WEIR_TOOLS_KEY"],
     ["operatorToken", "Operator token", "WEIR_TOKEN"],
   ];

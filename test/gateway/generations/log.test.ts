@@ -150,6 +150,8 @@ describe.each(oneDatabase)("the request log on $name", ({ open }) => {
     expect(await found("status=error")).toEqual({ ids: expected, next: null, searched: 230 });
     expect(await found("status=error&code=rate_limited")).toEqual({ ids: expected.slice(0, 3), next: null, searched: 230 });
     expect(await found("status=ok&code=rate_limited")).toEqual({ ids: [], next: null, searched: 230 });
+    expect((await found("endpoint=responses")).ids).toEqual([]);
+    expect((await found("endpoint=chat&code=rate_limited")).ids).toEqual(expected.slice(0, 3));
     const first = await found("code=rate_limited&limit=2");
     expect(first).toEqual({ ids: expected.slice(0, 2), next: expected[1], searched: 123 });
     expect((await found(`code=rate_limited&limit=2&before=${String(first.next)}`)).ids).toEqual(expected.slice(2, 3));

@@ -14,6 +14,7 @@ function logOf(count: number) {
     return numbers.map((number) => ({
       generation: idOf(number),
       model: number % 1_000 === 1 ? "acme/rare" : "acme/usual",
+      endpoint: number % 1_000 === 2 ? "responses" : null,
       status: number % 1_000 === 0 ? 500 : 200,
       code: null,
     }));
@@ -22,7 +23,7 @@ function logOf(count: number) {
 }
 
 const page = { before: null, model: null, fromMs: null, toMs: null, limit: 50 };
-const failures = { status: "error", code: null, model: null } as const;
+const failures = { status: "error", code: null, endpoint: null, model: null } as const;
 
 test("a search for rare failures reads a bounded part of the log, and goes on where it ended", async () => {
   const { read, reads } = logOf(25_000);
@@ -47,13 +48,25 @@ test("a search over many keys reads few rows of each at a time", async () => {
 
 test("a page that most requests match takes one read", async () => {
   const { read, reads } = logOf(5_000);
-  const found = await searchLog({ page, sought: { status: "ok", code: null, model: null }, parts: 1 }, read);
+  const found = await searchLog({ page, sought: { status: "ok", code: null, endpoint: null, model: null }, parts: 1 }, read);
   expect([found.generations.length, found.next, reads]).toEqual([50, idOf(4_950), [100]]);
 });
 
 test("a search for a rare model among the requests of a key reads a bounded part of them", async () => {
   const { read } = logOf(25_000);
-  const found = await searchLog({ page, sought: { status: null, code: null, model: "acme/rare" }, parts: 1 }, read);
+  const found = await searchLog(
+    { page, sought: { status: null, code: null, endpoint: null, model: "acme/rare" }, parts: 1 },
+    read,
+  );
   expect(found.searched).toBeLessThan(logSearchRowsMax + 1_000);
   expect(found.generations.slice(0, 2)).toEqual([idOf(24_001), idOf(23_001)]);
+});
+
+test("a search by endpoint takes requests without one as those of chat", async () => {
+  const { read } = logOf(5_000);
+  const sought = (endpoint: "chat" | "responses") => ({ status: null, code: null, model: null, endpoint });
+  const responses = await searchLog({ page, sought: sought("responses"), parts: 1 }, read);
+  expect(responses.generations.slice(0, 2)).toEqual([idOf(4_002), idOf(3_002)]);
+  const chats = await searchLog({ page: { ...page, limit: 3 }, sought: sought("chat"), parts: 1 }, read);
+  expect(chats.generations).toEqual([idOf(4_999), idOf(4_998), idOf(4_997)]);
 });

@@ -76,6 +76,47 @@ test("a completion matches the document, streamed or not, and where it is off", 
   await ask(operation, 403, { key, body });
 });
 
+test("a response matches the document, whole, event by event, and refused", async () => {
+  const [operation, body] = ["post /gpt/v1/responses", { model: "sandbox/echo", input: "Hello" }];
+  const hints = { text: { verbosity: "low" }, reasoning: { effort: "low" }, instructions: "Be brief", usage: { include: true } };
+  expect(await ask(operation, 200, { key, body: { ...body, ...hints } })).toMatchObject({ status: "completed" });
+  const streamed = await ask(operation, 200, { key, body: { ...body, stream: true } });
+  expect(streamed).toMatchObject({ type: "response.completed" });
+  const tools = [{ type: "function", name: "look_up" }];
+  await ask(operation, 200, { key, body: { ...body, tools, tool_choice: "required", stream: true } });
+  const breaking = { ...body, input: "sandbox: tokens=9 break_after=3", stream: true };
+  expect(await ask(operation, 200, { key, body: breaking })).toMatchObject({ type: "response.failed" });
+  await ask(operation, 400, { key, body: { ...body, store: true } });
+  await ask("post /gpt/v1/responses/input_tokens", 200, { key, body });
+  await ask(operation, 404, { key, body: { ...body, model: "acme/none" } });
+  await ask(operation, 502, { key, body: { ...body, input: "sandbox: status=500" } });
+});
+
+test("Messages match the document, streamed or not, with their refusals and counts", async () => {
+  const body = { ...chat, max_tokens: 50, usage: { include: true } };
+  const saying = (content: string) => ({ ...body, messages: [{ role: "user", content }] });
+  const tools = [{ name: "look_up", input_schema: { type: "object" } }];
+  for (const operation of ["post /gpt/v1/messages", "post /gpt/v1/v1/messages"]) {
+    await ask(operation, 200, { key, body: { ...body, tools, tool_choice: { type: "any" }, thinking: { type: "adaptive" } } });
+    expect(await ask(operation, 200, { key, body: { ...body, stream: true } })).toEqual({ type: "message_stop" });
+    const breaking = { ...saying("sandbox: tokens=9 break_after=3"), stream: true };
+    expect(await ask(operation, 200, { key, body: breaking })).toMatchObject({ type: "error" });
+    const refusals: [number, Asked][] = [
+      [400, { key, body: "no JSON" }],
+      [400, { key, body: { ...body, thread: { type: "create" } } }],
+      [401, { key: "none", body }],
+      [404, { key, body: { ...body, model: "acme/none" } }],
+      [429, { key, body: saying("sandbox: status=429") }],
+      [502, { key, body: saying("sandbox: status=500") }],
+      [503, { key, body: { ...body, model: "openai/later" } }],
+    ];
+    for (const [status, asked] of refusals) await ask(operation, status, asked);
+    const count = `${operation}/count_tokens`;
+    await ask(count, 200, { key, body: chat });
+    for (const [status, asked] of refusals.filter(([code]) => code < 429 || code === 503)) await ask(count, status, asked);
+  }
+});
+
 test("health, readiness and metrics match the document", async () => {
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
 });

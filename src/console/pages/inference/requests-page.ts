@@ -8,6 +8,7 @@ import { overseers } from "../../../accounts/audit/actor.ts";
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { logEndpoints } from "../../../control-api/endpoints/log.ts";
+import { NamedEndpoint } from "../../../gateway/field-parts.ts";
 import { csvColumns } from "../../../gateway/generation-fields.ts";
 import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
@@ -72,7 +73,7 @@ interface Listed {
 
 function pages(call: PageCall, { filters, log: { data, next, searched }, before }: Listed & { before: string }): Html | null {
   const found = `${data.length} ${data.length === 1 ? "request" : "requests"}`;
-  // No index covers the outcome, or the model of a key's requests, so only part of the log is read for them.
+  // No index covers the outcome, the endpoint, or the model of a key's requests, so only part of the log is read for them.
   const shown = searched === null ? found : `${found}, of ${searched.toLocaleString("en-US")} that were searched`;
   return cursorLinks({
     shown,
@@ -113,7 +114,7 @@ function cell(value: string | number | boolean | null): string | number | null {
 
 // The filters of the log in the address of a page, and as fields of the control API.
 
-const names = ["from", "to", "key", "member", "model", "status", "code", "tz"] as const;
+const names = ["from", "to", "key", "member", "model", "endpoint", "status", "code", "tz"] as const;
 type FilterName = (typeof names)[number];
 type Filters = Record<FilterName, string>;
 
@@ -125,6 +126,7 @@ export function requestFiltersOf({ query }: Pick<PageCall, "query">): Filters {
     key: value("key"),
     member: value("member"),
     model: value("model"),
+    endpoint: value("endpoint"),
     status: value("status"),
     code: value("code"),
     tz: value("tz"),
@@ -145,6 +147,7 @@ export function filterFields(
       ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
       : []),
     { name: "model", label: "Model (id)", kind: "text", value: filters.model },
+    { name: "endpoint", label: "Endpoint", kind: "choice", choices: endpoints, value: filters.endpoint },
     { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
     { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
     { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
@@ -173,6 +176,11 @@ function startOf({ field, date, zone, days = 0 }: { field: string; date: string;
     field,
   });
 }
+
+const endpoints: Choice[] = ["", ...NamedEndpoint.anyOf.map((one) => one.const)].map((value) => ({
+  value,
+  label: value || "Any",
+}));
 
 const outcomes: Choice[] = [
   { value: "", label: "Any" },

@@ -98,7 +98,7 @@ const doneLine = "data: [DONE]\n\n";
  * Keeps proxies from closing a quiet stream; every client ignores it. No empty line follows it, because that would end an event: some
  * packages in use take a comment with an empty line for an event without data, and fail to parse it.
  */
-const commentLine = ": keep-alive\n";
+export const commentLine = ": keep-alive\n";
 
 /** After a stream has started every failure has the type `api_error`. */
 function errorLine(error: GatewayError): string {

@@ -79,6 +79,8 @@ const searchedPromptBytesMax = 1024 * 1024;
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
   if (!(failure instanceof Rejection)) return;
   const body = chat.routing?.bodies.get(model.id) ?? chat.body;
+  if (failure.why === "too_long")
+    failure.size = { prompt: chat.promptEstimate(), output: chat.maxTokens, context: model.contextLength };
   // A prompt that is too long by itself is at fault, whatever output was asked for.
   const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const own = body[native];

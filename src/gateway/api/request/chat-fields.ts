@@ -197,13 +197,13 @@ export function outputMinimum(model: Pick<Model, "routes"> | null): number {
   return minimum;
 }
 
-function outputLimit(model: Model | null): number {
+export function outputLimit(model: Model | null): number {
   return model !== null && model.kind === "chat" && model.maxOutputTokens > 0 ? model.maxOutputTokens : Number.MAX_SAFE_INTEGER;
 }
 
 // The table
 
-interface ChatRow extends Field {
+export interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */
   needs?: SupportWord;
   /** The accepted values, as docs/reference/inference.md shows them. */

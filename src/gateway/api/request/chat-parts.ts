@@ -123,7 +123,7 @@ const customTool = objectOf({
   custom: required(objectOf(customFields), "Your tool for free text. Not every model supports it"),
 });
 /** A signature within the id is sent back to models that want it; others get the id without it. */
-const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
+export const toolCallId: Reader = reader(Type.String(), (value, at, context) => {
   const id = String(anyString(value, at, context));
   return supports(context.model, "thought_signatures") ? id : readToolCallId(id).id;
 });

@@ -7,7 +7,16 @@ import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
-import { cacheBreakpoints, because, contentPath, placesOf, type Place, type SentTurn, isInstruction } from "../wire/requests.ts";
+import {
+  cacheBreakpoints,
+  because,
+  contentPath,
+  placesOf,
+  type Place,
+  type SentTurn,
+  isInstruction,
+  withReminders,
+} from "../wire/requests.ts";
 import { conversationOf } from "./messages.ts";
 import { parametersProblem } from "./request.ts";
 import { formatSchema, type SchemaProblem } from "./schema.ts";
@@ -108,7 +117,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   // Whether the thoughts of a message were sent depends on more than the conversation.
-  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
+  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
   return (path) => fieldAt(path, chat, placeOf);
 }
 

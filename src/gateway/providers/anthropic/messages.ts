@@ -6,10 +6,10 @@
  */
 import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
-import type { ChatMessage } from "../provider.ts";
+import { apart, type ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 import { CallIds } from "../wire/call-ids.ts";
-import { continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
+import { continuingText, openingText, isInstruction, namedTexts, withReminders } from "../wire/requests.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 
 export interface Conversation {
@@ -49,7 +49,7 @@ export function conversationOf(
   const own: Reading = { ids: new CallIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
   const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
-  for (const [index, message] of messages.entries()) {
+  for (const [index, message] of withReminders(messages).entries()) {
     if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
     else append(turns, turnOf(message, index > thoughtsFrom ? own : foreign));
   }
@@ -203,6 +203,7 @@ function toolResult(message: ChatMessage, ids: CallIds): JsonObject {
     type: "tool_result",
     tool_use_id: ids.ofResult(readToolCallId(asText(message["tool_call_id"]) ?? "").id),
     ...(saysSomething(content) && { content }),
+    ...(message[apart]?.isError && { is_error: true }),
     ...(cached && { cache_control: cached.cache_control }),
   };
 }

@@ -9,7 +9,7 @@ import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
-import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort } from "../wire/requests.ts";
+import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort, reminderBytes } from "../wire/requests.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
 
@@ -27,7 +27,7 @@ export function anthropicAddedBytes(chat: ChatBody): number {
   const { tools, response_format } = chat;
   const isFitted = tools !== undefined || response_format !== undefined;
   const fields = isFitted ? addedToFields(chat, { ...toolFields(chat), ...formatOf(asObject(response_format)) }) : 0;
-  return fields + addedToArguments(chat) + addedTurnsBytes;
+  return fields + addedToArguments(chat) + addedTurnsBytes + reminderBytes(chat);
 }
 
 export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {

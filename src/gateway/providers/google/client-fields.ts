@@ -6,7 +6,16 @@ import type { Route } from "../../models/model.ts";
 import { snakeCase, type FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
-import { cacheBreakpoints, because, contentPath, placesOf, type Place, type SentTurn, isInstruction } from "../wire/requests.ts";
+import {
+  cacheBreakpoints,
+  because,
+  contentPath,
+  placesOf,
+  withReminders,
+  type Place,
+  type SentTurn,
+  isInstruction,
+} from "../wire/requests.ts";
 import { isSpoken, allowedNames, googleConversation } from "./request.ts";
 
 /** See `WireFormat.unsupportedField`. */
@@ -105,7 +114,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
 export function googleClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {
   const turnsOf = (some: readonly ChatMessage[]): readonly SentTurn[] => googleConversation(some, route.upstreamModel).contents;
   const turnOf = (message: ChatMessage): SentTurn | null => (isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null));
-  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf });
+  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf });
   return (path) => fieldAt(path, chat, placeOf);
 }
 
@@ -118,7 +127,7 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
     case "contents":
       return inContents(rest, placeOf);
     case "system_instruction":
-      return inInstructions(chat.messages);
+      return inInstructions(withReminders(chat.messages));
     case "generation_config":
       return inConfig(rest);
     case "tools":

@@ -8,11 +8,20 @@ import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { asObject, asText, type JsonObject, asArray, ToolArguments } from "../wire/json.ts";
-import { addedToArguments, openingText, isInstruction, namedTexts, fittedEffort, contentTexts } from "../wire/requests.ts";
+import {
+  addedToArguments,
+  openingText,
+  isInstruction,
+  namedTexts,
+  fittedEffort,
+  contentTexts,
+  reminderBytes,
+  withReminders,
+} from "../wire/requests.ts";
 
 /** See `WireFormat.addedBytes`. Tools and formats have fewer fields around them than in chat completions. */
 export function googleAddedBytes(chat: ChatBody): number {
-  return addedToArguments(chat) + openingText.length;
+  return addedToArguments(chat) + openingText.length + reminderBytes(chat);
 }
 
 export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed, withoutThoughts }: ProviderCall): EncodedCall {
@@ -82,9 +91,10 @@ export function googleConversation(
   withoutThoughts = false,
 ): GoogleConversation {
   const turns = new Turns(upstreamModel, withoutThoughts);
-  const instructions = messages.filter(isInstruction).map((message) => textsToSend(message).join(""));
+  const spoken = withReminders(messages);
+  const instructions = spoken.filter(isInstruction).map((message) => textsToSend(message).join(""));
   const instruction = instructions.filter((text) => text !== "").join("\n\n");
-  for (const message of messages) if (!isInstruction(message)) turns.add(message);
+  for (const message of spoken) if (!isInstruction(message)) turns.add(message);
   if (turns.contents.length === 0 && instruction !== "") turns.add({ role: "user", content: openingText });
   return { instruction, contents: turns.contents };
 }

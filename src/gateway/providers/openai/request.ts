@@ -9,10 +9,19 @@ import type { Dialect } from "../../models/dialect.ts";
 import type { Route } from "../../models/model.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
-import type { EncodedCall, ProviderCall, ChatMessage, ChatBody } from "../provider.ts";
+import { apart, type EncodedCall, type ProviderCall, type ChatMessage, type ChatBody } from "../provider.ts";
+import { signerOf } from "../wire/answers.ts";
 import { CallIds } from "../wire/call-ids.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { fittedEffort, takesSampling, continuingText, isInstruction, namedTexts } from "../wire/requests.ts";
+import {
+  fittedEffort,
+  takesSampling,
+  continuingText,
+  isInstruction,
+  namedTexts,
+  reminderBytes,
+  withReminders,
+} from "../wire/requests.ts";
 
 /**
  * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers to a third
@@ -32,14 +41,30 @@ const keptBack = new Set([
   "prompt_cache_key",
 ]);
 
+/** See `WireFormat.addedBytes`. */
+export function openaiAddedBytes(chat: ChatBody): number {
+  let bytes = reminderBytes(chat);
+  for (const message of chat.messages)
+    for (const { text } of message[apart]?.thoughts ?? []) bytes += Buffer.byteLength(text) + thoughtBreak.length;
+  return bytes;
+}
+
+/** Between two thoughts of a message. */
+const thoughtBreak = "\n\n";
+
 /** Requests usage even if the client does not see it, unless the provider reports it anyway. */
-export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+export function encodeOpenaiRequest(call: ProviderCall): EncodedCall {
+  const { generation, route, chat, maxOutputTokens, streamed, withoutThoughts } = call;
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
   const { dialect } = route.provider;
   if (!dialect.parallelToolCalls) delete body["parallel_tool_calls"];
   if (route.efforts || route.samplesWithoutReasoning) fitEffort(body, route);
-  body["messages"] = fittedMessages(chat.messages, dialect);
+  body["messages"] = fittedMessages(
+    chat.messages,
+    dialect,
+    withoutThoughts || !chat.messages.some(hasThoughts) ? null : signerOf(route),
+  );
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;
@@ -67,13 +92,14 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 /** The model's words between a tool's result and the user's message, for providers that refuse the two in sequence. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
-export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
+/** @param signer gets its own thoughts back and no other's; null: no model does */
+export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect, signer: string | null = null): ChatMessage[] {
   const ids = new CallIds(callIdForms[dialect.toolCallIds]);
   const fitted: ChatMessage[] = [];
   for (const message of instructionsInPlace(messages, dialect)) {
     if (saysNothing(message)) continue;
     if (!dialect.userAfterTool && message.role === "user" && fitted.at(-1)?.role === "tool") fitted.push(bridge);
-    fitted.push(fit(message, dialect, ids));
+    fitted.push(fit(withOwnThoughts(message, signer), dialect, ids));
   }
   if (dialect.endsWithUser && fitted.at(-1)?.role === "assistant") fitted.push({ role: "user", content: continuingText });
   return fitted;
@@ -81,11 +107,13 @@ export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialec
 
 /** Many models' chat templates refuse a second instruction, or one that is not the first message. */
 function instructionsInPlace(messages: readonly ChatMessage[], { instructions }: Dialect): readonly ChatMessage[] {
-  if (instructions === "anywhere" || messages.findLastIndex(isInstruction) <= 0) return messages;
-  const contents = messages.filter(isInstruction).map((message) => withoutName(message).content);
+  if (instructions === "anywhere") return messages;
+  const spoken = withReminders(messages);
+  if (spoken.findLastIndex(isInstruction) <= 0) return spoken;
+  const contents = spoken.filter(isInstruction).map((message) => withoutName(message).content);
   const areTexts = contents.every((content) => typeof content === "string");
   const content = areTexts ? contents.join("\n\n") : contents.flatMap(partsOf);
-  return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
+  return [{ role: "system", content }, ...spoken.filter((message) => !isInstruction(message))];
 }
 
 function withoutName(message: ChatMessage): ChatMessage {
@@ -154,6 +182,18 @@ function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: Cal
   return { ...message, tool_calls: calls.map((call) => ({ ...asObject(call), id: ids.of(idOf(call)) })) };
 }
 
+function hasThoughts(message: ChatMessage): boolean {
+  return message[apart]?.thoughts !== undefined;
+}
+
+/** What a client of another API gives back apart from the message, as clients of chat completions give it back within. */
+function withOwnThoughts(message: ChatMessage, signer: string | null): ChatMessage {
+  const thoughts = message[apart]?.thoughts;
+  if (thoughts === undefined || signer === null || message["reasoning_content"] !== undefined) return message;
+  const texts = thoughts.filter((thought) => thought.signer === signer && thought.text !== "").map(({ text }) => text);
+  return texts.length === 0 ? message : { ...message, reasoning_content: texts.join(thoughtBreak) };
+}
+
 /** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
 const blankReasoning = " ";
 
@@ -208,8 +248,8 @@ export function openaiClientField({
     if ((first !== "messages" && first !== "prompt") || index === "") return path;
     const sent = (known ??= fittedMessages(messages, route.provider.dialect));
     // Where messages were moved, left out or added, an index may stand for another message.
-    const areInPlace =
-      sent.length === messages.length && messages.every(({ role }, at) => roleOf(role) === roleOf(sent[at]?.role));
+    const spoken = route.provider.dialect.instructions === "anywhere" ? messages : withReminders(messages);
+    const areInPlace = sent.length === messages.length && spoken.every(({ role }, at) => roleOf(role) === roleOf(sent[at]?.role));
     const message = messages[Number(index)];
     if (!areInPlace || message === undefined) return ["messages"];
     const content = path.indexOf("content");

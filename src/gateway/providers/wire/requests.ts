@@ -7,7 +7,7 @@
 import { Buffer } from "node:buffer";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
 import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
-import type { ChatMessage, ChatBody, UnsupportedField } from "../provider.ts";
+import { apart, type ChatMessage, type ChatBody, type UnsupportedField } from "../provider.ts";
 import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
 
 // Turns of the user that the gateway adds
@@ -39,6 +39,42 @@ export function namedTexts({ role, name }: ChatMessage, texts: readonly string[]
 /** Whether a message instructs the model, instead of saying something to it. */
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
+}
+
+// Instructions behind the first words of the user
+
+const reminderBegin = "<system-reminder>\n";
+const reminderEnd = "\n</system-reminder>";
+
+/**
+ * For an API that takes instructions at the start alone: a later one becomes words of the user in its place, marked as agents mark them.
+ * Moved to the start, each would change the beginning of the prompt, and the provider's cache would not know it again.
+ */
+export function withReminders(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return messages.some(isLate) ? messages.map((message) => (isLate(message) ? reminderOf(message) : message)) : messages;
+}
+
+/** What `withReminders` adds; see `WireFormat.addedBytes`. */
+export function reminderBytes({ messages }: ChatBody): number {
+  let late = 0;
+  for (const message of messages) if (isLate(message)) late++;
+  return late * (reminderBegin.length + reminderEnd.length);
+}
+
+function isLate(message: ChatMessage): boolean {
+  return message[apart]?.late === true;
+}
+
+function reminderOf(message: ChatMessage): ChatMessage {
+  const { content } = message;
+  if (!Array.isArray(content))
+    return { ...message, role: "user", content: `${reminderBegin}${asText(content) ?? ""}${reminderEnd}` };
+  const parts = content.map((part, index) => {
+    const begin = index === 0 ? reminderBegin : "";
+    const end = index === content.length - 1 ? reminderEnd : "";
+    return { ...asObject(part), text: `${begin}${asText(asObject(part)?.["text"]) ?? ""}${end}` };
+  });
+  return { ...message, role: "user", content: parts };
 }
 
 // Reasoning efforts

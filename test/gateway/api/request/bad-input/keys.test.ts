@@ -39,7 +39,8 @@ const headers: [string, (key: string) => Record<string, string>][] = [
     (key) => ({ authorization: `Bearer platform-api-${new Bun.SHA256().update(key).digest("hex")}` }),
   ],
   ["a sign-in token", () => ({ authorization: "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln" })],
-  ["the header of another service", (key) => ({ "x-api-key": key, "api-key": key })],
+  ["the header of another service", (key) => ({ "api-key": key, "x-goog-api-key": key })],
+  ["the header of Messages, with another key", (key) => ({ "x-api-key": unknown, authorization: `Basic ${key}` })],
   ["a cookie", (key) => ({ cookie: `key=${key}` })],
   ["SQL", () => ({ authorization: "Bearer ' OR 1=1 --" })],
   ["10,000 characters", () => ({ authorization: `Bearer platform-api-${"0".repeat(10_000)}` })],
@@ -65,6 +66,17 @@ describe.each([
     });
     expect(response.headers.has("x-ratelimit-limit-requests")).toBe(false);
   });
+});
+
+test.each(["/chat/completions", "/key"])("the header of Messages opens no other endpoint: %s", async (path) => {
+  const isPost = path !== "/key";
+  const send = (key: string) =>
+    fetch(`${on.fleet.url()}/gpt/v1${path}`, {
+      method: isPost ? "POST" : "GET",
+      headers: { "x-api-key": key },
+      ...(isPost && { body: "{}" }),
+    });
+  await expectRefused(on, send, { code: "invalid_api_key" });
 });
 
 test("the gateway refuses a tools key, the operator's token and a revoked key", async () => {

@@ -1,0 +1,121 @@
+/** POST /messages/count_tokens: free, outside the limit of requests, and an estimate that says so. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { tokenCountLimiter } from "../../../src/gateway/api/count-tokens.ts";
+import { tokenCountsPerMinuteMax } from "../../../src/gateway/limits.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { chat } from "../../support/gateway/requests.ts";
+import type { Customer } from "../../support/operator.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { startStubFleet } from "../../support/servers/stub-fleet.ts";
+
+let fleet: Fleet;
+let stub: ProviderStub;
+
+beforeAll(async () => {
+  ({ fleet, stub } = await startStubFleet());
+}, 60_000);
+
+const foo = { model: "stub/model", messages: [{ role: "user", content: "foo" }] };
+const tools = [{ name: "look_up", description: "Looks up a word in a dictionary", input_schema: { type: "object" } }];
+
+function count({ keys }: Pick<Customer, "keys">, body: unknown, path = "/messages/count_tokens"): Promise<Response> {
+  const headers = { "x-api-key": keys[0]?.key ?? "", "anthropic-version": "2023-06-01" };
+  return fetch(`${fleet.url()}/gpt/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+async function counted(made: Customer, body: unknown): Promise<number> {
+  const response = await count(made, body);
+  expect([response.status, response.headers.get("x-token-count")]).toEqual([200, "estimated"]);
+  return ((await response.json()) as { input_tokens: number }).input_tokens;
+}
+
+describe("a count", () => {
+  test("grows with the prompt and its tools, and needs no bound on output", async () => {
+    const made = await fleet.operator().customer({ credit: "1" });
+    const short = await counted(made, foo);
+    expect(short).toBeGreaterThan(0);
+    expect(await counted(made, { ...foo, tools })).toBeGreaterThan(short);
+    expect(await counted(made, { ...foo, tools: [], system: "word ".repeat(1_000), max_tokens: 5 })).toBeGreaterThan(1_000);
+    expect((await count(made, foo, "/v1/messages/count_tokens")).status).toBe(200);
+  });
+
+  test("of thirty at once is answered while the minute's requests are used up, and nothing is called, charged or logged", async () => {
+    const made = await fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
+    const ask = () => chat({ url: fleet.url(), key: made.keys[0]?.key ?? "" });
+    expect((await ask()).status).toBe(200);
+    const callsBefore = stub.calls.length;
+    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await count(made, foo)).status));
+    expect(statuses).toEqual(Array.from({ length: 30 }, () => 200));
+    expect((await ask()).status).toBe(429);
+    expect(stub.calls).toHaveLength(callsBefore);
+    await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 1 });
+  });
+
+  test.each<[string, object]>([
+    ["404 not_found_error model_not_found", { ...foo, model: "none/such" }],
+    ["503 api_error model_unavailable", { ...foo, model: "keyless/model" }],
+    ["400 invalid_request_error invalid_request", { ...foo, messages: [] }],
+    ["400 invalid_request_error invalid_request", { ...foo, model: "stub/embed" }],
+  ])("%s has the API's form", async (expected, body) => {
+    const response = await count(await fleet.operator().customer({ credit: "1" }), body);
+    const { error } = (await response.json()) as { error: { type: string; code: string } };
+    expect(`${response.status} ${error.type} ${error.code}`).toBe(expected);
+  });
+
+  test("needs a key", async () => {
+    const response = await count({ keys: [] }, foo);
+    expect([response.status, response.headers.get("x-should-retry")]).toEqual([401, "false"]);
+  });
+});
+
+describe("the count of a request for a response", () => {
+  const ask = async (body: object, path = "/responses/input_tokens"): Promise<Response> => {
+    const { keys } = await fleet.operator().customer({ credit: "1" });
+    const headers = { authorization: `Bearer ${keys[0]?.key ?? ""}` };
+    return fetch(`${fleet.url()}/gpt/v1${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ model: "stub/model", ...body }),
+    });
+  };
+  const countOf = async (body: object): Promise<number> =>
+    ((await (await ask(body)).json()) as { input_tokens: number }).input_tokens;
+
+  test("is that of the same prompt elsewhere, and no provider is called", async () => {
+    const callsBefore = stub.calls.length;
+    const response = await ask({ input: "foo" });
+    expect([response.status, response.headers.get("x-token-count")]).toEqual([200, "estimated"]);
+    const made = await fleet.operator().customer({ credit: "1" });
+    expect(await response.json()).toEqual({ object: "response.input_tokens", input_tokens: await counted(made, foo) });
+    const items = [{ role: "user", content: [{ type: "input_text", text: "foo" }] }];
+    expect(await countOf({ input: items, instructions: "word ".repeat(1_000), stream: true })).toBeGreaterThan(1_000);
+    const more = [{ type: "function", name: "look_up", description: "Looks up a word in a dictionary" }];
+    expect(await countOf({ input: "foo", tools: more })).toBeGreaterThan(await countOf({ input: "foo" }));
+    expect(stub.calls).toHaveLength(callsBefore);
+  });
+
+  test("is refused in the API's form", async () => {
+    const refused = await ask({ input: "foo", store: true });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ code: "unsupported_parameter", param: "store", type: "invalid_request_error" }) },
+    ]);
+    expect((await ask({ input: "foo", model: "none/such" })).status).toBe(404);
+    expect((await ask({ input: "foo" }, "/responses/other")).status).toBe(404);
+  });
+});
+
+test("a key has a bound of its own for counts, which lapses with the minute", () => {
+  const clock = new ManualClock();
+  const limiter = tokenCountLimiter(clock);
+  const all = (): void => {
+    for (let index = 0; index < tokenCountsPerMinuteMax; index++) limiter.count("key", null);
+  };
+  all();
+  expect(() => limiter.count("key", null)).toThrow(`${tokenCountsPerMinuteMax} calls a minute`);
+  limiter.count("other", null);
+  clock.advance(60_000);
+  all();
+});
