@@ -54,7 +54,7 @@ async function openStage(): Promise<Stage> {
   const supports = Object.keys(supportWords);
   const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, provider: { dialect: asOpenai }, model: { supports } });
   const environment = { [stubKeyEnv]: "sk-of-the-stub", BODY_TIMEOUT_MS: String(bodyMs) };
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
+  const fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment }));
   await fleet.runnable("stub/model");
   const customer = async (): Promise<Client> => {
     const made = await fleet.operator().customer({ credit });
