@@ -1,7 +1,7 @@
 /**
  * The inference API's error table: the only place with each code's status, type, retry and message. Tested against
- * docs/reference/errors.md. A `GatewayError` is thrown anywhere and written in one place, always in the specification's form, and never
- * with a provider's text.
+ * docs/reference/errors.md. A `GatewayError` may be thrown anywhere. It is written in one place, in the specification's form, and never
+ * contains a provider's text.
  */
 import { jsonResponse } from "./json.ts";
 
@@ -57,7 +57,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The errors with which an accepted request may end. All others refuse a request, which then has no row in the log. */
+/** The errors that can end an accepted request. All others refuse a request, which then has no row in the log. */
 export const endingErrorCodes = [
   "upstream_rejected",
   "upstream_rate_limited",
@@ -70,7 +70,7 @@ export const endingErrorCodes = [
 ] as const satisfies readonly ErrorCode[];
 export type EndingErrorCode = (typeof endingErrorCodes)[number];
 
-/** The codes in the log: those errors, and that the client left. */
+/** The codes in the log: those errors, and one for a client that disconnected. */
 export const endingCodes = [...endingErrorCodes, "client_gone"] as const;
 export type EndingCode = (typeof endingCodes)[number];
 
@@ -83,10 +83,12 @@ interface GatewayErrorOptions {
   headers?: Record<string, string> | undefined;
   /** Replaces the table's `x-should-retry`. */
   shouldRetry?: boolean | undefined;
+  /** What a program may act on, besides the message. Only shapes that have a place for it write it. */
+  details?: Readonly<Record<string, unknown>> | undefined;
   cause?: unknown;
 }
 
-/** An error answer of the inference API; thrown anywhere, written only by `errorResponse`. */
+/** An error answer of the inference API; thrown anywhere, written only by an `ErrorShape`. */
 export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   override name = "GatewayError";
   readonly code: Code;
@@ -94,6 +96,7 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly type: ErrorType;
   readonly param: string | null;
   readonly headers: Record<string, string>;
+  readonly details: Readonly<Record<string, unknown>> | null;
 
   constructor(code: Code, options: GatewayErrorOptions = {}) {
     const entry: ErrorRow = errorTable[code];
@@ -102,6 +105,7 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
     this.status = entry.status;
     this.type = entry.type;
     this.param = options.param ?? null;
+    this.details = options.details ?? null;
     const shouldRetry = options.shouldRetry ?? entry.shouldRetry;
     this.headers = { ...(shouldRetry === undefined ? {} : { "x-should-retry": String(shouldRetry) }), ...options.headers };
   }
@@ -114,10 +118,22 @@ export function errorBody(error: GatewayError): {
   return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
 }
 
-/** Writes an error as an HTTP answer; `headers` are those that the request has by then (ids, rate window). */
+/** Writes an error as an HTTP answer; `headers` are those known for the request by then (ids, rate window). */
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }
+
+/** How the API of an endpoint writes an error. */
+export interface ErrorShape {
+  /**
+   * @param headers those that the request has by then (ids, rate window)
+   * @param request the id of an accepted request; null: it was refused
+   */
+  response(error: GatewayError, headers: Record<string, string>, request: string | null): Response;
+}
+
+/** The shape of chat completions, and of every endpoint without its own. */
+export const chatErrors: ErrorShape = { response: (error, headers) => errorResponse(error, headers) };
 
 /** A value of the wrong type, out of its range, or in conflict with another one. */
 export function invalidRequest(param: string | undefined, message: string): GatewayError {

@@ -1,18 +1,18 @@
 /**
  * Turns whatever an endpoint threw into the response that the specification has for it, and counts it. An error that is not a
- * `GatewayError` is a mistake of ours: it is logged and answered as 500 `internal_error`, without its text.
- * `endingError` is the same for a request that was accepted already: it has a charge and a row in the log, so only errors that may end it
- * count.
+ * `GatewayError` is our bug: it is logged and answered as 500 `internal_error`, without its text. `endingError` is the same for a request
+ * that was accepted already: it has a charge and a row in the log, so only errors that may end it count.
  */
 import { RefusedError } from "../admission/client.ts";
-import { endingErrorCodes, errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
+import { chatErrors, endingErrorCodes, GatewayError, type EndingErrorCode, type ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import { retryHeaders, windowHeaders } from "./answer/response.ts";
 
-export function errorAnswer(error: unknown, gateway: Gateway): Response {
+/** @param shape the endpoint's */
+export function errorAnswer(error: unknown, gateway: Gateway, shape: ErrorShape = chatErrors): Response {
   if (error instanceof MethodNotAllowedError) {
     return jsonResponse({ detail: "Method Not Allowed" }, { status: 405, headers: error.headers });
   }
@@ -20,10 +20,10 @@ export function errorAnswer(error: unknown, gateway: Gateway): Response {
   countRequest(gatewayError.status, gatewayError.code);
   if (gatewayError.status >= 500)
     gateway.log.debug({ event: "refused", code: gatewayError.code, reason: String(gatewayError.cause ?? "") });
-  return errorResponse(gatewayError, rejectionHeaders(gatewayError));
+  return shape.response(gatewayError, rejectionHeaders(gatewayError), null);
 }
 
-/** The error with which an accepted request ends. A refusal comes too late then, and is a mistake of ours. */
+/** The error with which an accepted request ends. A refusal at that point is too late, and so our bug. */
 export function endingError(error: unknown, gateway: Pick<Gateway, "log">): GatewayError<EndingErrorCode> {
   return isEnding(error) ? error : internalError(error, gateway);
 }

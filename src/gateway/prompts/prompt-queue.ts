@@ -1,7 +1,7 @@
 /**
  * Writes prompts into the database in the background, so that storage delays no answer. Prompts that do not fit into the queue, or cannot
- * be written in a few tries, are dropped and counted: a stored prompt is a convenience, an answer is not. They are sealed in batches, few
- * enough for one turn of the event loop, and nothing of them is logged.
+ * be written in a few tries, are dropped and counted: a stored prompt is a convenience, an answer is not. They are sealed in batches small
+ * enough for one turn of the event loop, and never logged.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
@@ -66,7 +66,7 @@ export class PromptQueue {
     this.#writing = null;
   }
 
-  /** The first prompts, few enough to be sealed in one turn of the event loop and written by one statement. */
+  /** As many of the first prompts as one turn of the event loop can seal and one statement can write. */
   #batch(): Waiting[] {
     let bytes = 0;
     const over = this.#waiting.findIndex((waiting, index) => {

@@ -49,13 +49,13 @@ export interface CallContext {
   startedAt?: number | undefined;
 }
 
-/** What one call has of its own. */
+/** The parts of one call. */
 export type CallOptions = Pick<CallContext, "givenUp" | "onSent" | "startedAt">;
 
-/** What all calls of a process share. */
+/** The parts that all calls of a process share. */
 export type SharedContext = Omit<CallContext, keyof CallOptions>;
 
-/** `callProvider` with all but the call bound. */
+/** `callProvider` with everything but the call bound. */
 export type CallProvider = (reservation: Reservation, call: ProviderCall, options?: CallOptions) => Promise<ProviderAnswer>;
 
 export function providerCalls(shared: SharedContext): CallProvider {
@@ -147,10 +147,13 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const format = withParallelToolCallsOff(entry.format, call.chat);
   const { baseUrl } = route.provider;
   await postEncoded({ route, streamed, second, onResent, format, baseUrl, encoded: format.encode(call) }, upstream, context);
-  if (streamed) return { kind: "stream", events: new ProviderStream({ upstream, format, route, clock: context.clock }) };
+  if (streamed) {
+    const events = new ProviderStream({ upstream, format, route, wants: call.wants, clock: context.clock });
+    return { kind: "stream", events };
+  }
   const text = await readWhole(upstream, upstreamAnswerBytesMax);
   upstream.finished();
-  return { kind: "whole", answer: await decoded(text, format, route) };
+  return { kind: "whole", answer: await decoded(text, format, call) };
 }
 
 function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
@@ -177,10 +180,10 @@ async function refusal(status: number, upstream: UpstreamCall, format: WireForma
 }
 
 /** @throws UpstreamFailure when the body holds no usable answer */
-async function decoded(text: string, format: WireFormat, route: Route): Promise<WholeAnswer> {
+async function decoded(text: string, format: WireFormat, { route, wants }: ProviderCall): Promise<WholeAnswer> {
   try {
-    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route));
-    return format.decodeAnswer(parsed(text), route);
+    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route, wants), wants);
+    return format.decodeAnswer(parsed(text), route, wants);
   } catch (error) {
     throw asUpstreamFailure(error);
   }

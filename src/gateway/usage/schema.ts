@@ -1,5 +1,5 @@
 /**
- * Views of usage: sums by period and by key, member, model, provider or endpoint, and one sum of the rows beyond those that are listed. The
+ * Views of usage: sums by period and by key, member, model, provider or endpoint, and one sum of the rows that are not listed. The
  * descriptions of the fields are those of the OpenAPI description.
  */
 import { Type, type Static } from "@sinclair/typebox";
@@ -37,7 +37,7 @@ const UsageRow = Type.Composite([
     member: Type.Optional(text("The email of the key's owner, or of the member who used the Workbench")),
     model: Type.Optional(text("The model that answered")),
     provider: Type.Optional(text("The provider that answered")),
-    endpoint: Type.Optional(text("The endpoint: chat, completions or embeddings")),
+    endpoint: Type.Optional(text("The endpoint: chat, completions, embeddings, messages or responses")),
   }),
   UsageSums,
 ]);

@@ -1,4 +1,4 @@
--- Blocks: what is lent to gateways, and what they return.
+-- Blocks: credit and places lent to gateways and returned by them.
 
 -- Lends a block: a hold, and places that count in a key's window until the times of its requests are known.
 -- KEYS  base name {w}
@@ -20,21 +20,21 @@ register('lend', function(keys, args)
 
   local window, count, oldest, newest = currentWindow(known[4], list, windowMs)
   if window and window ~= known[4] then call('HSET', account, args[2], window) end
-  -- The clock was set back. Requests of a block would count for times that the window has left behind.
+  -- The clock was set back: requests of a block would count at times that the window has already passed.
   if newest > clock and not known[6] then return { clock } end
   local blocks = call('GET', lentKey)
 
-  local function lent(since, amount, some)
+  local function lent(since, amount, some, life)
     local lentPlaces, leaveAt = lentIn(blocks)
     local leavesAt = min(leaveAt, count > 0 and oldest + windowMs or math.huge)
-    local life = max(0, lifeMs - (clock - since))
     return { clock, since, amount, some, life, max(0, rpm - count - lentPlaces), leavesAt < math.huge and leavesAt - clock or 0 }
   end
 
+  -- A worker that asks again may know a newer record than the first one did. The block ends when the first one said.
   if known[6] then
     local amount, since, _, keyField = read(holdFormat, known[6])
-    local _, some = withoutBlock(blocks, block)
-    return some and keyField == args[3] and lent(since, amount, some) or { clock }
+    local _, some, countsUntil = withoutBlock(blocks, block)
+    return some and keyField == args[3] and lent(since, amount, some, max(0, countsUntil - windowMs - since)) or { clock }
   end
   local lentUntil, holdsUntil, lentAmount, pausedUntil = lendingIn(known[3])
   local already, _, _, keyPausedUntil = lentIn(blocks)
@@ -61,7 +61,7 @@ register('lend', function(keys, args)
     args[3], pack(totalFormat, keySpent, keyVersion, keyHeld + amount),
     block, pack(holdFormat, amount, clock, clock + holdMs, args[3], ''))
   call('HINCRBY', account, lentField, text(amount))
-  return lent(clock, amount, places)
+  return lent(clock, amount, places, lifeMs)
 end)
 
 -- Releases what blocks do not keep, counts their requests in the windows, and pauses lending.
@@ -74,7 +74,7 @@ register('take_back', function(keys, args)
   local base, account = keys[1], keys[1] .. ':a'
   local windowMs, tombstoneMs, pauseMs, paused = tonumber(args[1]), tonumber(args[2]), tonumber(args[3]), args[4]
 
-  -- A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+  -- A time ahead of the clock was read from another clock, and is before now. If the clock was set back, now is the newest time.
   local function timesOf(distances, now)
     local times, time = {}, 0
     for distance in string.gmatch(distances, '%d+') do

@@ -1,14 +1,13 @@
 /**
  * Gets an answer to an admitted request: a whole answer, a stream whose first event has arrived, or a failure. Nothing has reached the
- * client yet, so the answer of a second call is as good as the first; only the answer that is served is charged.
- * There is one retry at most, since each call may be billed, and only where it may help. It goes to the same route or to another candidate,
- * depending on whom the failure concerns (`nextCandidate`). If the transport sends a request again because a kept connection closed, that
- * is the retry. A request whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its
- * conversation; one that gives no thoughts back does not, because a provider's words may be the client's in part.
- * A client that streams waits at most 15 seconds for a first byte; then its stream begins without the provider, and whatever the provider
- * answers, even a failure, becomes an event. A client that leaves before there is anything to send ends the call only where that saves
- * money: a whole answer is waited for, since its provider bills it anyway, a stream only if and as long as it would be drained
- * (answer/drains.ts).
+ * client yet, so the answer of a second call is as good as the first; only the answer that is served is charged. There is one retry at
+ * most, since each call may be billed, and only where it may help. It goes to the same route or to another candidate, depending on whom the
+ * failure concerns (`nextCandidate`). If the transport sends a request again because a kept connection closed, that is the retry. A request
+ * whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its conversation; a request
+ * without thoughts does not, because a provider's text may quote the client's. A client that streams waits at most 15 seconds for a first
+ * byte; then its stream begins without the provider, and whatever the provider answers, even a failure, becomes an event. A client that
+ * leaves before there is anything to send ends the call only where that saves money: a whole answer is waited for, since its provider bills
+ * it anyway, a stream only if and as long as it would be drained (answer/drains.ts).
  */
 import { type Clock, StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
@@ -25,6 +24,8 @@ import {
   type ProviderCall,
   isGivenUp,
   type ProviderEvent,
+  apart,
+  native,
 } from "../../providers/provider.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import type { AcquireDrainSlot } from "../answer/drains.ts";
@@ -99,8 +100,8 @@ interface DisconnectOptions {
 }
 
 /**
- * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
- * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
+ * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the
+ * signal, because removing it costs as much as adding it and the signal ends with the request; disposing drops the listener's references.
  */
 function watchDisconnect({
   call: watched,
@@ -199,7 +200,7 @@ export interface Attempt {
 interface CallSignals {
   /** Aborts the call while it is not answered. */
   givenUp: StopSignal;
-  /** Called when the request is on its way to the provider. */
+  /** Called when the request is being sent to the provider. */
   onSent(): void;
 }
 
@@ -209,13 +210,13 @@ export type CallRoute = (call: ProviderCall, candidate: Candidate, signals: Call
 interface AttemptsOptions {
   reservation: Pick<Reservation, "generation">;
   /** What is sent for a candidate. */
-  requestFor(candidate: Candidate): { chat: ChatBody; maxOutputTokens: number };
+  requestFor(candidate: Candidate): Pick<ProviderCall, "chat" | "maxOutputTokens" | "wants">;
   streamed: boolean;
   /** In order of preference. */
   candidates: Candidates;
   fallbacks: boolean;
   callRoute: CallRoute;
-  /** Called with what the provider of the current call has counted before the first event of its stream. */
+  /** Called with the current provider's counts that precede the first event of its stream. */
   onUsage(usage: ReportedUsage): void;
   /** Called with each failed attempt, before it is retried or answered. */
   onFailed?(failure: UpstreamFailure, candidate: Candidate): void;
@@ -241,7 +242,7 @@ class Attempts {
   #isLast = false;
   #withoutThoughts = false;
   #calledAt: number;
-  /** The request of the current call is on its way. */
+  /** The request of the current call is being sent. */
   #sent = false;
 
   constructor(options: AttemptsOptions) {
@@ -307,7 +308,7 @@ class Attempts {
   #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
     const { candidates, clientSignal, fallbacks, requestFor } = this.#options;
     if (this.#isLast || clientSignal.aborted) return null;
-    if (failure.isOfThoughts && requestFor(failed).chat.messages.some(givesBack)) return failed;
+    if (failure.isOfThoughts && givesThoughtsBack(requestFor(failed).chat, failed)) return failed;
     return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 
@@ -342,6 +343,11 @@ class Attempts {
   }
 }
 
+/** Whether what is sent has earlier thoughts of the model. */
+function givesThoughtsBack({ messages, [native]: own }: ChatBody, { route }: Candidate): boolean {
+  return own?.format === route.format || messages.some((message) => message[apart]?.thoughts !== undefined || givesBack(message));
+}
+
 interface NextOptions {
   failure: UpstreamFailure;
   /** The failed call's request had been sent. */
@@ -352,9 +358,9 @@ interface NextOptions {
 }
 
 /**
- * The candidate of the retry. A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
- * credential and a provider that takes no connection concern all of its models. A rejected request is not sent again, nor is one that a
- * provider took and the gateway gave up: the provider may bill what it has done, and the next one would do as much.
+ * The candidate of the retry. A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of
+ * its models. A refused credential and a provider that takes no connection concern all of its models. A rejected request is not sent again,
+ * nor is one that a provider accepted and the gateway abandoned: the provider may bill its work, and the next one would do as much.
  * @returns null: no retry may help
  */
 function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Candidate | null {
@@ -375,8 +381,8 @@ function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Cand
 }
 
 /**
- * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before they
- * fail. Until then a failure is an ordinary error.
+ * Waits for the first event that is neither a usage count nor a role, or the end of a thought, that a failure follows at once: some
+ * providers send these before they fail. Until then a failure is an ordinary error.
  * @param onUsage gets the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
@@ -389,7 +395,7 @@ async function withFirstEvent(
   for (;;) {
     const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
     if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
-    // The first event that says something: with a failure there nothing has been delivered.
+    // The first event with content: if it is a failure, nothing has been delivered.
     const failsFirst = received.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
     for (const [index, event] of received.entries()) {
       if (event.kind === "failure") throw event.failure;
@@ -401,8 +407,9 @@ async function withFirstEvent(
   }
 }
 
-/** Whether it is the role alone, with which most providers begin. */
+/** Whether it is the role alone, with which most providers begin, or the end of a thought that no text came before. */
 function saysNothing(event: ProviderEvent): boolean {
+  if (event.kind === "thought") return true;
   if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
 }

@@ -12,15 +12,15 @@ import type { RouteHealth } from "../../models/route-health.ts";
 import type { Candidate } from "../../models/candidate.ts";
 import type { KeyReports } from "../../own-keys/key-reports.ts";
 import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
-import type { UpstreamFailure } from "../../providers/provider.ts";
+import { native, type ChatBody, type UpstreamFailure } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
-import { provenPath, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
+import { pathText, provenPath, readPathText, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
 import { Rejection } from "../../providers/rejection.ts";
 import type { CheckedChat } from "../request/chat-request.ts";
 import type { Attempt } from "./dispatch.ts";
 import type { SentCall } from "./charged-usage.ts";
 
-/** What a failure concerns. An open stream holds this in place of the request, which would keep the body in memory. */
+/** What a failure concerns. An open stream holds this instead of the request, which would keep the body in memory. */
 export interface FailureContext {
   reservation: Reservation;
   lifecycle: SentCall & { readonly stop: StopSignal };
@@ -46,7 +46,7 @@ export function recordFailure(
   upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
   const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
   if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
-  // Its provider may refuse or limit the workspace's account, while it serves all others.
+  // A provider may refuse or limit the workspace's account while it serves all others.
   const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
   if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
@@ -69,29 +69,43 @@ function logFailure({ generation }: Reservation, { candidate: { route }, failure
 
 type SentChat = Pick<
   CheckedChat,
-  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
+  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "clientPath" | "promptEstimate" | "inputTokens"
 >;
 
-/** In a larger prompt no message is looked for: that would convert all of them once more. */
+/** No message is searched for in a larger prompt: that would convert all of them again. */
 const searchedPromptBytesMax = 1024 * 1024;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
   if (!(failure instanceof Rejection)) return;
   const body = chat.routing?.bodies.get(model.id) ?? chat.body;
+  // A prompt that is too long by itself is at fault, whatever output was asked for.
+  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
+  const own = body[native];
+  if (own?.format === route.format) {
+    const paths = isPromptAlone ? [["messages"]] : [...failure.fields, ...failure.paths];
+    failure.param = deepestOf(paths.map((path) => provenPath(own.body, inNativeNames(path, chat))));
+    return;
+  }
   const searched = chat.inputTokens > searchedPromptBytesMax ? { ...body, messages: [] } : body;
   const clientField = wireFormats[route.format].format.clientField?.({ chat: searched, route }) ?? ((path) => path);
   const named = failure.paths.map(clientField).filter((field) => field !== null);
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
-  // A prompt that is too long by itself is at fault, whatever output was asked for.
-  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
-  failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
+  const proven = likely.map((path) => provenPath(request, inClientsNames(path, chat)));
+  failure.param = deepestOf(proven.map((path) => clientsPath(path, chat, body)));
 }
 
-/** What the formats of embeddings call the fields of a request. */
+/** @param path of the chat, or of the bound on output, whose name is the client's */
+function clientsPath(path: string | null, { clientPath, outputField }: SentChat, body: ChatBody): string | null {
+  if (path === null || clientPath === undefined || path === outputField) return path;
+  const own = clientPath(body, readPathText(path));
+  return own === null ? null : pathText(own);
+}
+
+/** The names that embedding formats give to a request's fields. */
 const embeddingFields = new Map<string, string>([
   ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
   ...["dimensions", "output_dimension", "output_dimensionality"].map((name) => [name, "dimensions"] as const),
@@ -117,7 +131,7 @@ export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions
   failure.param = deepestOf(named);
 }
 
-/** The first, or a later one that goes on where it ends. */
+/** The first, or a later one that continues where it ends. */
 function deepestOf(fields: readonly (string | null)[]): string | null {
   return fields.reduce((deepest, field) => {
     if (deepest === null || field === null) return deepest ?? field;
@@ -133,4 +147,10 @@ function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptF
   const isPrompt = first === "messages" || first === "prompt";
   if (isPrompt && promptField === "prompt") return ["prompt"];
   return isPrompt ? ["messages", ...rest] : [first, ...rest];
+}
+
+/** The provider had the client's own fields; only our own finding may name the prompt and the bound on output as a chat does. */
+function inNativeNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
+  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
+  return [first === "messages" ? (promptField ?? first) : first, ...rest];
 }

@@ -1,17 +1,17 @@
 /**
- * The fields of a completion, and check 2 of it: its prompt becomes the one message of a chat, and from there on it is a chat completion.
- * The table has every field of the official schema but `model` and `prompt`, in the schema's order
+ * The fields of a completion, and its check 2: its prompt becomes the one message of a chat, and from there on it is a chat completion. The
+ * table has every field of the official schema except `model` and `prompt`, in the schema's order
  * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. A field that chat completions have too is
- * the same row.
- * Several prompts in one request are refused, and so is anything but the defaults of `echo`, `suffix` and `best_of`: a chat has no place
- * for them.
+ * the same row. Several prompts in one request are refused, and so is anything but the defaults of `echo`, `suffix` and `best_of`: a chat
+ * has no place for them.
  */
 import { Type } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { completionTokensDefault } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
+import { completionFormat } from "../answer/answer-format.ts";
 import { chatFields, type ChatField, acceptOnly, maxTokens, notSupported } from "./chat-fields.ts";
-import { checkRequest, knownFields, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
+import { checkRequest, tableFormat, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
 import { nullable } from "./read-value.ts";
 
 const ofChat = new Map(chatFields.map((field) => [field.name, field]));
@@ -68,17 +68,17 @@ export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, ma
   description: "One prompt, which the model gets as the message of a user",
 });
 
-export const completionRequestFormat: RequestFormat = {
+export const completionRequestFormat: RequestFormat = tableFormat({
   fields: completionFields,
-  known: knownFields("prompt", completionFields),
   prompt: "prompt",
   maxTokensDefault: completionTokensDefault,
   messages: ({ request }) => [{ role: "user", content: readPrompt(request["prompt"]) }] satisfies ChatMessage[],
-};
+  answer: completionFormat,
+});
 
 /** @throws GatewayError as `checkChat` */
 export function checkCompletion(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
-  return checkRequest(bytes, completionRequestFormat, options);
+  return checkRequest(bytes, completionRequestFormat, options).chat;
 }
 
 function asInChat(name: string): ChatField {

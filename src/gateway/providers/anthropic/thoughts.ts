@@ -1,26 +1,22 @@
 /**
- * A model that thinks before it calls a tool wants its thinking back with the result: unmodified, and at its place. Clients of chat
+ * A model that thinks before it calls a tool wants its thinking back with the result, unmodified and in its place. Clients of chat
  * completions have no field for it, so it travels within the call's id (gateway/tool-call-id.ts). The signature holds the thinking itself,
  * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text, as
  * the API writes blocks whose text it leaves out; their signatures are the same
- * (https://platform.claude.com/docs/en/build-with-claude/thinking).
- * A client may have written an id itself, so ids are read under the bounds of the calls' arguments, and what is not a piece is left out.
+ * (https://platform.claude.com/docs/en/build-with-claude/thinking). A client may have written an id itself, so ids are read within the
+ * bounds of the calls' arguments, and anything that is not a piece is left out.
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import { readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
+import { signerOf } from "../wire/answers.ts";
 import { asArray, asCount, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 
-/** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
+/** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are split again. */
 export type Piece =
   | { kind: "text"; characters: number }
   | { kind: "thinking"; characters: number; signature: string }
   | { kind: "redacted"; data: string };
-
-/** The signer of a thought. No other model or provider may receive it. */
-export function anthropicSigner({ provider, upstreamModel }: Route): string {
-  return signerNamed(`${provider.id}/${upstreamModel}`);
-}
 
 /** Collects the blocks of one answer, piece by piece, and gives each call's id those that came before it. */
 export class ThoughtsBeforeCalls {
@@ -31,7 +27,7 @@ export class ThoughtsBeforeCalls {
 
   /** @param route the called one; absent: no thoughts are kept */
   constructor(route?: Route) {
-    this.#signer = route ? anthropicSigner(route) : null;
+    this.#signer = route ? signerOf(route) : null;
   }
 
   /** A block, or its start in a stream. */

@@ -1,17 +1,16 @@
 /**
- * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts.
- * Reasoning across a tool loop: the API stores nothing for us, so it sends the reasoning before a call in encrypted form and reads it again
- * with the call's result; without it the model starts over at each step. It travels within the call's id, as signatures do
- * (gateway/tool-call-id.ts).
+ * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts. The
+ * API stores nothing for us, so it sends the reasoning before a call in encrypted form and wants it back with the call's result; without it
+ * the model starts over at each step of a tool loop. It travels within the call's id, as signatures do (gateway/tool-call-id.ts).
  */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
-import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { mintedToolCallId, readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
 import { UsageTally } from "../openai/answer.ts";
 import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
-import { finalReason } from "../wire/answers.ts";
+import { finalReason, signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
@@ -23,7 +22,7 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   if (!Array.isArray(output)) throw new UpstreamFailure("upstream_error", "the answer holds no output");
   const items = output.map((item) => asObject(item) ?? {});
   const said = items.filter(({ type }) => type === "message").map(saidIn);
-  const toolCalls = callsIn(items, response["id"], route === undefined ? null : responsesSigner(route));
+  const toolCalls = callsIn(items, response["id"], route === undefined ? null : signerOf(route));
   const reason = responsesFinishReason(response, response["status"], toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const content = paragraphs(said.map((one) => one.content));
@@ -73,7 +72,7 @@ export const paragraphEnd = "\n\n";
 
 export type CallKind = "function" | "custom";
 
-/** The kind of tool that an item calls; null if it calls none of the client's. */
+/** The kind of tool that an item calls; null if it is not the client's tool. */
 export function callKindOf({ type }: JsonObject): CallKind | null {
   if (type === "function_call") return "function";
   return type === "custom_tool_call" ? "custom" : null;
@@ -102,7 +101,7 @@ export function callOf(kind: CallKind, item: JsonObject, text: string, context: 
   return { id, type: kind, [kind]: kind === "custom" ? { name, input: text } : { name, arguments: text } };
 }
 
-/** What a message says. */
+/** The text of a message. */
 interface Said {
   content: string;
   refusal: string;
@@ -128,15 +127,10 @@ export function logprobsOf(content: readonly unknown[]): JsonObject | null {
 
 // Reasoning in ids
 
-/** The signer that gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
-export function responsesSigner({ provider, upstreamModel, ownKey }: Route): string {
-  return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
-}
-
 /**
  * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if it is too
- * long for an id or would not return exactly as it came
- * @param signer who gets it back; null: no model does, so nothing is added
+ *   long for an id or would not return exactly as it came
+ * @param signer the model that gets it back; null: no model does, so nothing is added
  */
 export function idWithReasoning(id: string, encrypted: unknown, signer: string | null): string {
   const text = asText(encrypted) ?? "";

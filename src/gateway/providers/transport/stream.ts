@@ -1,8 +1,7 @@
 /**
  * An open stream of a provider. It reads the network only on request, so its pace is the reader's. A finished stream that its provider
- * leaves open is ended after a moment, which neither comments nor empty events prolong; the rest of its body is read in the background, so
- * that the connection can carry the next call.
- * Every failure is an event of the stream, and the last one.
+ * leaves open is ended after a short wait, which neither comments nor empty events prolong; the rest of its body is read in the background,
+ * so that the connection can carry the next call. Every failure is an event of the stream, and the last one.
  */
 import { type Clock, sharedTimerOf, type TimerListener, type SharedTimer } from "../../../kernel/clock.ts";
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
@@ -10,6 +9,8 @@ import type { Route } from "../../models/model.ts";
 import {
   asUpstreamFailure,
   OversizedAnswer,
+  type AnswerWants,
+  type DeltaEvent,
   type ProviderEventStream,
   type EventReceiver,
   type ProviderEvent,
@@ -27,6 +28,8 @@ interface StreamParts {
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
   /** The called one; see `WireFormat.decodeAnswer`. */
   route?: Route | undefined;
+  /** The call's. */
+  wants?: AnswerWants | undefined;
   clock: Clock;
 }
 
@@ -44,11 +47,11 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #deliveredAt = 0;
   #over = false;
 
-  constructor({ upstream, format, route, clock }: StreamParts) {
+  constructor({ upstream, format, route, wants, clock }: StreamParts) {
     this.#upstream = upstream;
-    this.#decodeAnswer = (body) => format.decodeAnswer(body, route);
+    this.#decodeAnswer = (body) => format.decodeAnswer(body, route, wants);
     this.#clock = clock;
-    this.#sequence = new EventSequence(format.streamDecoder(route));
+    this.#sequence = new EventSequence(format.streamDecoder(route, wants));
   }
 
   next(receiver: EventReceiver): void {
@@ -136,9 +139,9 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   }
 
   /**
-   * The answer is finished, but its end has not come. The gateway waits a moment, which neither comments nor empty events prolong. A call
-   * that begins after the finish reason gets all the time that it needs, up to the next finish reason, or to a
-   * usage once it is complete.
+   * The answer is finished, but its end has not come. The gateway waits briefly, and neither comments nor empty events prolong the wait. A
+   * call that begins after the finish reason gets all the time that it needs, up to the next finish reason, or to a usage once it is
+   * complete.
    */
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();
@@ -151,7 +154,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
     if (this.#endsBy !== Infinity) sharedTimerOf(this.#clock).add(this);
   }
 
-  #endAfter({ delta, finishReason }: Extract<ProviderEvent, { kind: "delta" }>, end: number): number {
+  #endAfter({ delta, finishReason }: DeltaEvent, end: number): number {
     const calls = "tool_calls" in delta || "function_call" in delta;
     if (calls && finishReason === null) return Infinity;
     const says = calls || delta["content"] || delta["reasoning_content"] || delta["refusal"];
@@ -173,7 +176,7 @@ function asFailure(error: unknown): UpstreamFailure {
   return error instanceof EventTooLargeError ? new OversizedAnswer(error.message) : asUpstreamFailure(error);
 }
 
-/** Closes the connection if the end does not come soon, or too much comes before it. */
+/** Closes the connection if the end does not arrive soon, or too many bytes precede it. */
 function readTail(upstream: UpstreamCall, clock: Clock): void {
   new StreamTail(upstream, clock).read();
 }

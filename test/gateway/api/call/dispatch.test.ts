@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { OversizedAnswer, type UpstreamFailure, type ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
+import {
+  apart,
+  native,
+  OversizedAnswer,
+  type ChatBody,
+  type NativeRequest,
+  type ProviderEvent,
+  type UpstreamFailure,
+  type ProviderAnswer,
+} from "../../../../src/gateway/providers/provider.ts";
 import type { CallRoute, DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { StopSignal } from "../../../../src/kernel/clock.ts";
@@ -11,6 +20,8 @@ import { failure, first, given, second, whole } from "../../../support/gateway/g
 import { candidate } from "../../../support/providers/candidates.ts";
 
 const never = new Promise<ProviderAnswer>(() => {});
+
+const ownRequest: NativeRequest = { format: "anthropic", body: {} };
 
 /** A call that is sent at once. */
 const sending =
@@ -56,6 +67,35 @@ describe("the retry", () => {
       expect(withoutThoughts).toEqual([false, true]);
     },
   );
+
+  test.each<[string, boolean, ChatBody]>([
+    ["thoughts apart", true, { model: "m", messages: [{ role: "assistant", content: "Hi", [apart]: { thoughts: [] } }] }],
+    ["other facts apart", false, { model: "m", messages: [{ role: "user", content: "Hi", [apart]: { late: true } }] }],
+    ["a request of the route's own API", true, { model: "m", messages: [], [native]: ownRequest }],
+  ])("dispatch does so for a request with %s: %p", async (_, again, chat) => {
+    const candidates = [candidate("first", { format: "anthropic" })] as const;
+    const { outcome, called } = given([refused, whole], { requestFor: () => ({ chat, maxOutputTokens: 100 }), candidates });
+    expect((await outcome).kind).toBe(again ? "whole" : "failed");
+    expect(called).toHaveLength(again ? 2 : 1);
+  });
+
+  test("dispatch does not do so for a request of another API than the route's, which gives none back", async () => {
+    const chat = { model: "acme/one", messages: [], [native]: ownRequest };
+    const { outcome } = given([refused, whole], { requestFor: () => ({ chat, maxOutputTokens: 100 }) });
+    expect((await outcome).kind).toBe("failed");
+  });
+
+  test("dispatch asks each candidate for what the endpoint can show", async () => {
+    const wanted: unknown[] = [];
+    const failing: CallRoute = ({ wants }) => {
+      wanted.push(wants);
+      return Promise.reject(failure("upstream_error"));
+    };
+    const wants = { thoughts: true } as const;
+    await given([], { callRoute: failing, requestFor: () => ({ chat: { model: "m", messages: [] }, maxOutputTokens: 1, wants }) })
+      .outcome;
+    expect(wanted).toEqual([wants, wants]);
+  });
 
   test("dispatch does not do so for a request that gives none back, whatever the provider says", async () => {
     const { outcome, called } = given([refused, whole], { requestFor: calling("thinking") });
@@ -107,6 +147,22 @@ describe("a stream", () => {
     const { outcome, called } = given([streamOf(new FakeEvents([...events])), streamOf(good)], { streamed: true });
     expect((await outcome).kind).toBe("stream");
     expect(called).toEqual(["first", "second"]);
+  });
+
+  test.each<[string, ProviderEvent]>([
+    ["a role", { kind: "delta", delta: { role: "assistant", content: "" }, finishReason: null }],
+    ["the end of a thought", { kind: "thought", seal: "S", redacted: false }],
+  ])("dispatch retries a stream that fails together with %s on the next route", async (_, begun) => {
+    const together = (...events: ProviderEvent[]): ProviderAnswer => {
+      const cancel = (): Promise<void> => Promise.resolve();
+      return { kind: "stream", events: { next: (taker) => taker.take(events), cancel, [Symbol.asyncDispose]: cancel } };
+    };
+    const failed: ProviderEvent = { kind: "failure", failure: failure("upstream_error") };
+    const { outcome, called } = given([together(begun, failed), together(begun, text("Hi"))], { streamed: true });
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    expect(called).toEqual(["first", "second"]);
+    expect(await new OneByOne(opened.events).next()).toEqual(begun);
   });
 
   test("a stream starts after 15 s of silence, and a later failure is an event in it", async () => {
