@@ -237,8 +237,9 @@ export class Fleet implements AsyncDisposable {
       SANDBOX: "on",
       LOG_LEVEL: "warn",
       SHUTDOWN_LEAVE_MS: "0",
-      // Compiles the embedded database once less: its best code pays only in a process that lives for minutes.
+      // Compiles the embedded database and the service once less: the best code pays only in a process that lives for minutes.
       BUN_JSC_useOMGJIT: "0",
+      BUN_JSC_useFTLJIT: "0",
       ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: secretsKeyNamed("fleet") }),
       CATALOG_DIR: this.#plan.catalogDir,
       ...this.#plan.environment,
