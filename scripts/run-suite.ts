@@ -34,8 +34,8 @@ const budgetsMax = 4;
 /** Timeout of one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;
 
-/** A suite ends before compiling the embedded database's code at the highest level pays off. */
-const compilesLess = { BUN_JSC_useOMGJIT: "0" };
+/** A suite ends before compiling the embedded database's code, and its own, at the highest level pays off. */
+const compilesLess = { BUN_JSC_useOMGJIT: "0", BUN_JSC_useFTLJIT: "0" };
 
 /** How many characters of a failed suite's output are printed. */
 const printedMax = 20_000;

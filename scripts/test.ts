@@ -3,6 +3,7 @@
  */
 import { dirname, join } from "node:path";
 import { quickChecks, runChecks, slowChecks } from "./checks.ts";
+import { openMemoryFolder } from "./memory-folder.ts";
 import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
@@ -19,6 +20,9 @@ const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
 const sharesServers = Boolean(DATABASE_URL && NATS_URL && REDIS_URL);
 let servers: SuiteServers | null = null;
 let stopping = false;
+/** A TMPDIR that was set stays. */
+const memory = process.env["TMPDIR"] ? null : openMemoryFolder();
+if (memory !== null) process.env["TMPDIR"] = memory.path;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
 
@@ -26,6 +30,7 @@ async function stop(): Promise<never> {
   stopping = true;
   killRunningSuites();
   await servers?.[Symbol.asyncDispose]();
+  memory?.[Symbol.dispose]();
   console.log("\nStopped");
   process.exit(130);
 }
@@ -34,6 +39,7 @@ const paths = process.argv.slice(2);
 /** `suite: test` of each test that failed, printed near the end, where it is easy to find. */
 const failures: string[] = [];
 const tally = paths.length > 0 ? await runFiles(paths) : await runAll();
+memory?.[Symbol.dispose]();
 console.log(tallyText(tally));
 process.exit(tally.failed === 0 ? 0 : 1);
 

@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
       }),
     );
     await copy.write(bareConnector("Moved Vendor", { id: "vendor-as-it-was" }));
-    fleet = await Fleet.start({ services: null, catalogDir: copy.folder });
+    fleet = await Fleet.start({ services: null, inTest: true, catalogDir: copy.folder });
   }, 60_000);
   afterAll(async () => {
     await fleet[Symbol.asyncDispose]();

@@ -10,7 +10,7 @@ export function catalogService(): Promise<Fleet> {
 }
 
 async function start(): Promise<Fleet> {
-  const fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog });
+  const fleet = await Fleet.start({ services: null, inTest: true, catalogDir: wholeCatalog });
   atEnd(() => fleet[Symbol.asyncDispose]());
   return fleet;
 }

@@ -1,14 +1,14 @@
 /** Sends a few of the malformed bodies; `npm run hostile` sends a hundred thousand. */
 import { beforeAll, expect, test } from "bun:test";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
-import { stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
+import { stageApart, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { sendBodies } from "./bodies/send-bodies.ts";
 
 /** Bodies of each seed: one seed is fixed, one is new in every run. */
 const count = 1_000;
 
 let on: Stage;
-beforeAll(async () => void (on = await stage()), 60_000);
+beforeAll(async () => void (on = await stageApart()), 60_000);
 
 test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
   `each of ${count} malformed bodies gets a 400 that names the field, or an answer: seed %p`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RawClient } from "../support/servers/raw-client.ts";
 import { until } from "../support/until.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
-import { bodyMs, stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
+import { bodyMs, stageApart, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { hidden, keyMark, type Attack } from "./corpus/attack.ts";
 import { chunks } from "./corpus/chunks.ts";
 import { lateBodies } from "./corpus/late-bodies.ts";
@@ -37,7 +37,7 @@ let slowUntil = 0;
 let customer: Awaited<ReturnType<Stage["customer"]>>;
 const expected = { charged: 0, abandoned: 0 };
 beforeAll(async () => {
-  on = await stage();
+  on = await stageApart();
   customer = await on.customer();
   slowFrom = performance.now();
   for (let n = 0; n < slowClients; n++) slow.push(trickle(on.fleet.gateways[0]?.port ?? 0));

@@ -313,7 +313,7 @@ test("after the kill of a gateway, the prompt and the text delivered until a sec
   await until(async () => (await spooled()).includes(",11004,0,0,110]"));
   await fleet.gateways[0]?.process.kill();
   await fleet[Symbol.asyncDispose]();
-  fleet = stack.use(await Fleet.start(plan));
+  fleet = stack.use(await Fleet.start({ ...plan, inTest: true }));
   const row = await only(on);
   expect(row).toMatchObject({ code: "internal_error", usage_estimated: true, prompt_tokens: 11_004, completion_tokens: 110 });
   expect(row.cost).toBe(11_004_000n + 1_100_000n);

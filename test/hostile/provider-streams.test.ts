@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { usageOf as resources } from "../../bench/processes/usage.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../src/gateway/limits.ts";
-import { post, stage, type Stage } from "../gateway/api/request/bad-input/stage.ts";
+import { post, stageApart, type Stage } from "../gateway/api/request/bad-input/stage.ts";
 import { chat, chunk, rawStream, usageOf, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { Dice } from "./bodies/dice.ts";
 
@@ -16,7 +16,7 @@ let key = "";
 let memoryBefore = 0;
 const memory = (): number => resources(on.fleet.gateways[0]?.process.pid ?? 0).residentBytes;
 beforeAll(async () => {
-  on = await stage();
+  on = await stageApart();
   ({ key } = await on.customer());
   memoryBefore = memory();
 }, 60_000);

@@ -31,7 +31,7 @@ test("a kill -9 between a charge and its commit makes one payment and one credit
   await first.gateways[0]?.process.kill();
   await switched;
 
-  const second = stack.use(await Fleet.start(plan));
+  const second = stack.use(await Fleet.start({ ...plan, inTest: true }));
   await until(async () => (await second.operator().show(workspace)).balance_usd === "70.000000000");
   await fetch(delivery(stub.event("payment_intent.succeeded"), { url: second.url() }));
   expect(stub.account.charged()).toBe(7_000);

@@ -23,7 +23,7 @@ test("a kill -9 loses no charge, leaves no hold and resets no rate window", asyn
   await first.gateways[0]?.process.kill();
   await load.stop();
 
-  const second = stack.use(await Fleet.start({ services: null, dataDir }));
+  const second = stack.use(await Fleet.start({ services: null, inTest: true, dataDir }));
   expect(await ask(second)).toMatchObject({ status: 429, code: "rate_limited" });
   await until(async () => (await second.operator().show(workspace)).reserved_usd === "0.000000000");
   const charged = new Set<string>();

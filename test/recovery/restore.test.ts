@@ -86,15 +86,15 @@ test.skipIf((await testServers()) === null)(
 test("a data folder that was copied while Weir was stopped works in another place", async () => {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await temporaryFolder());
-  const first = stack.use(await Fleet.start({ services: null, dataDir: join(folder, "first") }));
+  const first = stack.use(await Fleet.start({ services: null, inTest: true, dataDir: join(folder, "first") }));
   const { workspace, keys } = await first.operator().customer({ credit: "1" });
   const client = { workspace, key: keys[0]?.key ?? "" };
   await spend(first, client, 3);
   const { balance_usd: saved } = await first.operator().show(workspace);
-  await stop(first);
+  await first[Symbol.asyncDispose]();
   await cp(join(folder, "first"), join(folder, "second"), { recursive: true });
 
-  const second = stack.use(await Fleet.start({ services: null, dataDir: join(folder, "second") }));
+  const second = stack.use(await Fleet.start({ services: null, inTest: true, dataDir: join(folder, "second") }));
   expect(await second.operator().show(workspace)).toMatchObject({ balance_usd: saved, available_usd: saved });
   await spend(second, client, 1);
   expect(await second.operator().verify()).toMatchObject({ ok: true, broken: null });

@@ -52,7 +52,7 @@ test("after a kill -9 the model that was answering is charged and logged, beside
   await first.gateways[0]?.process.kill();
   await reading;
 
-  const second = stack.use(await Fleet.start(plan));
+  const second = stack.use(await Fleet.start({ ...plan, inTest: true }));
   const row = async () => (await second.operator().log(`workspace=${workspace}`))[0];
   await until(async () => (await row()) !== undefined);
   const logged = { prompt_tokens: 0, completion_tokens: 0, ...(await row()) };

@@ -56,7 +56,7 @@ async function open(): Promise<FormatsStage> {
     providers: names.map((id) => stubProvider({ id, format: providers[id].format, base_url: stub(id).url })),
     models,
   });
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: ourKey } }));
+  const fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: ourKey } }));
   for (const { id } of Object.values(models).flat()) await fleet.runnable(id);
   return { fleet, stub };
 }

@@ -70,7 +70,7 @@ async function openStage(mode: Mode): Promise<Stage> {
   const fleet = stack.use(
     await Fleet.start({
       services: mode === "embedded" ? null : (services?.urls ?? null),
-      gateways: mode === "embedded" ? 1 : 2,
+      ...(mode === "embedded" ? { inTest: true } : { gateways: 2 }),
       workers: 2,
       catalogDir: await writeStubs(folder.path, stubs),
       environment: {

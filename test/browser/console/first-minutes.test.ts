@@ -12,7 +12,9 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
   }, 60_000);
 
   test("the printed link leads to a streamed answer, to a key that works, and to what both cost", async () => {
-    const [, link = ""] = /(\/console\/link\/[\w-]{43})/.exec(fleet.gateways[0]?.process.output ?? "") ?? [];
+    const printed = /(\/console\/link\/[\w-]{43})/;
+    // It is ready before it prints.
+    const [, link = ""] = printed.exec((await fleet.gateways[0]?.process.says(printed)) ?? "") ?? [];
     await using visit = await Visit.to({ url: fleet.url() });
     const page = await visit.open(link);
     await page.getByRole("button", { name: "Sign in" }).click();

@@ -82,7 +82,7 @@ test("a job written from the docs loads everything, and later catches up with on
     ).toEqual(rows);
     expect(await readFile(join(folder.path, "version"), "utf8")).toBe(`${version}\n`);
   };
-  const plan = { services: null, dataDir: join(folder.path, "data"), catalogDir: copy.folder };
+  const plan = { services: null, inTest: true as const, dataDir: join(folder.path, "data"), catalogDir: copy.folder };
   {
     await using fleet = await Fleet.start(plan);
     for (const output of await run(fleet.url()))

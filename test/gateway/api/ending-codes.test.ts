@@ -51,7 +51,7 @@ describe("one process", () => {
   const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   beforeAll(async () => {
-    fleet = stack.use(await Fleet.start({ services: null, environment: { FIRST_BYTE_TIMEOUT_MS: "300" } }));
+    fleet = stack.use(await Fleet.start({ services: null, inTest: true, environment: { FIRST_BYTE_TIMEOUT_MS: "300" } }));
   }, 60_000);
   afterAll(() => stack.disposeAsync());
 

@@ -103,6 +103,6 @@ test("a gateway that dies then leaves that prompt to its successor", async () =>
   await Promise.all(names.map((format, index) => askOne(format, on[index] as Customer)));
   await fleet.gateways[0]?.process.kill();
   await fleet[Symbol.asyncDispose]();
-  fleet = stack.use(await Fleet.start(plan));
+  fleet = stack.use(await Fleet.start({ ...plan, inTest: true }));
   for (const one of on) expect(await rowOf(one)).toMatchObject({ code: "internal_error", prompt_tokens: told });
 }, 60_000);

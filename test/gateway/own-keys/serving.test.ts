@@ -115,7 +115,7 @@ test("a key that is revoked at its provider while in use is reported, mailed onc
 test("a refused own key raises no alarm, as the service's does, and a rate limit of an own key is answered as such", async () => {
   const [tenant, other] = [await stage.tenant(), await stage.tenant()];
   const id = await stage.store(tenant, { provider: "alpha", key: "sk-of-the-workspace-0014" });
-  const alarms = () => stage.fleet.gateways[0]?.process.output.match(/"event":"upstream\.auth"/g)?.length ?? 0;
+  const alarms = () => stage.fleet.gateways[0]?.output.match(/"event":"upstream\.auth"/g)?.length ?? 0;
   const before = alarms();
   stage.alpha.answer(error(401));
   expect(await outcomeOf(ask(tenant, "stub/alpha"))).toMatchObject({ status: 502, code: "upstream_auth" });

@@ -80,7 +80,7 @@ beforeAll(async () => {
     models[provider] = entries;
   }
   const catalogDir = await writeCatalog(await temporaryFolder("catalog"), { providers, models });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
+  fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
   key = (await fleet.operator().customer({ credit: "1000" })).keys[0]?.key ?? "";
   for (const { model } of strictProviders) {
     const messages = [{ role: "user", content: "Hello" }];

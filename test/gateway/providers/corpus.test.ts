@@ -70,7 +70,7 @@ beforeAll(async () => {
     models: Object.fromEntries(providers.map(({ id }) => [id, [model(id)]])),
   });
   const environment = { [stubKeyEnv]: "sk-of-the-stub" };
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir: catalog.path, environment }));
+  fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir: catalog.path, environment }));
   customer = await fleet.operator().customer({ credit: "1" });
   client = new OpenAI({ apiKey: customer.keys[0]?.key ?? "", baseURL: `${fleet.url()}/gpt/v1`, maxRetries: 0 });
   await until(async () => (await runnable()).length === providers.length, 30_000);

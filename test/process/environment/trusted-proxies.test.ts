@@ -5,7 +5,7 @@ import { Fleet } from "../../support/servers/fleet.ts";
 
 let service: Fleet;
 beforeAll(async () => {
-  service = await Fleet.start({ services: null, environment: { TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" } });
+  service = await Fleet.start({ services: null, inTest: true, environment: { TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" } });
 }, 60_000);
 afterAll(() => service[Symbol.asyncDispose](), 30_000);
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
     bytes: zipOf([{ name: "CVE-2026-0001.json", text: JSON.stringify(record) }]),
     etag: '"one"',
   });
-  fleet = await Fleet.start({ services: null, environment: { ADVISORIES_URL: archives.url } });
+  fleet = await Fleet.start({ services: null, inTest: true, environment: { ADVISORIES_URL: archives.url } });
 });
 afterAll(async () => {
   await fleet[Symbol.asyncDispose]();

@@ -25,7 +25,7 @@ const workspace = "ws_of_the_test";
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 test("a large document gives what the same code gives here, and the rest of its body", async () => {
   const reader = testSbomReader();
-  const bytes = bytesOf({ project: "p", sbom: largeBom(8_000), filename: "é" });
+  const bytes = bytesOf({ project: "p", sbom: largeBom(3_000), filename: "é" });
   expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
   const [there, here] = [
     await reader.read({ pieces: [bytes], path: ["sbom"], workspace }),
@@ -33,7 +33,7 @@ test("a large document gives what the same code gives here, and the rest of its 
   ];
   expect(there.sbom).toEqual(here.sbom);
   expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
-  expect(here.sbom?.rows?.components).toBe(8_000);
+  expect(here.sbom?.rows?.components).toBe(3_000);
   const alone = bytesOf(largeBom(400));
   expect(await reader.read({ pieces: [alone], path: null, workspace })).toEqual(parseSbomField({ bytes: alone, path: null }));
 }, 60_000);

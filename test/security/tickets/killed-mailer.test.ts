@@ -42,8 +42,8 @@ test("a process that is killed after a mail was accepted sends it once more with
     await gateway?.process.exited;
   }
   server.onMessage = () => {};
-  await using fleet = await Fleet.start(plan);
-  await fleet.gateways[0]?.process.says("mail.sent");
+  await using fleet = await Fleet.start({ ...plan, inTest: true });
+  await until(() => fleet.gateways[0]?.output.includes("mail.sent") === true, 50_000);
   expect(ids()).toEqual([first, first]);
   // Mails are sent in order: another copy of the first mail would come before this one.
   const second = await reportBug(fleet, key, "No third");

@@ -43,7 +43,9 @@ export class SampleService implements AsyncDisposable {
     stack.defer(() => rm(dataDir, { recursive: true, force: true }));
     const history = await writeHistory(dataDir);
     const settings = { ...sampleStripe, ...environment };
-    const fleet = stack.use(await Fleet.start({ services: null, catalogDir: wholeCatalog, dataDir, environment: settings }));
+    const fleet = stack.use(
+      await Fleet.start({ services: null, inTest: true, catalogDir: wholeCatalog, dataDir, environment: settings }),
+    );
     return new SampleService(fleet, await fill(fleet, history), stack.move());
   }
 

@@ -82,7 +82,7 @@ export class OwnKeyStage implements AsyncDisposable {
       },
     });
     const environment = { [stubKeyEnv]: serviceKey, ...variables };
-    const size = services === null ? {} : { gateways: 2, workers: 2 };
+    const size = services === null ? { inTest: true as const } : { gateways: 2, workers: 2 };
     const fleet = stack.use(await Fleet.start({ services, catalogDir, environment, ...size }));
     await fleet.runnable("stub/both");
     await fleet.runnable("stub/alpha");

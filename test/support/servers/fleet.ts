@@ -1,10 +1,20 @@
-/** A fleet of real processes on real servers, and the one process with embedded parts, with the same interface for tests. */
+/**
+ * A fleet of real processes on real servers, and the one process with embedded parts, with the same interface for tests. Where a promise
+ * is not about processes, the service runs in the test's own process, over real HTTP too: that has its code and the embedded database
+ * compiled already, and a process costs more CPU time to start than most files use.
+ */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pino } from "pino";
 import { freePort } from "../../../scripts/services/ports.ts";
 import type { ServiceUrls } from "../../../scripts/services.ts";
+import { readConfig } from "../../../src/config.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { serverSettings } from "../../../src/process/serving.ts";
+import { openEmbedded } from "../../../src/server/embedded.ts";
+import type { Service } from "../../../src/server/service.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
 import { modelsAlone } from "../providers/catalogs.ts";
@@ -31,6 +41,11 @@ export interface FleetPlan {
   dataDir?: string;
   /** true: the process makes its embedded database. By default it finds an empty one, which costs a third of the CPU time. */
   makesDatabase?: boolean;
+  /**
+   * With null `services`: the service runs in the test's process. Not for tests that kill, stop or measure its process; and services of
+   * one process share their metrics.
+   */
+  inTest?: true;
 }
 
 /** Where other suites take the CPU, a process that makes its database is slow to start. */
@@ -43,6 +58,43 @@ interface FleetGateway {
   port: number;
   metricsPort: number | null;
   process: OurProcess;
+  /** The log so far. */
+  readonly output: string;
+}
+
+/** A gateway in the test's process. */
+class GatewayInTest implements FleetGateway, AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly metricsPort = null;
+  #service: Service | null = null;
+  output = "";
+
+  private constructor(port: number) {
+    this.port = port;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static async start(environment: Record<string, string>): Promise<GatewayInTest> {
+    const config = readConfig(environment);
+    const gateway = new GatewayInTest(config.port);
+    const log = pino({ level: config.logLevel }, { write: (line) => void (gateway.output += line) });
+    gateway.#service = await openEmbedded({ config, log, clock: systemClock });
+    gateway.#service.app.listen({ port: config.port, hostname: config.host, ...serverSettings });
+    return gateway;
+  }
+
+  get process(): OurProcess {
+    throw new Error("This gateway runs in the test's process");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const service = this.#service;
+    this.#service = null;
+    await service?.app.server?.stop(true);
+    await service?.finish(0);
+    await service?.close();
+  }
 }
 
 export class Fleet implements AsyncDisposable {
@@ -50,6 +102,7 @@ export class Fleet implements AsyncDisposable {
   readonly workers: OurProcess[] = [];
   readonly metering: OurProcess[] = [];
   readonly prober: OurProcess[] = [];
+  readonly #inTest: GatewayInTest[] = [];
   readonly dataDir: string;
   readonly #plan: FleetPlan & { catalogDir: string };
 
@@ -91,8 +144,22 @@ export class Fleet implements AsyncDisposable {
     const free = port ?? (await freePort());
     const metricsPort = this.#plan.metrics ? await freePort() : null;
     const ports = { PORT: String(free), ...(metricsPort !== null && { METRICS_PORT: String(metricsPort) }) };
+    if (this.#plan.inTest) {
+      const inTest = await GatewayInTest.start({ ...this.#environment(), ...ports });
+      this.#inTest.push(inTest);
+      this.gateways.push(inTest);
+      return inTest;
+    }
     const process = new OurProcess({ arguments: ["src/main.ts"], environment: { ...this.#environment(), ...ports } });
-    const gateway = { url: `http://127.0.0.1:${free}`, port: free, metricsPort, process };
+    const gateway = {
+      url: `http://127.0.0.1:${free}`,
+      port: free,
+      metricsPort,
+      process,
+      get output() {
+        return process.output;
+      },
+    };
     this.gateways.push(gateway);
     return gateway;
   }
@@ -150,12 +217,13 @@ export class Fleet implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes().map((process) => process[Symbol.asyncDispose]()));
+    await Promise.all([...this.#processes(), ...this.#inTest].map((one) => one[Symbol.asyncDispose]()));
     if (this.#plan.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
   }
 
   #processes(): OurProcess[] {
-    return [...this.gateways.map(({ process }) => process), ...this.workers, ...this.metering, ...this.prober];
+    const gateways = this.#inTest.length > 0 ? [] : this.gateways.map(({ process }) => process);
+    return [...gateways, ...this.workers, ...this.metering, ...this.prober];
   }
 
   #worker(kind: string): OurProcess {
@@ -169,8 +237,9 @@ export class Fleet implements AsyncDisposable {
       SANDBOX: "on",
       LOG_LEVEL: "warn",
       SHUTDOWN_LEAVE_MS: "0",
-      // Compiles the embedded database once less: its best code pays only in a process that lives for minutes.
+      // Compiles the embedded database and the service once less: the best code pays only in a process that lives for minutes.
       BUN_JSC_useOMGJIT: "0",
+      BUN_JSC_useFTLJIT: "0",
       ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: secretsKeyNamed("fleet") }),
       CATALOG_DIR: this.#plan.catalogDir,
       ...this.#plan.environment,

@@ -73,7 +73,9 @@ async function startShared(): Promise<StubFleet> {
     ],
     models: { ...models, keyless: [stubModel({ id: "keyless/model" })] },
   });
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
+  const fleet = stack.use(
+    await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }),
+  );
   for (const { id } of Object.values(models).flat()) await fleet.runnable(id);
   return { fleet, stub: at("stub"), at };
 }

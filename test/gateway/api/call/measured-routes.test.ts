@@ -28,7 +28,7 @@ beforeAll(async () => {
     providers: [stubProvider({ id: "first", base_url: first.url }), stubProvider({ id: "second", base_url: second.url })],
     models: { stub: [stubModel({ routes })] },
   });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "any" } }));
+  fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: "any" } }));
   const { keys } = await fleet.operator().customer({ credit: "10", requestsPerMinute: 10_000 });
   key = keys[0]?.key ?? "";
 }, 60_000);

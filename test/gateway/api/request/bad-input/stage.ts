@@ -1,5 +1,5 @@
 /**
- * The process with a provider stub behind `stub/model` that all tests of bad input share. The first file that needs it starts it, and
+ * The service with a provider stub behind `stub/model` that all tests of bad input share. The first file that needs it starts it, and
  * the end of the test process stops it.
  */
 import { expect } from "bun:test";
@@ -40,13 +40,18 @@ interface Client extends Customer {
 }
 
 let opened: Promise<Stage> | null = null;
+let openedApart: Promise<Stage> | null = null;
 
 export function stage(): Promise<Stage> {
-  opened ??= openStage();
-  return opened;
+  return (opened ??= openStage({ inTest: true }));
 }
 
-async function openStage(): Promise<Stage> {
+/** In a process of its own, which hostile input may not end or fill. */
+export function stageApart(): Promise<Stage> {
+  return (openedApart ??= openStage({}));
+}
+
+async function openStage(place: { inTest?: true }): Promise<Stage> {
   const stack = new AsyncDisposableStack();
   atEnd(() => stack.disposeAsync());
   const stub = stack.use(await startProviderStub());
@@ -54,7 +59,7 @@ async function openStage(): Promise<Stage> {
   const supports = Object.keys(supportWords);
   const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, provider: { dialect: asOpenai }, model: { supports } });
   const environment = { [stubKeyEnv]: "sk-of-the-stub", BODY_TIMEOUT_MS: String(bodyMs) };
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
+  const fleet = stack.use(await Fleet.start({ services: null, ...place, catalogDir, environment }));
   await fleet.runnable("stub/model");
   const customer = async (): Promise<Client> => {
     const made = await fleet.operator().customer({ credit });
