@@ -173,10 +173,11 @@ export class EmbeddedCounters implements Counters {
  */
 function load(
   known: WorkspaceCounters,
-  { account, budgets = [], holds, windows }: WorkspaceLoad,
+  { account, budgets = [], holds, windows, claims = [] }: WorkspaceLoad,
   { now, tombstones }: { now: number; tombstones: Tombstones },
 ): WorkspaceCounters {
-  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, lending: known.lending, ...newestHead(known, account) };
+  const { logs, lending, claims: held } = known;
+  const space = { ...unknownWorkspace(), ready: true, logs, lending, claims: held, ...newestHead(known, account) };
   for (const { month, spent } of account.months) {
     const before = known.months.get(month);
     const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };
@@ -192,6 +193,9 @@ function load(
   for (const { key, times } of windows) {
     const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);
     admissionLog(space, key).merge(inWindow);
+  }
+  for (const { claim, generation } of claims) {
+    if (!space.holds.has(held.holder(claim) ?? "")) held.give(claim, generation, now);
   }
   return space;
 }

@@ -8,7 +8,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Hold, RateWindow, Resolution } from "../counters.ts";
-import { rateWindowMs, tombstoneMs } from "../limits.ts";
+import { claimMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
 /** A month of a workspace or of a key. */
@@ -36,6 +36,7 @@ export interface WorkspaceCounters {
   budgets: BudgetCounters;
   logs: Map<KeyId, AdmissionLog>;
   holds: Map<GenerationId, Hold>;
+  claims: Claims;
   lending: Lending;
 }
 
@@ -52,6 +53,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     budgets: new Map(),
     logs: new Map(),
     holds: new Map(),
+    claims: new Claims(),
     lending: nothingLent(),
   };
 }
@@ -241,6 +243,26 @@ export function lentAmount({ holdsUntil, amount, pausedUntil, keys }: Lending, k
 
 export function isRecallable({ pausedUntil, keys }: Lending, key: KeyId, now: number): boolean {
   return pausedUntil <= now && (keys.get(key)?.pausedUntil ?? 0) <= now;
+}
+
+/** Which generation has a claim. That counts only while it is open or has a tombstone, so what is older is dropped without a search. */
+export class Claims {
+  #newer = new Map<string, GenerationId>();
+  #older = new Map<string, GenerationId>();
+  /** Since when `newer` takes them. */
+  #since = 0;
+
+  holder(claim: string): GenerationId | undefined {
+    return this.#newer.get(claim) ?? this.#older.get(claim);
+  }
+
+  give(claim: string, generation: GenerationId, clockMs: number): void {
+    if (clockMs < this.#since || this.#since + claimMs < clockMs) {
+      if (this.#since < clockMs) [this.#older, this.#newer] = [this.#newer, new Map()];
+      this.#since = clockMs;
+    }
+    this.#newer.set(claim, generation);
+  }
 }
 
 interface TombstoneOf {
