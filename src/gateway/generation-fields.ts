@@ -18,6 +18,7 @@ import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../kernel/money.ts";
 import {
   Amount,
   at,
+  Claim,
   Count,
   Endpoint,
   endpointView,
@@ -329,6 +330,12 @@ export const generationFields = {
   cacheWrite: field({ wire: inPrices(13) }),
   /** The block that it was admitted with, whose gateway releases it. Absent: it has a hold of its own. */
   block: field({ wire: rare(29, Type.String()) }),
+  /** Recognises a repetition of its request. Absent: it had no idempotency key. The columns have it only where something was left. */
+  claim: field({
+    wire: rare(30, Claim),
+    column: stored(31, "claim", (_: Claim | undefined, { claim }) => claim?.id ?? null),
+  }),
+  claimBody: field({ column: stored(32, "claim_body", (_: undefined, { claim }) => claim?.body ?? null) }),
 };
 
 type Table = typeof generationFields;

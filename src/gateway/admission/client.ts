@@ -46,7 +46,9 @@ export class RefusedError extends GatewayError {
   constructor(refused: Refused, { model, candidates, field }: Pick<RequestFacts, "model" | "candidates" | "field">) {
     const message = refused.reason ? unavailableMessage(candidates?.[0]?.[0] ?? model, refused.reason) : refused.message;
     const shouldRetry = refused.reason === "catalog_unreadable" ? true : undefined;
-    super(refused.code, { message, param: refused.param === "model" ? (field ?? "model") : refused.param, shouldRetry });
+    const param = refused.param === "model" ? (field ?? "model") : refused.param;
+    const { generation } = refused;
+    super(refused.code, { message, param, shouldRetry, ...(generation && { headers: { "x-generation-id": generation } }) });
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
   }
@@ -131,7 +133,7 @@ export class AdmissionClient {
     const now = this.#clock.now();
     const generation = newGenerationId(now);
     // Field by field, since `facts` may carry more than its type shows: the body must not be sent.
-    const { model, inputTokens, promptTokens, maxTokens, tools, candidates } = facts;
+    const { model, inputTokens, promptTokens, maxTokens, tools, candidates, claim } = facts;
     const estimate = promptTokens === undefined ? {} : { promptTokens };
     const fields = { hash: caller.hash, model, inputTokens, ...estimate, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
@@ -141,6 +143,7 @@ export class AdmissionClient {
       generation,
       ...fields,
       ...(caller.record.ownKeys && { ownKeys: caller.record.ownKeys.map(({ id }) => id) }),
+      ...(claim && { claim }),
       deadline: this.#deadline(),
       fingerprint,
     });
@@ -149,15 +152,18 @@ export class AdmissionClient {
     const { workspace, id: key } = caller.record;
     const request = newRequestId(now);
     const amount = BigInt(decision.amount);
-    const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
+    const ids = { generation, request, workspace, key, ...(claim && { claim }) };
+    const reservation = reservationFrom({ ...ids, month, amount, admittedAt, maxOutputTokens });
     const times = { askedAt, decidedAt: this.#clock.monotonic() };
-    if (this.#models !== null) this.blocks.noteRequest(caller, amount, times.decidedAt);
+    if (this.#models !== null && !claim) this.blocks.noteRequest(caller, amount, times.decidedAt);
     return { reservation, decision: times, fingerprint, window, priced: decision.priced ?? null };
   }
 
   /** null: a worker must decide. */
   #admitWithBlock(caller: Caller, facts: RequestFacts): Admission | null {
     const { record } = caller;
+    // Only the counters know who has a claim.
+    if (facts.claim) return null;
     const askedAt = this.#clock.monotonic();
     const block = this.#models && this.blocks.find(record.id, askedAt);
     const priced = block && this.#price(record, facts);

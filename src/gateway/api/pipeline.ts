@@ -10,6 +10,7 @@ import { startTrace } from "../../kernel/traces.ts";
 import { readBody, holderOf } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";
+import { readClaim } from "./request/idempotency.ts";
 import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { chatFormat, completionFormat, type AnswerFormat } from "./answer/answer-format.ts";
@@ -71,13 +72,15 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));
   const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
+  const claim = readClaim(request, { caller, endpoint: format.endpoint ?? "chat", bytes });
   const chat = isRoutingOn(caller.record)
     ? await checkRoutedBody(bytes, requestFormat, gateway)
     : checkRequest(bytes, requestFormat, models);
   gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
-  const admitted = await admission.admit(caller, admissionFacts(chat, plan));
+  const facts = admissionFacts(chat, plan);
+  const admitted = await admission.admit(caller, claim === null ? facts : { ...facts, claim });
   // 6. The provider (400, 429, 502, 504)
   return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
 }

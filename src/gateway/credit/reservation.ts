@@ -7,6 +7,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import type { Claim } from "../field-parts.ts";
 import { probeOutputTokensMax } from "../limits.ts";
 
 const proof: unique symbol = Symbol("admitted");
@@ -25,6 +26,8 @@ export interface Reservation {
   readonly admittedAt: number;
   /** The block that it was made with; absent: it is a hold of its own. */
   readonly block?: GenerationId;
+  /** Recognises a repetition of its request; absent: it had no idempotency key. */
+  readonly claim?: Claim;
   /** The priced output bound. */
   readonly maxOutputTokens: number;
 }

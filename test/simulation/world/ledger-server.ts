@@ -40,6 +40,7 @@ export class LedgerServer {
       account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
       keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
       budgets: (workspace, totals) => this.server.call(host, () => this.ledger.budgets(workspace, totals)),
+      claims: (claims, since) => this.server.call(host, () => this.ledger.claims(claims, since)),
       positions: (counted) => this.server.call(host, () => this.ledger.positions(counted)),
       beginEpochs: (starts) => this.server.call(host, () => this.ledger.beginEpochs(starts)),
       server: () => this.server.call(host, () => this.ledger.server()),
