@@ -254,31 +254,28 @@ export function resolveValues(parts: readonly ResolvePart[]): (string | Buffer)[
   return packedArguments(packing);
 }
 
-function packPart(
-  { texts, numbers: resolutionNumbers }: Packing,
-  { workspace, resolve, accounts, keyMonths, budgets }: ResolvePart,
-): void {
+function packPart({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMonths, budgets }: ResolvePart): void {
   const months = accounts.flatMap((account) => account.months.map(({ month }) => month));
   texts.push(baseName(workspace), headField);
   const hasBudgets = budgets.length > 0;
-  resolutionNumbers.push(hasBudgets ? -1 - resolve.length : resolve.length, accounts.length, months.length, keyMonths.length);
-  if (hasBudgets) resolutionNumbers.push(budgets.length);
+  numbers.push(hasBudgets ? -1 - resolve.length : resolve.length, accounts.length, months.length, keyMonths.length);
+  if (hasBudgets) numbers.push(budgets.length);
   for (const [, { generation, as }] of resolve) {
     texts.push(generation);
-    resolutionNumbers.push(numberOf(as));
+    numbers.push(numberOf(as));
   }
   for (const month of months) texts.push(monthField(month));
   for (const { balance, sequence, months: totals } of accounts) {
-    resolutionNumbers.push(Number(countableBalance(balance)), Number(sequence), totals.length);
-    for (const { spent } of totals) resolutionNumbers.push(Number(spent));
+    numbers.push(Number(countableBalance(balance)), Number(sequence), totals.length);
+    for (const { spent } of totals) numbers.push(Number(spent));
   }
   for (const push of keyMonths) {
     texts.push(keyMonthField(push));
-    resolutionNumbers.push(Number(push.spent), Number(push.version), Number(push.sequence));
+    numbers.push(Number(push.spent), Number(push.version), Number(push.sequence));
   }
   for (const { name, spent, since, sequence } of budgets) {
     texts.push(budgetField(name));
-    resolutionNumbers.push(Number(spent), since, Number(sequence));
+    numbers.push(Number(spent), since, Number(sequence));
   }
   for (const month of months) texts.push(previousMonth(month));
 }
