@@ -30,7 +30,8 @@ export function readClaim(
 }
 
 function keyIn(value: string): string {
-  const key = /^".+"$/.test(value) ? value.slice(1, -1) : value;
+  const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+  const key = isQuoted ? value.slice(1, -1) : value;
   if (key.length > 0 && key.length <= idempotencyKeyCharactersMax && /^[\x21-\x7e]+$/.test(key)) return key;
   const message = `${header} must be 1 to ${idempotencyKeyCharactersMax} visible ASCII characters, bare or in quotes`;
   throw new GatewayError("invalid_request", { param: header, message });

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import type { AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
+import type { Settlement } from "../../../../src/gateway/journal/settlement.ts";
+import { idempotencyMs } from "../../../../src/gateway/limits.ts";
+import { settle } from "../../../../src/gateway/metering/settle.ts";
+import { newGenerationId } from "../../../../src/kernel/ids.ts";
+import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
+import { forwardTo } from "../../../support/gateway/admission-worker.ts";
+import { settlement } from "../../../support/gateway/settlements.ts";
+
+const claim = { id: "claim-1", body: "body-1" };
+
+function keyed(worker: AdmissionWorker, fields: Partial<AdmitGeneration> = {}): AdmitGeneration {
+  return admitRequest({ generation: newGenerationId(worker.clock.now()), claim, ...fields });
+}
+
+function endOf(worker: AdmissionWorker, { generation }: AdmitGeneration, fields: Partial<Settlement> = {}): Settlement {
+  const reserved = String(reservedAmount);
+  return settlement({ workspace: "ws-1", generation, admittedAt: worker.clock.now(), reserved, claim, ...fields });
+}
+
+const failed = {
+  usage: { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+  status: 502,
+  code: "upstream_error" as const,
+};
+
+describe("requests with an idempotency key", () => {
+  test("a second one is told to wait while the first runs, also in the same message", async () => {
+    const worker = new AdmissionWorker();
+    expect(await worker.outcomes(keyed(worker), keyed(worker), admitRequest())).toEqual([
+      "admitted",
+      "idempotency_in_progress",
+      "admitted",
+    ]);
+    const [reply] = await worker.replies(keyed(worker));
+    expect(reply).toEqual({ kind: "refused", code: "idempotency_in_progress", retryAfterMs: 1_000 });
+    expect(await worker.outcomes(keyed(worker, { claim: { ...claim, id: "claim-2" } }))).toEqual(["admitted"]);
+  });
+
+  test("a second one learns which generation left something, for a day, from any worker", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    await settle([endOf(worker, first)], { store, counters });
+    const spent = [{ kind: "refused", code: "idempotency_spent", generation: first.generation }] as const;
+    expect(await worker.replies(keyed(worker))).toEqual([...spent]);
+    expect(await worker.outcomes(keyed(worker, { claim: { ...claim, body: "body-2" } }))).toEqual(["idempotency_mismatch"]);
+    worker.wipe();
+    expect((await worker.message([keyed(worker)], worker.worker())).answers).toEqual([...spent]);
+    worker.clock.advance(idempotencyMs - 1);
+    expect(await worker.replies(keyed(worker))).toEqual([...spent]);
+    worker.clock.advance(1);
+    expect(await worker.outcomes(keyed(worker))).toEqual(["admitted"]);
+  });
+
+  test("a second one runs at once where the first left nothing, with any body", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    await settle([endOf(worker, first, failed)], { store, counters });
+    const other = { ...claim, body: "body-2" };
+    expect(await worker.outcomes(keyed(worker, { claim: other }), keyed(worker))).toEqual([
+      "admitted",
+      "idempotency_in_progress",
+    ]);
+  });
+
+  test("a refused request takes no key", async () => {
+    const worker = new AdmissionWorker();
+    expect(await worker.outcomes(keyed(worker, { model: "acme/none" }))).toEqual(["model_not_found"]);
+    expect(await worker.outcomes(keyed(worker))).toEqual(["admitted"]);
+  });
+
+  test("a first one that ends between the look at the ledger and the decision is found by a second look", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    let ends = 0;
+    worker.counters = {
+      ...forwardTo(() => counters),
+      async admitMany(batch) {
+        if (ends++ === 0) await settle([endOf(worker, first)], { store, counters });
+        return counters.admitMany(batch);
+      },
+    };
+    expect(await worker.replies(keyed(worker))).toEqual([
+      { kind: "refused", code: "idempotency_spent", generation: first.generation },
+    ]);
+  });
+
+  test("counters that are loaded while a request waits teach it of a first one that has ended meanwhile", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    worker.wipe();
+    const { ledger: store, counters } = worker;
+    const looked = store.claims.bind(store);
+    let looks = 0;
+    store.claims = async (...asked) => {
+      const found = await looked(...asked);
+      if (looks++ === 0) await settle([endOf(worker, first)], { store, counters });
+      return found;
+    };
+    expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
+    expect(looks).toBeGreaterThan(1);
+  });
+
+  test("without the ledger it is not decided, and others are", async () => {
+    const worker = new AdmissionWorker();
+    await worker.outcomes(admitRequest());
+    worker.ledger.claims = () => Promise.reject(new Error("the database is down"));
+    expect(await worker.outcomes(keyed(worker), admitRequest())).toEqual(["billing_unavailable", "admitted"]);
+  });
+});
