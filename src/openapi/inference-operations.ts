@@ -10,7 +10,7 @@ import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.t
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
 import { routingSchema } from "../gateway/api/request/requested-model.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
-import { modelIdCharactersMax } from "../gateway/limits.ts";
+import { idempotencyKeyCharactersMax, modelIdCharactersMax } from "../gateway/limits.ts";
 import { UsageFields } from "../gateway/usage/periods.ts";
 import { type JsonSchema, jsonSchema } from "../http/json-schema.ts";
 import { errorTable, type ErrorCode, errorBody, GatewayError, type ErrorType } from "../kernel/errors.ts";
@@ -52,6 +52,13 @@ const generationId: Parameter = {
   required: true,
   description: "The id of an ended request of the calling key, as in its answer's `X-Generation-Id`",
   schema: { type: "string" },
+};
+const idempotencyKey: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "A second request with the same key and body within 24 hours is not charged again",
+  schema: { type: "string", minLength: 1, maxLength: idempotencyKeyCharactersMax + 2 },
 };
 const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
   name,
@@ -212,7 +219,10 @@ const early = new Set<ErrorCode>([
   "unsupported_parameter",
   "invalid_api_key",
   "gateway_disabled",
+  "idempotency_in_progress",
+  "idempotency_spent",
   "request_too_large",
+  "idempotency_mismatch",
   "auth_unavailable",
 ]);
 /** Codes after the request was accepted; such answers name the generation. */
@@ -228,10 +238,11 @@ const late = new Set<ErrorCode>([
 
 function headerNames(codes: ErrorCode[], counted: boolean): string[] {
   return [
-    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
+    ...(codes.some((code) => errorTable[code].status === 429 || code === "idempotency_in_progress") ? retryNames : []),
     ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
     ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
     ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
+    ...(codes.includes("idempotency_spent") ? generationNames.slice(0, 1) : []),
   ];
 }
 
@@ -264,6 +275,7 @@ function completes(operation: PromptOperation, keyPrefix: string): Omit<Operatio
     description:
       `${description}The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal ` +
       "before the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
+    parameters: [idempotencyKey],
     requestBody: { required: true, content: jsonContent(reference(request)) },
     responses: {
       "200": {
@@ -288,6 +300,7 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
     description:
       "In early access: 403 `gateway_disabled` unless the workspace has `embeddings`. Billed per input token at the provider's list " +
       "price, reserved and charged like a chat. The texts are never stored. The body is at most 8 MiB of JSON, not compressed.",
+    parameters: [idempotencyKey],
     requestBody: { required: true, content: jsonContent(reference("EmbeddingRequest")) },
     responses: {
       "200": {

@@ -1,4 +1,4 @@
-/** The twenty-two invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The twenty-three invariants, the evidence that each needs, and the function with which every harness checks them all. */
 import { blocksHold } from "./checks/blocks.ts";
 import { budgetsHold } from "./checks/budgets.ts";
 import { chargedOnce } from "./checks/charged-once.ts";
@@ -116,6 +116,7 @@ export const invariants: readonly Invariant[] = [
   },
   { id: "I-21", promise: "each card payment is credited once", checkers: { history: ofHistory(creditedOnce) } },
   { id: "I-22", promise: "a block admits what was lent, while it lives", checkers: { history: ofHistory(blocksHold) } },
+  { id: "I-23", promise: "one idempotency key is charged once", checkers: { stored: ofStored("I-23") } },
 ];
 
 export interface Result extends Finding {

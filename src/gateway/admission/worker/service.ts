@@ -3,8 +3,6 @@
  * message, and a repeated message does no harm.
  * The requests of a message go to the counters in one call. What these lack is loaded while the message waits, for a bounded time
  * (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only its own reply.
- * A request with an idempotency key is looked for in the ledger before the counters decide. Metering writes there before it resolves, and
- * the counters remember what was resolved for a minute, in which every decision is made; so an earlier request is in one of the two.
  * Blocks of credit and of a key's window are lent to gateways and taken back here. A refusal for what blocks may have is decided a second
  * time, after they were recalled. So a limit is never reached early because credit lies in a block.
  * Workspaces whose ledger may have gone back (ledger-check.ts), and all of them while metering lags (guards.ts), are refused.
@@ -23,17 +21,8 @@ import type { GenerationId, WorkspaceId, KeyId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { spanSince, traces, type TracedSpan } from "../../../kernel/traces.ts";
 import { budgetsOf } from "../../credit/budgets.ts";
-import type { SpentClaim } from "../../credit/store.ts";
-import type { Claim } from "../../field-parts.ts";
 import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
-import {
-  idempotencyMs,
-  recordLookupMs,
-  countersTimeAgeMsMax,
-  ownKeyReplyBytesMax,
-  keyRecordAgeMsMax,
-  blockRecallMs,
-} from "../../limits.ts";
+import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax, keyRecordAgeMsMax, blockRecallMs } from "../../limits.ts";
 import { replyFor, prepare, type Prepared, type ModelsView } from "../decide.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "../key-cache.ts";
 import {
@@ -49,7 +38,7 @@ import {
   type PositionRequest,
   type ReturnBlock,
 } from "../message.ts";
-import { CountersWatch, type MeteringLagGuard } from "./guards.ts";
+import { CountersWatch, SpentKeys, type MeteringLagGuard } from "./guards.ts";
 import { LedgerCheck } from "./ledger-check.ts";
 import { SingleFlightLoads, refreshAccount, type LoadStore, loadRoundsMax, LoadDeadline, type Missing } from "./loads.ts";
 
@@ -91,6 +80,7 @@ export class AdmissionService {
   readonly #ledgerCheck: LedgerCheck;
   readonly #recalls: Recalls;
   readonly #countersWatch: CountersWatch;
+  readonly #spentKeys: SpentKeys;
   /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
@@ -101,6 +91,7 @@ export class AdmissionService {
     this.#ledgerCheck = new LedgerCheck(parts);
     this.#recalls = new Recalls(parts);
     this.#countersWatch = new CountersWatch(parts);
+    this.#spentKeys = new SpentKeys(parts);
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -151,33 +142,21 @@ export class AdmissionService {
     }
     const deadline = new LoadDeadline(this.#parts.clock);
     for (let round = 0; round < loadRoundsMax; round++) {
-      pending = await this.#withoutSpent(pending, replies);
+      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, replies);
       if (pending.length === 0) return;
       const { undecided, loads } = await this.#admitOnce(pending, replies);
       pending = (await deadline.wait(loads)) ? undecided : [];
     }
   }
 
-  /**
-   * Refuses those whose idempotency key is spent. In each round again: counters that were loaded meanwhile may have learned nothing of a
-   * generation that has ended.
-   */
+  /** In each round again: counters that were loaded meanwhile may have learned nothing of a generation that has ended. */
   async #withoutSpent(pending: Pending[], replies: AdmissionReply[]): Promise<Pending[]> {
-    const claims = pending.flatMap(({ admit }) => admit.claim?.id ?? []);
-    if (claims.length === 0) return pending;
-    const { clock, store } = this.#parts;
-    const since = this.#estimateCountersTime() - idempotencyMs;
-    let spent: readonly SpentClaim[] | null = null;
-    const unknown = await this.#orUnavailable(async () => {
-      spent = await withDeadline(clock, recordLookupMs, "Reading claims", store.claims(claims, since));
-      return { kind: "done" };
-    });
-    return pending.filter(({ index, admit: { claim }, isClaimed }) => {
-      if (!claim) return true;
-      const first = spent?.find((one) => one.claim === claim.id);
-      if (spent === null) replies[index] = unknown;
-      else if (first) replies[index] = spentReply(first, claim);
-      return spent !== null && !first && !isClaimed;
+    const claims = pending.map(({ admit }) => admit.claim);
+    const refusals = await this.#spentKeys.refusals(claims, this.#estimateCountersTime());
+    return pending.filter(({ index, isClaimed }, place) => {
+      const refusal = refusals[place];
+      if (refusal) replies[index] = refusal;
+      return !refusal && !isClaimed;
     });
   }
 
@@ -326,12 +305,6 @@ function traceDecisions(requests: AdmissionRequest[], replies: AdmissionReply[],
     if (request.kind !== "admit" || replies[index]?.kind !== "admitted") continue;
     traces()?.work({ generation: request.generation, work: "admission", outcome: "admitted", ...span });
   }
-}
-
-/** The first generation with the key left something. */
-function spentReply({ body, generation }: SpentClaim, claim: Claim): Refused {
-  if (body !== claim.body) return { kind: "refused", code: "idempotency_mismatch" };
-  return { kind: "refused", code: "idempotency_spent", generation };
 }
 
 function unavailable(code: "auth_unavailable" | "billing_unavailable"): Refused {

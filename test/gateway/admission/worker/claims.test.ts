@@ -4,8 +4,7 @@ import type { Settlement } from "../../../../src/gateway/journal/settlement.ts";
 import { idempotencyMs } from "../../../../src/gateway/limits.ts";
 import { settle } from "../../../../src/gateway/metering/settle.ts";
 import { newGenerationId } from "../../../../src/kernel/ids.ts";
-import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
-import { forwardTo } from "../../../support/gateway/admission-worker.ts";
+import { admitRequest, AdmissionWorker, forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
 import { settlement } from "../../../support/gateway/settlements.ts";
 
 const claim = { id: "claim-1", body: "body-1" };
@@ -14,9 +13,9 @@ function keyed(worker: AdmissionWorker, fields: Partial<AdmitGeneration> = {}): 
   return admitRequest({ generation: newGenerationId(worker.clock.now()), claim, ...fields });
 }
 
-function endOf(worker: AdmissionWorker, { generation }: AdmitGeneration, fields: Partial<Settlement> = {}): Settlement {
+function endOf(worker: AdmissionWorker, { generation }: AdmitGeneration, fields: Partial<typeof failed> = {}): Settlement {
   const reserved = String(reservedAmount);
-  return settlement({ workspace: "ws-1", generation, admittedAt: worker.clock.now(), reserved, claim, ...fields });
+  return settlement({ workspace: "ws-1", key: "key-1", generation, admittedAt: worker.clock.now(), reserved, claim, ...fields });
 }
 
 const failed = {
