@@ -128,6 +128,7 @@ describe("the list of invariants", () => {
       "I-20",
       "I-21",
       "I-22",
+      "I-23",
     ]);
     expect(brokenLines(results).join("\n")).toContain("I-8 (each call is charged once, and exactly its cost): gen-1");
   });

@@ -26,6 +26,8 @@ import {
   type Lending,
   type LentToKey,
   changeHold,
+  claimHolder,
+  giveClaim,
 } from "./workspace-counters.ts";
 
 const noBudgets: BudgetCounter[] = [];
@@ -71,7 +73,7 @@ function isClaimed(
   { claim, workspace, generation }: AdmitRequest,
   { tombstones, now }: Moment,
 ): boolean {
-  const holder = claim && claims.holder(claim);
+  const holder = claim && claimHolder(claims, claim);
   if (!holder || holder === generation) return false;
   if (holds.has(holder)) return true;
   const resolved = tombstones.find({ workspace, generation: holder }, now);
@@ -151,7 +153,7 @@ function reserve(
   if (counters.length > 0) hold.budgets = holdsOf(request, counters);
   log.add(at);
   addHold(space, hold);
-  if (request.claim) space.claims.give(request.claim, generation, now);
+  if (request.claim) giveClaim(space.claims, { claim: request.claim, generation }, now);
   return admitted(space, hold, { window: log.shown(requestsPerMinute, now, lent), replay: false });
 }
 

@@ -35,6 +35,8 @@ import {
   admissionLog,
   addHold,
   keyMonthTotals,
+  claimHolder,
+  giveClaim,
   monthTotals,
   type MonthTotals,
 } from "./workspace-counters.ts";
@@ -194,8 +196,8 @@ function load(
     const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);
     admissionLog(space, key).merge(inWindow);
   }
-  for (const { claim, generation } of claims) {
-    if (!space.holds.has(held.holder(claim) ?? "")) held.give(claim, generation, now);
+  for (const one of claims) {
+    if (!space.holds.has(claimHolder(held, one.claim) ?? "")) giveClaim(held, one, now);
   }
   return space;
 }

@@ -7,7 +7,7 @@
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Hold, RateWindow, Resolution } from "../counters.ts";
+import type { HeldClaim, Hold, RateWindow, Resolution } from "../counters.ts";
 import { claimMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
@@ -53,7 +53,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     budgets: new Map(),
     logs: new Map(),
     holds: new Map(),
-    claims: new Claims(),
+    claims: { newer: new Map(), older: new Map(), since: 0 },
     lending: nothingLent(),
   };
 }
@@ -246,23 +246,23 @@ export function isRecallable({ pausedUntil, keys }: Lending, key: KeyId, now: nu
 }
 
 /** Which generation has a claim. That counts only while it is open or has a tombstone, so what is older is dropped without a search. */
-export class Claims {
-  #newer = new Map<string, GenerationId>();
-  #older = new Map<string, GenerationId>();
+export interface Claims {
+  newer: Map<string, GenerationId>;
+  older: Map<string, GenerationId>;
   /** Since when `newer` takes them. */
-  #since = 0;
+  since: number;
+}
 
-  holder(claim: string): GenerationId | undefined {
-    return this.#newer.get(claim) ?? this.#older.get(claim);
-  }
+export function claimHolder({ newer, older }: Claims, claim: string): GenerationId | undefined {
+  return newer.get(claim) ?? older.get(claim);
+}
 
-  give(claim: string, generation: GenerationId, clockMs: number): void {
-    if (clockMs < this.#since || this.#since + claimMs < clockMs) {
-      if (this.#since < clockMs) [this.#older, this.#newer] = [this.#newer, new Map()];
-      this.#since = clockMs;
-    }
-    this.#newer.set(claim, generation);
+export function giveClaim(claims: Claims, { claim, generation }: HeldClaim, clockMs: number): void {
+  if (clockMs < claims.since || claims.since + claimMs < clockMs) {
+    if (claims.since < clockMs) Object.assign(claims, { older: claims.newer, newer: new Map() });
+    claims.since = clockMs;
   }
+  claims.newer.set(claim, generation);
 }
 
 interface TombstoneOf {

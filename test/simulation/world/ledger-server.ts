@@ -4,7 +4,7 @@ import type { FindRecords } from "../../../src/gateway/admission/key-cache.ts";
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
 import type { EntryKind } from "../../../src/gateway/credit/store.ts";
-import type { Charge, Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import { hasLeft, type Charge, type Booked, type SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { backUp } from "../../support/ledger/copy-ledger.ts";
 import { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
@@ -106,6 +106,7 @@ export class LedgerServer {
         late: booked.late.has(generation),
         ...own,
         ...(endpoint && { endpoint }),
+        ...(settlement.claim && hasLeft({ settlement, cost }) && { hasLeft: true as const }),
         ...(knownBy && { knownBy }),
       });
     }

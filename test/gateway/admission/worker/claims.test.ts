@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import type { AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
-import type { Settlement } from "../../../../src/gateway/journal/settlement.ts";
+import { recordOnBus, type AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
+import { decodeSettlements, type Settlement } from "../../../../src/gateway/journal/settlement.ts";
 import { idempotencyMs } from "../../../../src/gateway/limits.ts";
 import { settle } from "../../../../src/gateway/metering/settle.ts";
 import { newGenerationId } from "../../../../src/kernel/ids.ts";
 import { admitRequest, AdmissionWorker, forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
+import { hashOf, keyRecord } from "../../../support/gateway/key-records.ts";
 import { settlement } from "../../../support/gateway/settlements.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { TestGateway } from "../../../support/test-gateway.ts";
+import { until } from "../../../support/until.ts";
 
 const claim = { id: "claim-1", body: "body-1" };
 
@@ -113,5 +117,35 @@ describe("requests with an idempotency key", () => {
     await worker.outcomes(admitRequest());
     worker.ledger.claims = () => Promise.reject(new Error("the database is down"));
     expect(await worker.outcomes(keyed(worker), admitRequest())).toEqual(["billing_unavailable", "admitted"]);
+  });
+
+  test("counters that were emptied know the keys of requests that run, also those of a gateway that was started again", async () => {
+    await using folder = await temporaryFolder();
+    const worker = new AdmissionWorker();
+    await worker.bus.serve("admission", (payload) => worker.service.reply(payload));
+    const record = keyRecord();
+    const start = (): TestGateway => new TestGateway({ bus: worker.bus, clock: worker.clock, folder: folder.path });
+    const before = start();
+    const facts = { model: "acme/one", inputTokens: 36, maxTokens: 50, tools: false, claim };
+    const { reservation, fingerprint } = await before.admission.admit(
+      { hash: hashOf("key"), record: recordOnBus(record) },
+      facts,
+    );
+    expect(reservation.claim).toEqual(claim);
+    await before.journal.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
+    worker.wipe();
+    expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_in_progress"]);
+    before[Symbol.dispose]();
+    using after = start();
+    after.journal.recover();
+    worker.wipe();
+    expect(await worker.outcomes(keyed(worker), keyed(worker, { claim: { ...claim, id: "claim-2" } }))).toEqual([
+      "idempotency_in_progress",
+      "admitted",
+    ]);
+    worker.clock.advance(1_000);
+    await until(() => worker.bus.stored.length > 0);
+    const published = worker.bus.stored.flatMap(({ payload }) => decodeSettlements(payload).settlements);
+    expect(published).toMatchObject([{ generation: reservation.generation, outcome: "unknown", claim }]);
   });
 });
