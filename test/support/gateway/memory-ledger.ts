@@ -5,7 +5,13 @@ import type { LoadedAccount, CountedPosition, LedgerPosition } from "../../../sr
 import type { LoadStore } from "../../../src/gateway/admission/worker/loads.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
 import { idempotencyMs } from "../../../src/gateway/limits.ts";
-import { hasLeft, type Charge, type Booked, type FreshCharge, type SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import {
+  hasLeft,
+  type Charge,
+  type Booked,
+  type FreshCharge,
+  type SettlementStore,
+} from "../../../src/gateway/metering/settle.ts";
 import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
 import { MemoryEpochs } from "../ledger/memory-epochs.ts";
 
@@ -78,7 +84,10 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     }
     return {
       fresh: new Map(
-        fresh.map(({ settlement, cost, excess, repeats }) => [settlement.generation, { cost, excess, ...(repeats && { repeats }) }]),
+        fresh.map(({ settlement, cost, excess, repeats }) => [
+          settlement.generation,
+          { cost, excess, ...(repeats && { repeats }) },
+        ]),
       ),
       refused: generationsOf(refused),
       late: generationsOf(fresh.filter(({ settlement }) => this.charges.get(settlement.generation)?.late)),
