@@ -2,27 +2,26 @@
  * `npm run alerts`: checks deploy/prometheus/weir-alerts.yaml with promtool, and runs its tests. promtool is the one on PATH, or on Debian and
  * Ubuntu the one of the package prometheus, which is unpacked and not installed.
  */
-import { spawnSync } from "node:child_process";
-import { dirname, join } from "node:path";
-import { fetchProgram } from "./services/fetch-program.ts";
-import { environmentOf, type Program } from "./services/program.ts";
+import { join } from "node:path";
+import { root, run, ToolMissingError } from "./check-deploy/tool.ts";
+import { findHere } from "./services/find-servers.ts";
+import { environmentOf } from "./services/program.ts";
 
-const folder = join(dirname(import.meta.dir), "deploy/prometheus");
-
-function works(program: Program): boolean {
-  return spawnSync(program.path, ["--version"], { env: environmentOf(program) }).status === 0;
+/** @throws ToolMissingError without promtool; Error with what it found */
+export async function checkAlerts(): Promise<string> {
+  const promtool = await findHere("promtool");
+  if (promtool === null) throw new ToolMissingError("needs promtool, which comes with Prometheus (on PATH)");
+  const options = { folder: join(root, "deploy/prometheus"), environment: environmentOf(promtool) };
+  await run([promtool.path, "check", "rules", "weir-alerts.yaml"], options);
+  await run([promtool.path, "test", "rules", "weir-alerts.test.yaml"], options);
+  return "promtool accepts the alert rules, which pass their tests";
 }
 
-function run(program: Program, words: string[]): boolean {
-  return spawnSync(program.path, words, { cwd: folder, env: environmentOf(program), stdio: "inherit" }).status === 0;
+if (import.meta.main) {
+  try {
+    console.log(await checkAlerts());
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = error instanceof ToolMissingError ? 2 : 1;
+  }
 }
-
-const onPath: Program = { path: "promtool", libraries: null };
-const promtool = works(onPath) ? onPath : await fetchProgram({ binary: "promtool", works });
-if (promtool === null) {
-  console.error("Cannot check the alert rules: install promtool, which comes with Prometheus (on PATH)");
-  process.exit(2);
-}
-const areGood =
-  run(promtool, ["check", "rules", "weir-alerts.yaml"]) && run(promtool, ["test", "rules", "weir-alerts.test.yaml"]);
-process.exit(areGood ? 0 : 1);

@@ -1,8 +1,4 @@
-/**
- * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
- * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version with this one;
- * with `--connections N`, it restarts gateways of one port under N connections of one request each. The exit code is 1 when an invariant was broken.
- */
+/** `npm run chaos`: disturbs or restarts a fleet of real processes on real servers under load, and checks every invariant afterwards. */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { help } from "./bootstrap/help.mjs";
@@ -14,27 +10,20 @@ import { runChaos } from "../test/chaos/harness/run-chaos.ts";
 import { formerVersion } from "../test/chaos/harness/world/former-version.ts";
 import { runAtEnd } from "../test/support/processes/at-end.ts";
 
+/** The help says what each does. */
 const options = {
   minutes: { type: "string", default: "5" },
   seed: { type: "string", default: "1" },
-  /** Requests a second. */
   rate: { type: "string", default: "60" },
-  /** The longest duration of a fault, in seconds. */
   longest: { type: "string", default: "30" },
-  /** Faults in place of those of the seed: a JSON list of lists; the faults of one inner list come together. */
+  /** A list of lists; the faults of one inner list come together. */
   faults: { type: "string" },
-  /** A Redis Cluster, three NATS servers and a PostgreSQL pair under a larger fleet, with faults of their servers in place of the network's. */
   clusters: { type: "boolean", default: false },
   rolling: { type: "boolean", default: false },
-  /** With `--rolling`: the commit of a former version, which the fleet starts with and which is replaced under load. */
   former: { type: "string" },
-  /** The number of streams that are open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
-  /** In place of streams: at least this many connections, each with one request, to gateways that share a port. */
   connections: { type: "string" },
-  /** Restarts of gateways, spread over these connections. */
   restarts: { type: "string", default: "10" },
-  /** The file for the whole report. */
   report: { type: "string", default: "chaos.json" },
   "log-level": { type: "string", default: "error" },
 } as const;

@@ -4,11 +4,12 @@
  */
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../test/support/processes/at-end.ts";
+import { checkAlerts } from "./alerts.ts";
 import { help } from "./bootstrap/help.mjs";
 import { checkBalancer, checkProxies } from "./check-deploy/proxies.ts";
 import { checkChart } from "./check-deploy/chart.ts";
 import { checkCompose, checkImage } from "./check-deploy/containers.ts";
-import { checkNats, checkUnits, checkAlerts, checkDashboard } from "./check-deploy/configuration.ts";
+import { checkNats, checkUnits, checkDashboard } from "./check-deploy/configuration.ts";
 import { ToolMissingError } from "./check-deploy/tool.ts";
 
 const options = { "build-image": { type: "string" }, "base-image": { type: "string" } } as const;

@@ -1,8 +1,8 @@
 /** Checks of the code that take seconds: `npm run ok`, and beside the suites of `npm test`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { bePatient } from "./be-patient.ts";
 import type { Tally } from "./run-suite.ts";
@@ -21,11 +21,11 @@ const bun = process.execPath;
 
 /** Those that take a few seconds each. */
 export function quickChecks(): Check[] {
-  const codeFolders = ["src", "workers", "scripts", "bench", "test"].filter(holdsFiles);
+  const codeFolders = ["src", "workers", "scripts", "bench", "test"];
   const rootFiles = readdirSync(root).filter((name) => /\.(json|md)$/.test(name));
   const remedy = "node_modules/.bin/bun fmt <file>";
   return [
-    { name: "format", command: [bun, "fmt", "--check", ...codeFolders, ...["docs"].filter(holdsFiles), ...rootFiles], remedy },
+    { name: "format", command: [bun, "fmt", "--check", ...codeFolders, "docs", ...rootFiles], remedy },
     { name: "lint", command: [bun, "node_modules/oxlint/bin/oxlint", ...codeFolders] },
     { name: "types", command: [bun, "check"] },
     { name: "architecture", command: [bun, "test", "--only-failures", "./test/architecture.test.ts"] },
@@ -36,11 +36,6 @@ export function quickChecks(): Check[] {
 
 export function slowChecks(): Check[] {
   return [{ name: "expressions", command: [bun, "scripts/expressions.ts"] }];
-}
-
-/** Some of the tools fail on a missing or empty folder. */
-function holdsFiles(folder: string): boolean {
-  return existsSync(join(root, folder)) && readdirSync(join(root, folder)).length > 0;
 }
 
 /**

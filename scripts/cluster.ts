@@ -1,17 +1,26 @@
-/** `npm run cluster -- --gateways N --workers M [--metering K] [--port P]`: runs a fleet on one machine under one supervisor. */
-import { dirname, resolve } from "node:path";
+/**
+ * `npm run cluster`: runs a fleet on one machine under one supervisor, which starts the three servers too where their addresses are unset, with
+ * their data below DATA_DIR, and restarts those that die. The processes are in fleet.ts.
+ */
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, resolve, join } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
-import { ConfigError } from "../src/process/environment/variables.ts";
 import { openDataFolder } from "../src/process/data-folder.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
+import { LockedError, takeLock } from "../src/process/lock.ts";
+import { readOperatorToken } from "../src/process/own-secrets.ts";
 import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
-import { LockedError } from "../src/process/lock-owner.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
-import { ClusterError, metricsPorts, membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";
-import { Fleet } from "./cluster/fleet.ts";
-import { startOwnServices } from "./cluster/own-services.ts";
+import { ClusterError, metricsPorts, membersOf, stopGroups, type Sizes, Fleet } from "./fleet.ts";
+import { startServices, type Services } from "./services.ts";
+import { findServers } from "./services/find-servers.ts";
 import { isFree } from "./services/ports.ts";
+import { serverUser } from "./services/postgres.ts";
+import { ServerError } from "./services/server.ts";
+import { shareCore } from "./services/share-core.ts";
 
 const root = dirname(import.meta.dir);
 const processesMax = 64;
@@ -19,6 +28,7 @@ const readyMsMax = 120_000;
 const readyLookMs = 200;
 /** A signal that follows within this time belongs to the same Ctrl-C. */
 const sameSignalMs = 1_000;
+const serversLookMs = 500;
 
 function say(line: string): void {
   console.error(`cluster: ${line}`);
@@ -31,14 +41,12 @@ async function main(): Promise<void> {
   if (!(await isFree(settings.port, settings.host))) {
     throw new ClusterError(`Port ${settings.port} on ${settings.host} is taken: set another PORT`);
   }
-  const names = rolesOf(root)
-    .flat()
-    .flatMap((role) => membersOf(role, sizes));
+  const names = stopGroups.flat().flatMap((role) => membersOf(role, sizes));
   const ports = await metricsPorts({ first: settings.metricsPort, host: settings.metricsHost, port: settings.port, names });
   const dataDir = resolve(settings.dataDir);
   openDataFolder(dataDir, 0);
   await using stack = new AsyncDisposableStack();
-  const own = settings.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
+  const own = settings.backends.mode === "embedded" ? stack.use(await startOwnServices(dataDir)) : null;
   const environment = { ...given, DATA_DIR: dataDir, ...endingWithParent, ...own?.environment };
   const config = readConfig(environment);
   const fleet = new Fleet({ root, sizes, environment, metricsPorts: ports, say });
@@ -129,6 +137,63 @@ function printWelcome({ config, fleet, own, ports }: Started): void {
     `Ctrl-C stops the fleet in order; a second Ctrl-C kills it.`,
   ];
   console.log(lines.join("\n"));
+}
+
+/**
+ * Starts the servers with their data below `dataDir`, where a later start finds it, and restarts the ones that die.
+ * @returns addresses and keys for the environment of every process
+ * @throws ClusterError naming what to install, or the server that cannot start and why
+ * @throws LockedError when another process owns the folder
+ */
+async function startOwnServices(dataDir: string) {
+  const servers = await findServers();
+  if ("missing" in servers) throw new ClusterError(`Cannot start the servers of a fleet: ${servers.missing}`);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await takeLock(dataDir));
+  // PostgreSQL does not run as root, and its user must pass through this folder. Secret files have permissions that exclude it.
+  if (serverUser() !== null) chmodSync(dataDir, 0o711);
+  const services = stack.use(
+    await startServices({ servers, folder: join(dataDir, "servers"), durable: true }).catch((error: unknown) => {
+      if (!(error instanceof ServerError)) throw error;
+      throw new ClusterError(
+        `${error.message}\nRepair or replace that program (the first one on PATH is taken), or set DATABASE_URL, NATS_URL and REDIS_URL to servers that run`,
+      );
+    }),
+  );
+  shareCore([services.nats.pid, services.redis.pid]);
+  const watch = keepAlive(services);
+  stack.defer(() => clearInterval(watch));
+  readOperatorToken(null, dataDir);
+  const kept = stack.move();
+  return {
+    environment: { ...services.urls, SECRETS_KEY: secretsKey(join(dataDir, "secrets-key")) },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function keepAlive({ nats, redis, postgres }: Services): ReturnType<typeof setInterval> {
+  const restarting = new Set<string>();
+  return setInterval(() => {
+    for (const server of [nats, redis, postgres]) {
+      if (server.pid !== 0 || restarting.has(server.name)) continue;
+      say(`${server.name} ended: restarting`);
+      restarting.add(server.name);
+      void server
+        .restart()
+        .then(() => shareCore([nats.pid, redis.pid]))
+        .catch((error: unknown) => say(error instanceof ServerError ? error.message : String(error)))
+        .finally(() => restarting.delete(server.name));
+    }
+  }, serversLookMs);
+}
+
+/** 32 random bytes in base64, made at the first call. */
+function secretsKey(path: string): string {
+  if (!existsSync(path)) {
+    writeFileSync(`${path}.new`, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+  return readFileSync(path, "utf8").trim();
 }
 
 try {

@@ -1,10 +1,13 @@
 /**
- * `npm run mutations [-- WORD…]`: applies each patch of test/mutations, one at a time, to a copy of the code, and prints which test
- * catches the mistake. Words select patches by a part of their name. The exit code is 1 when a mistake is not caught.
+ * `npm run mutations`: applies each patch of test/mutations, one at a time, to a copy of the code, and prints which test catches the mistake:
+ * the one that the patch names, or a seed of the simulation.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
@@ -13,22 +16,10 @@ const seedsMax = 600;
 
 const root = dirname(import.meta.dir);
 const folder = join(root, "test/mutations");
-const copied = [
-  "src",
-  "workers",
-  "scripts",
-  "test",
-  "catalog-data",
-  "docs",
-  "package.json",
-  "package-lock.json",
-  "tsconfig.json",
-  "bunfig.toml",
-];
+const copied = "src workers scripts test catalog-data docs package.json package-lock.json tsconfig.json bunfig.toml".split(" ");
 
 interface Mistake {
   name: string;
-  title: string;
   /** The test that catches it: `simulation`, or `test FILE`. */
   catcher: string;
 }
@@ -55,8 +46,8 @@ process.exit(missed === 0 ? 0 : 1);
 function readMistakes(): Mistake[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".patch"));
   return names.toSorted().map((name) => {
-    const [, title = "", catcher = ""] = /^Mistake: (.+)\nCaught by: (.+)\n/.exec(readFileSync(join(folder, name), "utf8")) ?? [];
-    return { name: name.replace(".patch", ""), title, catcher };
+    const [, catcher = ""] = /^Mistake: .+\nCaught by: (.+)\n/.exec(readFileSync(join(folder, name), "utf8")) ?? [];
+    return { name: name.replace(".patch", ""), catcher };
   });
 }
 
@@ -87,21 +78,17 @@ async function failingTest(copy: string, file: string): Promise<string | null> {
 }
 
 async function failingSeed(copy: string): Promise<string | null> {
-  const command = [process.execPath, join(copy, "test/simulation/run-seeds.ts"), "1", String(seedsMax), "1"];
-  const child = Bun.spawn(command, { cwd: copy, stdout: "pipe", stderr: "inherit" });
-  let rest = "";
+  const words = [join(copy, "test/simulation/run-seeds.ts"), "1", String(seedsMax), "1"];
+  const child = spawn(process.execPath, words, { cwd: copy, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
   try {
-    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const [first] = (JSON.parse(line) as Progress).failures;
-        if (first) return `simulation: seed ${first.seed}, ${first.text.split("\n")[0]?.slice(0, 160)}`;
-      }
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [first] = (JSON.parse(line) as Progress).failures;
+      if (first) return `simulation: seed ${first.seed}, ${first.text.split("\n")[0]?.slice(0, 160)}`;
     }
     return null;
   } finally {
     child.kill();
-    await child.exited;
+    await ended;
   }
 }

@@ -1,19 +1,19 @@
-/**
- * `npm run simulate -- --seeds N [--from S] [--processes P]`: runs the whole protocol N times under faults, in P processes (2 when left out).
- * `npm run simulate -- --seed S`: runs one seed, and prints its events when it fails.
- */
+/** `npm run simulate`: runs the whole protocol under faults, once for each seed, in several processes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 const shownFailuresMax = 3;
+/** Of the tallies, those that the progress shows. */
+const shownNames =
+  "faults,messages harmed,requests,admitted,charged,charged late,cut,expired,unknown,embeddings,on own keys,other payers".split(
+    ",",
+  );
 const progressEveryMs = 5_000;
-
-interface Totals {
-  tally: Record<string, number>;
-  failed: number[];
-}
 
 const root = dirname(import.meta.dir);
 const wanted = readArguments();
@@ -22,12 +22,13 @@ if (wanted === null) {
   process.exit(2);
 }
 const startedAt = performance.now();
-const totals: Totals = { tally: {}, failed: [] };
+const tally: Record<string, number> = {};
+const failed: number[] = [];
 const ticking = setInterval(() => console.log(progressText()), progressEveryMs);
 const codes = await Promise.all(childrenOf(wanted).map(runChild));
 clearInterval(ticking);
 report(wanted.seeds);
-process.exit(totals.failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
+process.exit(failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
 
 interface Seeds {
   from: number;
@@ -54,59 +55,40 @@ function childrenOf({ from, seeds, processes }: Seeds): { from: number; count: n
   return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));
 }
 
-async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number> {
-  const command = [process.execPath, join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
-  let rest = "";
-  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) take(JSON.parse(line) as Progress);
-  }
-  return await child.exited;
+async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number | null> {
+  const words = [join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  createInterface({ input: child.stdout }).on("line", (line) => take(JSON.parse(line) as Progress));
+  await once(child, "close");
+  return child.exitCode;
 }
 
-function take({ tally, failures }: Progress): void {
-  for (const [name, count] of Object.entries(tally)) totals.tally[name] = (totals.tally[name] ?? 0) + count;
+function take({ tally: counts, failures }: Progress): void {
+  for (const [name, count] of Object.entries(counts)) tally[name] = (tally[name] ?? 0) + count;
   for (const { seed, text } of failures) {
-    totals.failed.push(seed);
-    if (totals.failed.length <= shownFailuresMax) console.log(`\nSeed ${seed} fails\n${text}\n`);
+    failed.push(seed);
+    if (failed.length <= shownFailuresMax) console.log(`\nSeed ${seed} fails\n${text}\n`);
   }
 }
 
 function progressText(): string {
-  const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const names = [
-    "faults",
-    "messages harmed",
-    "requests",
-    "admitted",
-    "charged",
-    "charged late",
-    "cut",
-    "expired",
-    "unknown",
-    "embeddings",
-    "on own keys",
-    "other payers",
-  ];
-  const counts = names.map((name) => `${name} ${shown(name)}`).join(", ");
+  const counts = shownNames.map((name) => `${name} ${shown(name)}`).join(", ");
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }
 
 function shown(name: string): string {
-  return Math.round(totals.tally[name] ?? 0).toLocaleString("en");
+  return Math.round(tally[name] ?? 0).toLocaleString("en");
 }
 
 function report(seeds: number): void {
   console.log(progressText());
-  const invariants = Object.keys(totals.tally).filter((name) => /^I-\d/.test(name));
+  const invariants = Object.keys(tally).filter((name) => /^I-\d/.test(name));
   for (const name of invariants) console.log(`  ${name.padEnd(14)} ${shown(name).padStart(14)} checks`);
   console.log(`  ${"ledger verify".padEnd(14)} ${shown("rows verified").padStart(14)} rows`);
-  const missing = seeds - (totals.tally["seeds"] ?? 0);
+  const missing = seeds - (tally["seeds"] ?? 0);
   if (missing > 0) console.log(`A process ended early: ${missing} seeds did not run`);
-  if (totals.failed.length === 0) console.log("Every invariant held in every run");
-  else console.log(`Failed: ${totals.failed.slice(0, 20).join(", ")}`);
+  if (failed.length === 0) console.log("Every invariant held in every run");
+  else console.log(`Failed: ${failed.slice(0, 20).join(", ")}`);
 }

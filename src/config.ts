@@ -30,13 +30,7 @@ import { unreadVariables } from "./process/environment/known-variables.ts";
 import type { TrustedProxies } from "./kernel/proxies.ts";
 import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/backends.ts";
 import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
-import {
-  operatorTokenCharactersMin,
-  sbomsKeptDefault,
-  sbomsKeptMax,
-  shutdownLeaveMsDefault,
-  streamDurationMsDefault,
-} from "./process/limits.ts";
+import * as limits from "./process/limits.ts";
 import { trimmedEnd } from "./kernel/text.ts";
 
 export interface Clocks {
@@ -161,11 +155,11 @@ export function readWorkerConfig(environment: Environment = process.env): Config
       connectMs: milliseconds(environment, "CONNECT_TIMEOUT_MS", 5_000),
       firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 600_000),
       idleMs: milliseconds(environment, "IDLE_TIMEOUT_MS", 300_000),
-      streamMs: milliseconds(environment, "STREAM_DURATION_MS", streamDurationMsDefault),
+      streamMs: milliseconds(environment, "STREAM_DURATION_MS", limits.streamDurationMsDefault),
       bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),
     },
-    leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? shutdownLeaveMsDefault : 0, 0, 600_000),
-    sbomsKept: integer(environment, "SBOMS_KEPT", sbomsKeptDefault, 1, sbomsKeptMax),
+    leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? limits.shutdownLeaveMsDefault : 0, 0, 600_000),
+    sbomsKept: integer(environment, "SBOMS_KEPT", limits.sbomsKeptDefault, 1, limits.sbomsKeptMax),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     logFormat: oneOf(environment, "LOG_FORMAT", "auto", ["auto", "text", "json"]),
     telemetry: readTelemetry(environment, readPlainTextHosts(environment)),
@@ -308,8 +302,8 @@ function readSecretsKeys(environment: Environment): Secret[] | null {
 function readOperatorToken(environment: Environment): Secret | null {
   const token = secret(environment, "OPERATOR_TOKEN");
   const { length } = token?.reveal() ?? "";
-  if (token === null || length >= operatorTokenCharactersMin) return token;
+  if (token === null || length >= limits.operatorTokenCharactersMin) return token;
   throw new ConfigError(
-    `OPERATOR_TOKEN has ${length} characters: at least ${operatorTokenCharactersMin} are needed (openssl rand -hex 32)`,
+    `OPERATOR_TOKEN has ${length} characters: at least ${limits.operatorTokenCharactersMin} are needed (openssl rand -hex 32)`,
   );
 }

@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { proxyProblems } from "../scripts/check-deploy/proxies.ts";
-import { environmentFor } from "../scripts/cluster/role-environment.ts";
+import { environmentFor } from "../scripts/role-environment.ts";
 import { knownVariables } from "../src/process/environment/known-variables.ts";
 import { backgroundRoles, fleetRoles } from "../src/backing/fleet-state.ts";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../src/config.ts";

@@ -1,7 +1,7 @@
 /** What is written down is what the code does. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { environmentFor } from "../scripts/cluster/role-environment.ts";
+import { environmentFor } from "../scripts/role-environment.ts";
 import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/variables.ts";

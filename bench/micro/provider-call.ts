@@ -64,7 +64,7 @@ function headRead(): number {
 }
 
 function answered(): Response {
-  const facts = { id, created: 1_795_000_000, model: "bench/instant-16", usage: counts };
+  const facts = { id, created: 1_795_000_000, model: "bench/instant-16", usage: counts, signer: "bench_instant-16" };
   return jsonTextResponse(chatFormat.wholeText(openai.decodeAnswer(JSON.parse(answer)), facts), headers);
 }
 

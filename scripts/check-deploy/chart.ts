@@ -1,8 +1,11 @@
-/** Helm renders the chart, and the result is held against the schemas of Kubernetes. */
-import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
+/**
+ * Helm renders the chart, the result is held against the schemas of Kubernetes, and Weir reads the environment of each process that the
+ * chart starts, with the secrets that its pod gets.
+ */
+import { writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../../src/config.ts";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { run, ToolMissingError, toolOf } from "./tool.ts";
 
 const chart = "deploy/helm/weir";
@@ -48,27 +51,25 @@ const wrong: Record<string, unknown>[] = [
 
 export async function checkChart(): Promise<string> {
   const helm = toolOf("helm");
-  const folder = mkdtempSync(join(tmpdir(), "weir-chart-"));
-  const valuesFile = (values: unknown): string => {
-    const path = join(folder, "values.json");
-    writeFileSync(path, JSON.stringify(values));
-    return path;
+  await using folder = await temporaryFolder();
+  const [given, manifest] = [join(folder.path, "values.json"), join(folder.path, "rendered.yaml")];
+  const render = (values: unknown): Promise<string> => {
+    writeFileSync(given, JSON.stringify(values));
+    return run([helm, "template", "weir", chart, ...kubernetes, "--values", given]);
   };
-  try {
-    const seen: string[] = [];
-    for (const values of [least, most]) {
-      await run([helm, "lint", "--strict", chart, "--values", valuesFile(values)]);
-      const rendered = await run([helm, "template", "weir", chart, ...kubernetes, "--values", valuesFile(values)]);
-      const manifest = join(folder, "rendered.yaml");
-      writeFileSync(manifest, rendered);
-      const processes = readProcesses(rendered, folder);
-      seen.push(`${rendered.split(/^---$/m).length - 1} objects ${await validate(manifest)}, with ${processes} that Weir reads`);
-    }
-    for (const values of wrong) await refused([helm, "template", "weir", chart, ...kubernetes, "--values", valuesFile(values)]);
-    return `helm renders ${seen.join(", and ")}; its schema refuses ${wrong.length} wrong values`;
-  } finally {
-    rmSync(folder, { recursive: true });
+  const seen: string[] = [];
+  for (const values of [least, most]) {
+    const rendered = await render(values);
+    await run([helm, "lint", "--strict", chart, "--values", given]);
+    writeFileSync(manifest, rendered);
+    const processes = readProcesses(rendered, folder.path);
+    seen.push(`${rendered.split(/^---$/m).length - 1} objects ${await validate(manifest)}, with ${processes} that Weir reads`);
   }
+  for (const values of wrong) {
+    const outcome = await render(values).catch(String);
+    if (!outcome.includes("values don't meet the specifications")) throw new Error(`The schema took wrong values: ${outcome}`);
+  }
+  return `helm renders ${seen.join(", and ")}; its schema refuses ${wrong.length} wrong values`;
 }
 
 async function validate(manifest: string): Promise<string> {
@@ -82,13 +83,6 @@ async function validate(manifest: string): Promise<string> {
     return `(not held against Kubernetes' schemas: ${error.message})`;
   }
 }
-
-async function refused(command: readonly string[]): Promise<void> {
-  const outcome = await run(command).catch((error: unknown) => String(error));
-  if (!outcome.includes("values don't meet the specifications")) throw new Error(`The schema took wrong values: ${outcome}`);
-}
-
-/** Weir reads the environment of each process that the chart starts, with the secrets that the pod gets. */
 
 const mounted = "/run/secrets/weir";
 const secrets: Record<string, string> = {

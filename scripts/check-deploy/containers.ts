@@ -1,13 +1,8 @@
-/** Builds the image, starts it once as compose would, and stops it. */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** Builds the image, starts it once as compose would, and stops it; and Compose reads its files, with secrets that are made for this. */
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { run, toolOf, root, ToolMissingError } from "./tool.ts";
-
-interface Images {
-  build: string | null;
-  base: string | null;
-}
 
 const startMsMax = 60_000;
 const lookMs = 500;
@@ -16,7 +11,7 @@ const name = "weir-check";
 const secrets = /-(api|mcp)-[0-9a-f]{16}|\/console\/link\//;
 const confined = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
 
-export async function checkImage({ build, base }: Images): Promise<string> {
+export async function checkImage({ build, base }: Record<"build" | "base", string | null>): Promise<string> {
   const tool = toolOf("podman", "docker");
   const bases = [
     ...(build ? ["--build-arg", `BUILD_IMAGE=${build}`] : []),
@@ -55,31 +50,25 @@ async function untilHealthy(tool: string): Promise<void> {
   }
 }
 
-/** Compose reads its files, with secrets that are made for this. */
-
 export async function checkCompose(): Promise<string> {
   const command = await composeCommand();
-  const folder = mkdtempSync(join(tmpdir(), "weir-compose-"));
-  try {
-    // Without the secrets that somebody made here.
-    const made = [join(root, "deploy/compose/secrets"), join(root, "deploy/compose/.env")];
-    cpSync(join(root, "deploy"), folder, { recursive: true, filter: (path) => !made.includes(path) });
-    const compose = join(folder, "compose");
-    await run(["sh", join(compose, "make-secrets.sh")]);
-    writeFileSync(join(compose, "weir.env"), "LOG_LEVEL=warn\n");
-    const seen: string[] = [];
-    for (const file of ["one-process.yaml", "fleet.yaml"]) {
-      const read = await run([...command, "-f", join(compose, file), "config"]);
-      const model = Bun.YAML.parse(read) as { services: Record<string, { environment?: Record<string, string> }> };
-      const services = Object.entries(model.services);
-      seen.push(`${services.length} service${services.length === 1 ? "" : "s"} of ${file}`);
-      const deaf = services.filter(([, { environment }]) => environment?.["PUBLIC_URL"] && environment["LOG_LEVEL"] !== "warn");
-      if (deaf.length > 0) throw new Error(`weir.env does not reach ${deaf.map(([service]) => service).join(", ")}`);
-    }
-    return `${command.join(" ")} reads ${seen.join(" and ")}`;
-  } finally {
-    rmSync(folder, { recursive: true });
+  await using folder = await temporaryFolder();
+  // Without the secrets that somebody made here.
+  const made = [join(root, "deploy/compose/secrets"), join(root, "deploy/compose/.env")];
+  cpSync(join(root, "deploy"), folder.path, { recursive: true, filter: (path) => !made.includes(path) });
+  const compose = join(folder.path, "compose");
+  await run(["sh", join(compose, "make-secrets.sh")]);
+  writeFileSync(join(compose, "weir.env"), "LOG_LEVEL=warn\n");
+  const seen: string[] = [];
+  for (const file of ["one-process.yaml", "fleet.yaml"]) {
+    const read = await run([...command, "-f", join(compose, file), "config"]);
+    const model = Bun.YAML.parse(read) as { services: Record<string, { environment?: Record<string, string> }> };
+    const services = Object.entries(model.services);
+    seen.push(`${services.length} service${services.length === 1 ? "" : "s"} of ${file}`);
+    const deaf = services.filter(([, { environment }]) => environment?.["PUBLIC_URL"] && environment["LOG_LEVEL"] !== "warn");
+    if (deaf.length > 0) throw new Error(`weir.env does not reach ${deaf.map(([service]) => service).join(", ")}`);
   }
+  return `${command.join(" ")} reads ${seen.join(" and ")}`;
 }
 
 /** The command of Compose: Docker's plugin, or the program alone. Version 1 does not know these files. @throws ToolMissingError */

@@ -20,7 +20,7 @@ export function toolOf(...names: string[]): string {
 
 interface RunOptions {
   /** Further variables. */
-  environment?: Record<string, string>;
+  environment?: NodeJS.ProcessEnv;
   /** Default: the project's. */
   folder?: string;
 }

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 /** Ubuntu lacks the first. */
 const packages = ["chromium-headless-shell", "chromium"];
-const installWords = ["install", "--yes", "--no-install-recommends"];
+const installWords = "install --yes --no-install-recommends";
 const commandMsMax = 240_000;
 
 export interface Surroundings {
@@ -27,7 +27,7 @@ export async function findBrowser({ path, install }: Surroundings = here()): Pro
   await install?.();
   const installed = onPath(path);
   if (installed !== null) return { path: installed };
-  return { missing: `install Chromium (on PATH), on Debian by: apt-get ${installWords.join(" ")} ${packages[0]}` };
+  return { missing: `install Chromium (on PATH), on Debian by: apt-get ${installWords} ${packages[0]}` };
 }
 
 function here(): Surroundings {
@@ -48,20 +48,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Images have no package lists, and lists become outdated: after a failure it downloads new ones. */
+/** Images have no package lists, and lists become outdated. */
 async function installByApt(): Promise<void> {
-  const apt = (words: string[]): Promise<boolean> =>
-    run("apt-get", ["-q", ...words], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: commandMsMax }).then(
-      () => true,
-      () => false,
-    );
-  if (!(await apt(["--version"]))) return;
+  if (Bun.which("apt-get") === null) return;
   console.error("Installing Chromium by apt-get (once), for tests in a browser");
-  if ((await installs(apt)) || !(await apt(["update"]))) return;
-  await installs(apt);
-}
-
-async function installs(apt: (words: string[]) => Promise<boolean>): Promise<boolean> {
-  for (const name of packages) if (await apt([...installWords, name])) return true;
-  return false;
+  const script = `apt-get -q update; ${packages.map((name) => `apt-get -q ${installWords} ${name}`).join(" || ")}`;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("sh", ["-c", script], { env, timeout: commandMsMax, maxBuffer: 1 << 26 }).catch(() => null);
 }

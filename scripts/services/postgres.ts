@@ -81,18 +81,16 @@ function copyTemplate(template: string, folder: string): void {
   if (status !== 0) throw new Error(`Cannot copy the PostgreSQL data of "${template}": ${stderr}`);
 }
 
-interface DataPlan {
-  program: Program;
-  home: string;
-  data: string;
-  user: ServerUser | null;
-}
-
 /**
  * The other servers start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
  * only when it is whole, or no later start could use it.
  */
-async function initialize({ program, home, data, user }: DataPlan): Promise<void> {
+async function initialize({
+  program,
+  home,
+  data,
+  user,
+}: Record<"home" | "data", string> & { program: Program; user: ServerUser | null }): Promise<void> {
   const begun = `${data}.begun`;
   rmSync(begun, { recursive: true, force: true });
   const choices = ["--username", name, "--auth", "scram-sha-256", "--pwfile", join(home, "password")];

@@ -197,11 +197,6 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
-interface ServerFolder {
-  home: string;
-  password: string;
-}
-
 /**
  * Creates a server's folder and, on first use, its password, because other users of this machine can reach loopback.
  * @param owner the server's user; null: ours
@@ -211,7 +206,7 @@ export async function openFolder(
   folder: string,
   owner: { uid: number; gid: number } | null,
   first = randomBytes(24).toString("hex"),
-): Promise<ServerFolder> {
+): Promise<Record<"home" | "password", string>> {
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
   await chmod(home, 0o700);

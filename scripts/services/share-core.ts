@@ -53,13 +53,9 @@ function isShared(): boolean {
 /** The cores that this process may use. */
 function coreAt(place: "first" | "last"): string | null {
   try {
-    const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
-    return (
-      list
-        .trim()
-        .split(/\D/)
-        .at(place === "first" ? 0 : -1) || null
-    );
+    const [, list = ""] = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    const cores = list.trim().split(/\D/);
+    return cores.at(place === "first" ? 0 : -1) || null;
   } catch {
     return null;
   }

@@ -42,17 +42,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   },
   "member list": { columns: ["email", "role", "state"] },
   "key list": {
-    columns: [
-      "id",
-      "name",
-      "kind",
-      "masked",
-      "owner",
-      "monthly_spend_limit_usd",
-      "rate_limit_rpm",
-      "month_spent_usd",
-      "revoked_at",
-    ],
+    columns: "id name kind masked owner monthly_spend_limit_usd rate_limit_rpm month_spent_usd revoked_at".split(" "),
   },
   "top-up create": { columns: ["id", "state", "amount_usd", "url"] },
   "top-up list": {
@@ -73,7 +63,7 @@ export const additions: Readonly<Record<string, Addition>> = {
         help: "the same as --from, also as a date or an age such as 30m, 24h or 7d",
       },
     ],
-    show: async (body) => (await import("./verbs/log.ts")).printLog(body),
+    show: async (body) => (await import("./verbs/usage.ts")).printLog(body),
   },
   "log retain": {
     progress: ({ month, generations, bytes }) => `${String(month)}: ${String(generations)} generations, ${String(bytes)} bytes`,
@@ -88,7 +78,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   "statement list": {
     columns: ["number", "closed", "opening_balance_usd", "credits_usd", "refunds_usd", "charges_usd", "closing_balance_usd"],
   },
-  "statement show": { show: async (body) => (await import("./verbs/statement.ts")).printStatement(body) },
+  "statement show": { show: async (body) => (await import("./verbs/usage.ts")).printStatement(body) },
   "alert rules": { columns: ["id", "kind", "percents", "balance_usd", "armed", "mail", "webhooks"] },
   "alert list": { columns: ["created_at", "id", "kind", "text", "mails"] },
   "alert test": { show: ({ deliveries }) => (Array.isArray(deliveries) ? deliveries : []).map(deliveryLine).join("\n") },
@@ -171,15 +161,9 @@ export const additions: Readonly<Record<string, Addition>> = {
     send: async (fields, sending) => (await import("./verbs/exploits.ts")).importExploits(fields, sending),
   },
   "vulnerability list": {
-    columns: [
-      "cve_id",
-      "severity",
-      "cvss_score",
-      "affected_component",
-      "fix_version",
-      "affected_projects_count",
-      "affected_components_count",
-    ],
+    columns: "cve_id severity cvss_score affected_component fix_version affected_projects_count affected_components_count".split(
+      " ",
+    ),
   },
   "vulnerability show": { show: async (body) => (await import("./print-findings.ts")).printVulnerability(body) },
   "ticket list": { columns: ["reference", "type", "status", "subject", "owner", "created_at"] },

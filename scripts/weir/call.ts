@@ -88,6 +88,11 @@ function fillPath(path: string, fields: Record<string, unknown>): { path: string
   return { path: filled, rest };
 }
 
+/** What an endpoint answers: the control API's document states that its answer has these fields. */
+export function answerAs<Answer>(answer: Record<string, unknown>): Answer {
+  return answer as unknown as Answer;
+}
+
 /** Why a call or the reading of a file failed, in words for people. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

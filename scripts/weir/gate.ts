@@ -5,14 +5,15 @@
  * The wait has an end, and asks less often the longer it lasts.
  */
 import type { VulnerabilityCounts } from "../../src/security/findings/lists/list-rows.ts";
+import type { FindingPage } from "../../src/security/findings/lists/search-findings.ts";
 import { severities } from "../../src/security/findings/schema.ts";
 import { blindness, gaps, withoutAdvisories } from "../../src/security/projects/coverage.ts";
 import type { ProjectDetailsView } from "../../src/security/projects/schema.ts";
 import { failWords } from "./additions.ts";
-import { CallError } from "./call.ts";
+import { answerAs, CallError } from "./call.ts";
 import { findingTable } from "./print-findings.ts";
 import { columns } from "./print.ts";
-import { pageFrom, readReport, reportFindings, type ReportFields } from "./report.ts";
+import { readReport, reportFindings, type ReportFields } from "./report.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
 
 const [pollMsFirst, pollMsMax] = [250, 5_000];
@@ -73,7 +74,7 @@ export async function passGate(
     const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query, notes }, sending.get);
     return { ...answer, errors: [...summary, ...answer.errors, ...verdict], exitCode };
   }
-  const { data } = pageFrom(await sending.get("/findings", { ...query, limit: findingsShown }));
+  const { data } = answerAs<FindingPage>(await sending.get("/findings", { ...query, limit: findingsShown }));
   return {
     body: { ...stored, scan_status: project.scan_status, vulnerability_counts: counts, failed: exitCode !== 0 },
     text: [...summary, ...(data.length === 0 ? [] : ["", findingTable(data)])].join("\n"),
@@ -94,7 +95,7 @@ async function waitForScan(
   const untilMs = performance.now() + scanWaitMs;
   let shown = "";
   for (let ms = pollMsFirst; ; ms = Math.min(2 * ms, pollMsMax)) {
-    const project = projectFrom(await get(`/projects/${id}`, { workspace }));
+    const project = answerAs<ProjectDetailsView>(await get(`/projects/${id}`, { workspace }));
     const { scan_status: status, scan_queue_position: before, scan_failure: failure } = project;
     if (status === "completed" || status === "not_comparable") return project;
     if (status === "failed") throw new CallError(failure ?? "The scan failed");
@@ -105,11 +106,6 @@ async function waitForScan(
     shown = progress;
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
-}
-
-/** The control API's document states that its answer has these fields. */
-function projectFrom(answer: Record<string, unknown>): ProjectDetailsView {
-  return answer as unknown as ProjectDetailsView;
 }
 
 function countFrom(word: FailWord, counts: VulnerabilityCounts): number {

@@ -35,7 +35,7 @@ export const localVerbs: readonly Verb[] = [
     verb: "",
     summary: "Bring the database of DATABASE_URL to this version's schema; no process of Weir needs to run",
     flags: [],
-    local: async () => (await import("./verbs/service.ts")).migrateDatabase(),
+    local: async () => (await import("./verbs/service.ts")).migrateSchema(),
   },
   {
     noun: "advisories",

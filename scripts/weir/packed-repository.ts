@@ -1,8 +1,4 @@
-/**
- * Packs the lock files of a checkout, a folder or an archive for an upload. Nothing else of a repository leaves the machine.
- *
- * The tar is POSIX.1-2017 in the pax interchange format, the only one in which the service takes repositories.
- */
+/** Packs the lock files of a checkout, a folder or an archive for an upload, in a tar. Nothing else of a repository leaves the machine. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { DomainError } from "../../src/accounts/errors.ts";
@@ -10,6 +6,7 @@ import { repositoryArchiveBytesMax } from "../../src/control-api/limits.ts";
 import { trimmedEnd } from "../../src/kernel/text.ts";
 import type { RepositoryFile } from "../../src/security/lockfiles/read-lock-files.ts";
 import { folderFiles } from "../../src/security/repositories/repository-files.ts";
+import { CallError } from "./call.ts";
 
 export interface PackedRepository {
   body: Uint8Array<ArrayBuffer>;
@@ -20,14 +17,15 @@ export interface PackedRepository {
   repository: string | null;
 }
 
-/** @throws DomainError when the path does not exist or cannot be sent */
+/** @throws CallError when the path does not exist or cannot be sent */
 export async function packedRepository(path: string): Promise<PackedRepository> {
   try {
     const facts = await stat(path);
     return facts.isDirectory() ? await packedFolder(path) : await archive(path, facts.size);
   } catch (error) {
-    if (error instanceof DomainError) throw error;
-    throw new DomainError("invalid_field", `Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof CallError) throw error;
+    if (error instanceof DomainError) throw new CallError(error.message, { cause: error });
+    throw new CallError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
@@ -35,8 +33,7 @@ async function packedFolder(path: string): Promise<PackedRepository> {
   const { files, refused } = await folderFiles(path);
   if (files.length === 0) {
     const [first] = refused;
-    throw new DomainError(
-      "invalid_field",
+    throw new CallError(
       first ? `No lock file of "${path}" can be read: ${first.path} ${first.reason}` : `There is no lock file in "${path}"`,
     );
   }
@@ -48,13 +45,12 @@ async function packedFolder(path: string): Promise<PackedRepository> {
   const git = await readFile(join(path, ".git", "config"), "utf8").catch(() => null);
   const repository = git === null ? null : originOf(git);
   const name = repository?.replace(/^.*[/:]([^/:]+\/[^/:]+)$/, "$1") ?? basename(resolve(path));
-  return { body: new Uint8Array(packedFiles(files)), name, provider: isCheckout ? "git" : "archive", repository };
+  return { body: await packedFiles(files), name, provider: isCheckout ? "git" : "archive", repository };
 }
 
 async function archive(path: string, size: number): Promise<PackedRepository> {
   if (size > repositoryArchiveBytesMax) {
-    throw new DomainError(
-      "invalid_field",
+    throw new CallError(
       `Cannot send "${path}": it is larger than ${repositoryArchiveBytesMax / 1024 / 1024} MiB; name the unpacked folder instead, since only its lock files are sent`,
     );
   }
@@ -62,49 +58,9 @@ async function archive(path: string, size: number): Promise<PackedRepository> {
   return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null };
 }
 
-const blockBytes = 512;
-
-export function packedFiles(files: readonly RepositoryFile[]): Buffer {
-  return Buffer.concat([...files.flatMap(packed), Buffer.alloc(blockBytes * 2)]);
-}
-
-/** The name is in a pax header before the file, where it may have any length and any characters. */
-function packed({ path, bytes }: RepositoryFile): Uint8Array[] {
-  const name = Buffer.from(paxField("path", path));
-  return [
-    header("pax", name.length, "x"),
-    name,
-    padding(name.length),
-    header("file", bytes.length, "0"),
-    bytes,
-    padding(bytes.length),
-  ];
-}
-
-/** `<length> <key>=<value>\n`. The length counts its own digits. */
-function paxField(key: string, value: string): string {
-  const rest = ` ${key}=${value}\n`;
-  const restBytes = Buffer.byteLength(rest);
-  let length = restBytes + 1;
-  while (String(length).length + restBytes !== length) length = String(length).length + restBytes;
-  return `${length}${rest}`;
-}
-
-function header(name: string, size: number, type: "0" | "x"): Buffer {
-  const block = Buffer.alloc(blockBytes);
-  block.write(name, 0);
-  block.write("0000644\0", 100);
-  block.write(`${size.toString(8).padStart(11, "0")}\0`, 124);
-  block.write("        ", 148);
-  block.write(type, 156);
-  block.write("ustar\u000000", 257);
-  const sum = block.reduce((total, byte) => total + byte, 0);
-  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-  return block;
-}
-
-function padding(length: number): Buffer {
-  return Buffer.alloc((blockBytes - (length % blockBytes)) % blockBytes);
+export async function packedFiles(files: readonly RepositoryFile[]): Promise<Uint8Array<ArrayBuffer>> {
+  const contents = Object.fromEntries(files.map(({ path, bytes }) => [path, new Uint8Array(bytes)]));
+  return await new Bun.Archive(contents).bytes();
 }
 
 /**

@@ -9,6 +9,7 @@ import type { UrgentFindings } from "../../src/security/findings/lists/exploits.
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import type { ProjectView } from "../../src/security/projects/schema.ts";
 import type { VulnerabilityRecord } from "../../src/security/vulnerabilities/schema.ts";
+import { answerAs } from "./call.ts";
 import { columns } from "./print.ts";
 
 const occurrencesShown = 20;
@@ -32,7 +33,7 @@ export function findingTable(findings: readonly FindingRow[]): string {
 
 /** A line for each finding, with what is known of exploits. */
 export function printUrgent(body: Record<string, unknown>): string {
-  const { data } = urgentFrom(body);
+  const { data } = answerAs<UrgentFindings>(body);
   if (data.length === 0) return "(none: no open finding has an EPSS score or is in CISA's catalog)";
   const head = ["ID", "EXPLOITED_SINCE", "EPSS", "SEVERITY", "VULNERABILITY", "COMPONENT", "FIX", "PROJECT"];
   const rows = data.map((row) => [
@@ -49,7 +50,7 @@ export function printUrgent(body: Record<string, unknown>): string {
 }
 
 export function printFinding(body: Record<string, unknown>): string {
-  const finding = findingFrom(body);
+  const finding = answerAs<FindingDetails>(body);
   const { evidence, upgrade, upgrade_for_all: forAll } = finding;
   return facts([
     ["finding", finding.id],
@@ -72,7 +73,7 @@ export function printFinding(body: Record<string, unknown>): string {
 }
 
 export function printVulnerability(body: Record<string, unknown>): string {
-  const record = vulnerabilityFrom(body);
+  const record = answerAs<VulnerabilityRecord>(body);
   const { occurrences, affected } = record;
   const more = occurrences.length - occurrencesShown;
   return [
@@ -120,49 +121,24 @@ function safeColumns(rows: readonly (readonly string[])[]): string {
   return columns(rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, " "))));
 }
 
-/** The control API's document states that its answer has these fields. */
-function findingFrom(body: Record<string, unknown>): FindingDetails {
-  return body as unknown as FindingDetails;
-}
-
-/** The same. */
-function urgentFrom(body: Record<string, unknown>): UrgentFindings {
-  return body as unknown as UrgentFindings;
-}
-
-/** The same. */
-function vulnerabilityFrom(body: Record<string, unknown>): VulnerabilityRecord {
-  return body as unknown as VulnerabilityRecord;
-}
-
 const counted = ["critical", "high", "medium", "low", "unknown"] as const;
 
-/** A line for each project. Control characters of names become spaces. */
+/** A line for each project. */
 export function projectTable(projects: readonly ProjectView[]): string {
   if (projects.length === 0) return "(none)";
   const head = ["ID", "NAME", ...counted.map((word) => word.toUpperCase()), "SCAN", "LAST_SCANNED_AT"];
   const rows = projects.map((project) => [
     project.id,
-    project.name.replace(/\p{Cc}+/gu, " "),
+    project.name,
     ...counted.map((word) => String(project.vulnerability_counts[word])),
     scanText(project),
     project.last_scanned_at ?? "-",
   ]);
-  return columns([head, ...rows]);
+  return safeColumns([head, ...rows]);
 }
 
 function scanText({ scan_status: status, scan_queue_position: before }: ProjectView): string {
   return before === null || before === 0 ? status : `${status} (${before} before it)`;
-}
-
-/** The control API's document states that its answer has these fields. */
-export function projectsFrom(answer: Record<string, unknown>): ProjectView[] {
-  return answer["data"] as unknown as ProjectView[];
-}
-
-/** The control API's document states that its answer has these fields. */
-export function agesFrom(answer: Record<string, unknown>): EcosystemAge[] {
-  return answer["data"] as unknown as EcosystemAge[];
 }
 
 /** One line. */

@@ -9,9 +9,8 @@ import { showInvisible } from "../../src/kernel/text.ts";
 import { ConfigError } from "../../src/process/environment/variables.ts";
 import { version } from "../../src/process/version.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";
-import { help } from "./help.ts";
+import { help, readCommand } from "./read-command.ts";
 import { print, failurePrefix, fitTable, wrapText, type Screen } from "./print.ts";
-import { readCommand } from "./read-command.ts";
 import { UsageError } from "./value.ts";
 import type { Files, LocalAnswer, RemoteVerb, Sending } from "./verb.ts";
 

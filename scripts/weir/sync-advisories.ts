@@ -1,23 +1,24 @@
 /**
  * `weir advisories sync`: downloads each archive of OSV that changed, stores its records, and notes it at the service.
  *
- * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was.
+ * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was: the state
+ * beside an archive has its ETag, so that parts of two versions never mix, and how far its records are stored.
  */
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { Type, type Static } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { osvArchives } from "../../src/config.ts";
 import type { EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import { CursorError } from "../../src/security/advisories/read-advisories.ts";
+import { advisoryArchiveBytesMax, advisoryEtagCharactersMax } from "../../src/security/limits.ts";
 import { ecosystems, type Ecosystem } from "../../src/security/versions/ecosystem.ts";
-import { cacheFolder } from "../services/fetch-program.ts";
-import { CallError } from "./call.ts";
-import { downloadArchive, downloadText, Pace, SyncFiles, type SyncState } from "./download-advisories.ts";
-import { agesFrom } from "./print-findings.ts";
-import { failureLines, progressText, storeAdvisories, tallyText, type Tally } from "./store-advisories.ts";
+import { cacheFolder } from "../services/find-servers.ts";
+import { answerAs, CallError } from "./call.ts";
 import { UsageError } from "./value.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
-
-/** The least time between two lines of progress. */
-const progressMs = 1_000;
+import { atIntervals, failureLines, storeAdvisories, tallyText, type Tally } from "./verbs/advisories.ts";
 
 interface Synced {
   ecosystem: Ecosystem;
@@ -33,7 +34,7 @@ export async function syncAdvisories(fields: Record<string, unknown>, sending: S
   const named = namedEcosystems(fields["ecosystems"]);
   const base = baseOf(String(fields["from"] ?? osvArchives));
   const folder = String(fields["folder"] ?? join(cacheFolder(), "advisories"));
-  const ages = agesFrom(await sending.get("/advisories", {}));
+  const { data: ages } = answerAs<{ data: EcosystemAge[] }>(await sending.get("/advisories", {}));
   const done: Synced[] = [];
   for (const ecosystem of named) {
     const age = ages.find((one) => one.ecosystem === ecosystem);
@@ -103,17 +104,16 @@ interface Downloading {
 }
 
 function download({ ecosystem, url, known, files }: Downloading, { showProgress }: Sending): Promise<SyncState | null> {
-  let pace: Pace | null = null;
-  const show = atMostEach(progressMs, showProgress);
+  let progress: ReturnType<typeof downloadProgress> | null = null;
+  const show = atIntervals(showProgress);
   return downloadArchive({
     url,
     files,
     known,
     onPiece(done, total) {
       const nowMs = performance.now();
-      pace ??= new Pace(done, nowMs);
-      const measured = pace;
-      show(() => downloadText({ name: ecosystem, done, total, nowMs }, measured));
+      const write = (progress ??= downloadProgress(ecosystem, { startAt: done, startMs: nowMs }));
+      show(() => write({ done, total, nowMs }));
     },
   });
 }
@@ -126,10 +126,9 @@ interface Storing {
 
 /** @throws CallError also for an archive that cannot be read to its end; then it is removed, since reading it again would not help */
 async function store({ ecosystem, state, files }: Storing, { post, showProgress }: Sending): Promise<Tally> {
-  const show = atMostEach(progressMs, showProgress);
+  const show = atIntervals(showProgress);
   const name = `${ecosystem}.zip`;
   let damage: string | null = null;
-  let pace: Pace | null = null;
   try {
     const after = state.cursor ?? undefined;
     const tally = await storeAdvisories(
@@ -139,11 +138,7 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
         onStored({ tally: soFar, cursor, progress, failures }) {
           damage ??= failures.find(({ record }) => record === name)?.reason ?? null;
           if (state.etag !== "") files.write({ ...state, cursor });
-          const nowMs = performance.now();
-          const done = progress?.bytesRead ?? 0;
-          pace ??= new Pace(done, nowMs);
-          const left = pace.timeLeft({ done, total: progress?.bytesTotal ?? null, nowMs });
-          show(() => `${ecosystem}: ${progressText(soFar, progress)}${left === "" ? "" : `, ${left}`}`);
+          show(() => `${ecosystem}: ${tallyText(soFar, progress)}`);
         },
       },
       post,
@@ -157,12 +152,194 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
   throw new CallError(`The archive ${damage ?? ""}`);
 }
 
-/** Shows a line unless the one before it was shown a moment ago. */
-function atMostEach(ms: number, show: (line: string) => void): (line: () => string) => void {
-  let shownMs = performance.now();
-  return (line) => {
-    if (performance.now() - shownMs < ms) return;
-    shownMs = performance.now();
-    show(line());
+/** For the server to answer, and between two pieces of the answer. */
+const silenceMsMax = 60_000;
+
+interface Download {
+  url: string;
+  files: SyncFiles;
+  /** The ETag of the archive whose records are stored already; null: none. */
+  known: string | null;
+  bytesMax?: number;
+  onPiece(done: number, total: number | null): void;
+}
+
+/** @returns what is now there as a whole; null: the records of the server's archive are stored already @throws CallError */
+export async function downloadArchive(download: Download): Promise<SyncState | null> {
+  const { url, files, known } = download;
+  const left = files.read();
+  const state = left?.url === url && left.bytesTotal >= files.size() ? left : null;
+  if (state === null) files.remove();
+  const from = state === null ? 0 : files.size();
+  const isWhole = state !== null && from === state.bytesTotal;
+  const headers: Record<string, string> = isWhole
+    ? { "if-none-match": state.etag }
+    : state === null || from === 0
+      ? known === null
+        ? {}
+        : { "if-none-match": known }
+      : { range: `bytes=${from}-`, "if-range": state.etag };
+  const silence = silenceBounded();
+  try {
+    const response = await fetch(url, { headers: { ...headers, "accept-encoding": "identity" }, signal: silence.signal });
+    silence.heard();
+    if (response.status === 304) return isWhole ? state : null;
+    if (response.status === 206 && state !== null && startOf(response) === from) {
+      return await receive({ response, state, from, ...download }, silence);
+    }
+    files.remove();
+    if (response.status === 200) return await receive({ response, state: stateOf(url, response), from: 0, ...download }, silence);
+    await response.body?.cancel();
+    if (response.status === 416) throw new CallError(`${url} changed during the download: start again`);
+    throw new CallError(`${url} answers with status ${response.status}`);
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    throw new CallError(`Cannot download ${url}: ${reasonOf(error, silence)}; the same command continues`, { cause: error });
+  } finally {
+    silence.end();
+  }
+}
+
+interface Receiving extends Download {
+  response: Response;
+  state: SyncState | null;
+  from: number;
+}
+
+/** Writes pieces as they come, so that an interrupted download keeps them. */
+async function receive(
+  { response, state, from, url, files, bytesMax, onPiece }: Receiving,
+  silence: Silence,
+): Promise<SyncState> {
+  const most = bytesMax ?? advisoryArchiveBytesMax;
+  const announced = state?.bytesTotal ?? null;
+  if (announced !== null && announced > most) {
+    await response.body?.cancel();
+    throw new CallError(`${url} has ${announced} bytes: at most ${most} are taken`);
+  }
+  if (state !== null && state.etag !== "") files.write(state);
+  const file = await open(files.archive, from === 0 ? "w" : "r+", 0o600);
+  let done = from;
+  try {
+    for await (const piece of response.body ?? []) {
+      silence.heard();
+      if (done + piece.length > (announced ?? most))
+        throw new CallError(`${url} has more bytes than ${announced === null ? "are taken" : "it announced"}`);
+      await file.write(piece, 0, piece.length, done);
+      done += piece.length;
+      onPiece(done, announced);
+    }
+  } finally {
+    await file.close();
+  }
+  if (announced !== null && done < announced) throw new Error(`the answer ended after ${done} of ${announced} bytes`);
+  return state ?? { url, etag: "", publishedAt: null, bytesTotal: done, cursor: null };
+}
+
+/** @returns null if the server does not give the length */
+function stateOf(url: string, { headers }: Response): SyncState | null {
+  const bytesTotal = headers.get("content-length") ?? "";
+  if (!/^\d{1,15}$/.test(bytesTotal)) return null;
+  const etag = headers.get("etag") ?? "";
+  const isUsable = /^"[\x21\x23-\x7e]*"$/.test(etag) && etag.length <= advisoryEtagCharactersMax;
+  const published = new Date(headers.get("last-modified") ?? "");
+  return {
+    url,
+    etag: isUsable ? etag : "",
+    publishedAt: Number.isNaN(published.getTime()) ? null : published.toISOString(),
+    bytesTotal: Number(bytesTotal),
+    cursor: null,
   };
+}
+
+/** The first byte of a part of an answer, by RFC 9110, 14.4. */
+function startOf({ headers }: Response): number | null {
+  const [, start] = /^bytes (\d{1,15})-/.exec(headers.get("content-range") ?? "") ?? [];
+  return start === undefined ? null : Number(start);
+}
+
+type Silence = ReturnType<typeof silenceBounded>;
+
+/** Ends a download that is silent for too long. */
+function silenceBounded() {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), silenceMsMax);
+  return { signal: controller.signal, heard: () => timer.refresh(), end: () => clearTimeout(timer) };
+}
+
+function reasonOf(error: unknown, { signal }: Silence): string {
+  if (signal.aborted) return "the server is silent";
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface Arrived {
+  done: number;
+  total: number | null;
+  nowMs: number;
+}
+
+/**
+ * Writes lines such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`.
+ * @param startAt the bytes of an earlier download, which do not count for the rate
+ */
+export function downloadProgress(name: string, { startAt, startMs }: Record<"startAt" | "startMs", number>) {
+  const size = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+  return ({ done, total, nowMs }: Arrived): string => {
+    const rate = nowMs > startMs ? ((done - startAt) * 1_000) / (nowMs - startMs) : 0;
+    const part = total ? ` of ${size(total)} MiB (${Math.floor((100 * done) / total)} %)` : " MiB";
+    const seconds = total && rate > 0 ? Math.ceil((total - done) / rate) : null;
+    const left = seconds === null ? "" : seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
+    return `${name}: ${size(done)}${part}, ${size(rate)} MiB/s${left}`;
+  };
+}
+
+const SyncState = Type.Object({
+  url: Type.String(),
+  /** A strong ETag, without which nothing is continued. */
+  etag: Type.String(),
+  /** ISO 8601; null: the server does not say. */
+  publishedAt: Type.Union([Type.String(), Type.Null()]),
+  /** The archive's length. */
+  bytesTotal: Type.Integer(),
+  /** The last stored record; null: none. */
+  cursor: Type.Union([Type.Object({ document: Type.String(), record: Type.Integer() }), Type.Null()]),
+});
+
+export type SyncState = Static<typeof SyncState>;
+
+export class SyncFiles {
+  /** The archive, whole or in part. */
+  readonly archive: string;
+  readonly #state: string;
+
+  /** Makes the folder where it is missing. @throws an error of the file system */
+  constructor(folder: string, ecosystem: Ecosystem) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.archive = join(folder, `${ecosystem}.zip`);
+    this.#state = join(folder, `${ecosystem}.json`);
+  }
+
+  /** @returns null if no state is left, or what is left is not one */
+  read(): SyncState | null {
+    try {
+      const state: unknown = JSON.parse(readFileSync(this.#state, "utf8"));
+      return Value.Check(SyncState, state) ? state : null;
+    } catch {
+      return null;
+    }
+  }
+
+  write(state: SyncState): void {
+    writeFileSync(this.#state, JSON.stringify(state), { mode: 0o600 });
+  }
+
+  /** Bytes of the archive that are there. */
+  size(): number {
+    return statSync(this.archive, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  remove(): void {
+    rmSync(this.archive, { force: true });
+    rmSync(this.#state, { force: true });
+  }
 }

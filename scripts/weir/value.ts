@@ -21,27 +21,21 @@ export const text: Value = { placeholder: "TEXT", read: (given) => given };
 const email: Value = { placeholder: "EMAIL", read: (given) => given };
 const id: Value = { placeholder: "ID", read: (given) => given };
 const time: Value = { placeholder: "TIME", read: (given) => given };
-/** A time, or how long before now it was: hours or days, to a full quarter of an hour. */
-export const timeOrAge: Value = {
-  placeholder: "TIME|AGE",
-  read(given) {
-    const [, count, unit] = /^(\d{1,5})([hd])$/.exec(given) ?? [];
-    if (count === undefined) return given;
-    const ms = Date.now() - Number(count) * (unit === "d" ? 86_400_000 : 3_600_000);
-    return new Date(ms - (ms % 900_000)).toISOString();
-  },
-};
-
 /** A date, a time, or how long before now it was. */
 export const ageOrDate: Value = {
   placeholder: "TIME|AGE",
-  read(given) {
-    const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(given) ?? [];
-    if (count === undefined) return /^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given;
-    const ms = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? ""] ?? 0;
-    return new Date(Date.now() - Number(count) * ms).toISOString();
-  },
+  read: (given) => timeOfAge(given) ?? (/^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given),
 };
+/** The same to a full quarter of an hour, in which usage is summed; a date stays one. */
+export const timeOrAge: Value = { placeholder: "TIME|AGE", read: (given) => timeOfAge(given, 900_000) ?? given };
+
+/** @returns null for what is not an age such as 30m, 24h or 7d */
+function timeOfAge(given: string, stepMs = 1): string | null {
+  const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(given) ?? [];
+  if (count === undefined) return null;
+  const ms = Date.now() - Number(count) * ({ m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 0);
+  return new Date(ms - (ms % stepMs)).toISOString();
+}
 
 const usd: Value = { placeholder: "USD", read: (given) => amount(given, "an amount of USD such as 12.50") };
 const usdAboveZero: Value = {

@@ -4,7 +4,7 @@
  * that this version does not know, is an error: the two do not fit, and a person has to decide.
  * Other processes of a fleet wait for the first schema and need not be started in order.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Type, type Static } from "@sinclair/typebox";
@@ -64,7 +64,7 @@ async function findMissing(tx: Transaction, known: Migration[]): Promise<Migrati
   }
   for (const migration of known) {
     const sha256 = applied.get(migration.name);
-    if (sha256 === undefined || sha256 === digest(migration)) continue;
+    if (sha256 === undefined || sha256 === hash("sha256", migration.text)) continue;
     throw new MigrationError(
       `Migration "${migration.name}" was changed after it had been applied to this database: restore its text and add a new one`,
     );
@@ -74,11 +74,7 @@ async function findMissing(tx: Transaction, known: Migration[]): Promise<Migrati
 
 async function apply(tx: Transaction, migration: Migration): Promise<void> {
   await tx.unsafe(migration.text);
-  await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${digest(migration)})`;
-}
-
-function digest({ text }: Migration): string {
-  return createHash("sha256").update(text).digest("hex");
+  await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${hash("sha256", migration.text)})`;
 }
 
 // What a database has, compared with this version

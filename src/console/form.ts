@@ -1,72 +1,14 @@
 /**
- * Reads the forms that a browser sends, and the fields of an address. A form is received through a door, which bounds how many are in
- * memory, and is refused when it is too large, too slow, compressed or has too many fields; fields are counted before they are read, so
- * that millions of small ones hold nothing up. What a person typed stays text: the endpoint that it is given to checks it, so that the
- * Console has no second set of rules.
+ * Reads the forms that a browser sends. A form is received through a door, which bounds how many are in memory, and is refused when it is
+ * too large, too slow, compressed or has too many fields; fields are counted before they are read, so that millions of small ones hold
+ * nothing up.
  */
 import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
 import type { Lane } from "../accounts/quotas/lane.ts";
-import { asTyped, type TypedText } from "../control-api/endpoint.ts";
-import { type BodyErrors, joined } from "../http/body.ts";
+import type { BodyErrors } from "../http/body.ts";
+import { type FormFile, FormFields } from "./page.ts";
 import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
-
-export class FormFields {
-  readonly #fields: ReadonlyMap<string, readonly string[]>;
-  readonly #files: ReadonlyMap<string, FormFile>;
-
-  constructor(fields: Iterable<[string, string]> = [], files: Iterable<[string, FormFile]> = []) {
-    const byName = new Map<string, string[]>();
-    for (const [name, value] of fields) byName.set(name, [...(byName.get(name) ?? []), value]);
-    this.#fields = byName;
-    this.#files = new Map(files);
-  }
-
-  /** What was typed, without spaces around it; empty if the form lacks the field. */
-  text(name: string): TypedText {
-    return asTyped(this.raw(name).trim());
-  }
-
-  /** What was typed, exactly. */
-  raw(name: string): TypedText {
-    return asTyped(this.#fields.get(name)?.[0] ?? "");
-  }
-
-  all(name: string): readonly TypedText[] {
-    return (this.#fields.get(name) ?? []).map(asTyped);
-  }
-
-  /** The first value of each field. */
-  values(): Record<string, string> {
-    return Object.fromEntries(Array.from(this.#fields, ([name, [value = ""]]) => [name, value]));
-  }
-
-  has(name: string): boolean {
-    return this.#fields.has(name);
-  }
-
-  /** null: none was chosen. */
-  file(name: string): FormFile | null {
-    return this.#files.get(name) ?? null;
-  }
-}
-
-/** The fields of an address that are set, of those that are named, without spaces around them. */
-export function queryFields<Name extends string>(query: URLSearchParams, names: readonly Name[]): QueryFields<Name> {
-  const fields = names.flatMap((name): [Name, TypedText][] => {
-    const text = query.get(name)?.trim() ?? "";
-    return text === "" ? [] : [[name, asTyped(text)]];
-  });
-  // Object.fromEntries forgets the names, which are those above.
-  return Object.fromEntries(fields) as QueryFields<Name>;
-}
-
-export type QueryFields<Name extends string> = { [Field in Name]?: TypedText };
-
-interface FormFile {
-  name: string;
-  bytes: Uint8Array;
-}
 
 const errors: BodyErrors = {
   encoded: () => new DomainError("invalid_body", "The form must not be compressed"),
@@ -93,7 +35,7 @@ export async function receiveForm(
   const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
   const bounds = { bytesMax: boundary === null ? Math.min(bytesMax, formBytesMax) : bytesMax, withinMs, errors };
   const body = await door.receive(request, lane, bounds);
-  return { read: () => readForm(joined(body.pieces), boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
+  return { read: () => readForm(body.bytes, boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
 }
 
 async function readForm(bytes: Uint8Array, boundary: string | null): Promise<FormFields> {

@@ -97,8 +97,8 @@ export function pageCall({ base, request, turn, ...address }: Address, parts: Co
     publicUrl: parts.control.publicUrl,
     parts,
     async control(endpoint, ...[given = {}, file]) {
-      const pieces = async () => (file ? [file] : []);
-      const call = { principal: viewer.principal, endpoint, ...inputOf(endpoint, given, workspace), request, file: pieces, turn };
+      const bytes = async () => file ?? new Uint8Array(0);
+      const call = { principal: viewer.principal, endpoint, ...inputOf(endpoint, given, workspace), request, file: bytes, turn };
       const result = await runEndpoint(call, parts.control);
       if (result instanceof Response) throw new Error(`${endpoint.path} answers a page with a file or a stream`);
       return result;

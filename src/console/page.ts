@@ -1,19 +1,19 @@
 /**
  * A page of the Console, as the table of pages holds it: where it is, who may see it, what it shows, what its forms do, and what it is
  * given for that. A page is a value without a class: the frame, the roles, the forms' proof and the errors are made around it, and it
- * cannot forget them.
+ * cannot forget them. What a person typed stays text: the endpoint that it is given to checks it, so that the Console has no second set
+ * of rules.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Passwords } from "../accounts/sessions/passwords.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import type { OperatorAuthenticator } from "../control-api/authenticate.ts";
-import type { Given, TypedEndpoint } from "../control-api/endpoint.ts";
+import { type Given, type TypedEndpoint, asTyped, type TypedText } from "../control-api/endpoint.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { CsvFile } from "../http/csv-response.ts";
 import type { Html } from "../http/html.ts";
 import type { Asset } from "../http/page.ts";
-import type { FormFields } from "./form.ts";
 import type { IconName } from "./look/frame.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
 
@@ -122,4 +122,63 @@ export interface ConsoleParts {
   passwords: Passwords;
   /** Whether mails are sent; otherwise they wait. */
   sendsMail: boolean;
+}
+
+// What a person typed into a form or an address.
+
+export class FormFields {
+  readonly #fields: ReadonlyMap<string, readonly string[]>;
+  readonly #files: ReadonlyMap<string, FormFile>;
+
+  constructor(fields: Iterable<[string, string]> = [], files: Iterable<[string, FormFile]> = []) {
+    const byName = new Map<string, string[]>();
+    for (const [name, value] of fields) byName.set(name, [...(byName.get(name) ?? []), value]);
+    this.#fields = byName;
+    this.#files = new Map(files);
+  }
+
+  /** What was typed, without spaces around it; empty if the form lacks the field. */
+  text(name: string): TypedText {
+    return asTyped(this.raw(name).trim());
+  }
+
+  /** What was typed, exactly. */
+  raw(name: string): TypedText {
+    return asTyped(this.#fields.get(name)?.[0] ?? "");
+  }
+
+  all(name: string): readonly TypedText[] {
+    return (this.#fields.get(name) ?? []).map(asTyped);
+  }
+
+  /** The first value of each field. */
+  values(): Record<string, string> {
+    return Object.fromEntries(Array.from(this.#fields, ([name, [value = ""]]) => [name, value]));
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name);
+  }
+
+  /** null: none was chosen. */
+  file(name: string): FormFile | null {
+    return this.#files.get(name) ?? null;
+  }
+}
+
+/** The fields of an address that are set, of those that are named, without spaces around them. */
+export function queryFields<Name extends string>(query: URLSearchParams, names: readonly Name[]): QueryFields<Name> {
+  const fields = names.flatMap((name): [Name, TypedText][] => {
+    const text = query.get(name)?.trim() ?? "";
+    return text === "" ? [] : [[name, asTyped(text)]];
+  });
+  // Object.fromEntries forgets the names, which are those above.
+  return Object.fromEntries(fields) as QueryFields<Name>;
+}
+
+export type QueryFields<Name extends string> = { [Field in Name]?: TypedText };
+
+export interface FormFile {
+  name: string;
+  bytes: Uint8Array;
 }

@@ -5,14 +5,12 @@
 import type { Page } from "./page.ts";
 import { accountPage } from "./pages/account-page.ts";
 import { homePage } from "./pages/home-page.ts";
-import { chooseVendorPage, connectPage, newConnectionPage } from "./pages/new-connection.ts";
-import { connectionPage, deleteConnectionPage } from "./pages/connection-page.ts";
+import { connectionPages } from "./pages/connection-page.ts";
 import { connectionsPage } from "./pages/connections-page.ts";
 import { findingPage } from "./pages/security/finding-page.ts";
 import { findingsPage } from "./pages/security/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/inference/key-page.ts";
-import { keysPage } from "./pages/inference/keys-page.ts";
-import { newKeyPage } from "./pages/inference/new-key.ts";
+import { keysPage, newKeyPage } from "./pages/inference/keys-page.ts";
 import { alertsPage, newAlertRulePage } from "./pages/workspace/alerts-page.ts";
 import { newAlertWebhookPage, alertWebhookPage, deleteAlertWebhookPage } from "./pages/workspace/alert-webhook-page.ts";
 import { auditPage } from "./pages/workspace/audit-page.ts";
@@ -27,12 +25,10 @@ import { advisoriesPage } from "./pages/operator/advisories-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage, newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
-import { deletePromptPage } from "./pages/inference/request-prompt.ts";
-import { requestPage } from "./pages/inference/request-page.ts";
+import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
-import { statementPage } from "./pages/inference/statement-page.ts";
-import { statementsPage } from "./pages/inference/statements-page.ts";
+import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
 import { productPage, newProductPage, productsPage } from "./pages/security/products-page.ts";
 import { newProjectPage } from "./pages/security/new-project.ts";
 import { projectPage } from "./pages/security/project-page.ts";
@@ -41,11 +37,9 @@ import { ticketsPage } from "./pages/security/tickets-page.ts";
 import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
 import { vulnerabilityPage } from "./pages/security/vulnerability-page.ts";
 import { workbenchPage } from "./pages/inference/workbench-page.ts";
-import { deleteProviderKeyPage, providerKeyPage } from "./pages/workspace/provider-key-page.ts";
-import { newProviderKeyPage, providerKeysPage } from "./pages/workspace/provider-keys-page.ts";
+import { providerKeyPages } from "./pages/workspace/provider-keys-page.ts";
 import { deletePromptsPage, settingsPage } from "./pages/workspace/settings-page.ts";
-import { topUpPage } from "./pages/workspace/top-up-page.ts";
-import { topUpsPage } from "./pages/workspace/top-ups-page.ts";
+import { topUpPage, topUpsPage } from "./pages/workspace/top-ups-page.ts";
 
 export const pages: readonly Page[] = [
   homePage,
@@ -78,11 +72,7 @@ export const pages: readonly Page[] = [
   ticketsPage,
 
   connectionsPage,
-  chooseVendorPage,
-  connectionPage,
-  deleteConnectionPage,
-  newConnectionPage,
-  connectPage,
+  ...connectionPages,
 
   membersPage,
   invitePage,
@@ -93,10 +83,7 @@ export const pages: readonly Page[] = [
   deletePromptsPage,
   topUpsPage,
   topUpPage,
-  providerKeysPage,
-  newProviderKeyPage,
-  providerKeyPage,
-  deleteProviderKeyPage,
+  ...providerKeyPages,
   alertsPage,
   newAlertRulePage,
   newAlertWebhookPage,

@@ -1,6 +1,6 @@
 /**
  * Who looks at a page: a session with the workspaces that it may see and the roles in them, and roles and invitations in words. Membership
- * is read with each request: whoever lost it loses the page at once.
+ * is read with each request: a person who lost it loses the page at once.
  */
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Principal } from "../accounts/members/principal.ts";
@@ -10,7 +10,7 @@ import type { Session } from "../accounts/sessions/store.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import { principalOf } from "../control-api/authenticate.ts";
 import { markup, type Html } from "../http/html.ts";
-import { userText } from "./look/values.ts";
+import { userText } from "./look/parts.ts";
 
 export type ViewerRole = Role | "operator";
 

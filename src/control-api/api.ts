@@ -9,7 +9,7 @@
 import { DomainError, bodyTooSlow } from "../accounts/errors.ts";
 import { receiveBody, type ReceivedBody } from "../accounts/quotas/body-door.ts";
 import { laneOf, type Lane } from "../accounts/quotas/lane.ts";
-import { type BodyErrors, joined } from "../http/body.ts";
+import type { BodyErrors } from "../http/body.ts";
 import { isJsonObject, scanJson } from "../http/json.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
 import { requestTarget, requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
@@ -52,10 +52,10 @@ async function answer(
   const isBounded = principal.provedAt !== undefined && !endpoint.completes;
   const lane = isBounded ? await laneOf(principal, namedWorkspace(request), parts.sql) : null;
   using body = bringsBody(request, endpoint) ? await receive(request, endpoint, { door, lane, parts }) : null;
-  const pieces = body?.pieces ?? [];
+  const bytes = body?.bytes ?? new Uint8Array(0);
   using turn = lane === null ? null : await door.turns.take(lane);
-  const input = await readFields({ request, pieces }, endpoint, parts.clock);
-  const call = { principal, endpoint, input, id: params?.["id"] ?? "", request, server, file: async () => pieces };
+  const input = await readFields({ request, bytes }, endpoint, parts.clock);
+  const call = { principal, endpoint, input, id: params?.["id"] ?? "", request, server, file: async () => bytes };
   const result = await runEndpoint({ ...call, ...(turn && { turn }) }, parts);
   if (result instanceof Response) return result;
   return jsonResponse(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
@@ -104,17 +104,15 @@ function bodyBounds({ bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">) 
   return { bytesMax, withinMs: bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs, errors: bodyErrors };
 }
 
-/** @param pieces of the body @throws DomainError invalid_body, invalid_field for a parameter given twice */
+/** @param bytes of the body @throws DomainError invalid_body, invalid_field for a parameter given twice */
 async function readFields(
-  { request, pieces }: { request: Request; pieces: readonly Uint8Array[] },
+  { request, bytes }: { request: Request; bytes: Uint8Array },
   endpoint: Pick<Endpoint, "file" | "completes" | "bodyBytesMax" | "readInSubprocess">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
   if (!bringsBody(request, endpoint) || endpoint.file !== null) return readQuery(request);
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (endpoint.readInSubprocess !== null && length > endpoint.readInSubprocess.fromBytes)
-    return endpoint.readInSubprocess.read(pieces, clock);
-  const bytes = joined(pieces);
+  if (endpoint.readInSubprocess !== null && bytes.length > endpoint.readInSubprocess.fromBytes)
+    return endpoint.readInSubprocess.read(bytes, clock);
   return bytes.length === 0 ? {} : parseObject(bytes, endpoint.bodyBytesMax > controlBodyBytesMax);
 }
 

@@ -7,7 +7,7 @@
  * service's own pages and be JSON, which a form of another site cannot send without asking first. Why a credential is refused is not
  * said.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../accounts/errors.ts";
 import type { Authenticator, Principal } from "../accounts/members/principal.ts";
@@ -50,7 +50,7 @@ export class OperatorAuthenticator implements Authenticator {
   readonly #allowances = new LRUCache<string, Allowance>({ max: wrongTokenAddressesMax });
 
   constructor(token: Secret, clock: Clock) {
-    this.#digest = digest(token.reveal());
+    this.#digest = hash("sha256", token.reveal(), "buffer");
     this.#clock = clock;
   }
 
@@ -87,7 +87,7 @@ export class OperatorAuthenticator implements Authenticator {
 
   #requireRight(given: string, guesser: string): void {
     // All digests have one length, so comparing them reveals nothing about the token's.
-    if (timingSafeEqual(digest(given), this.#digest)) return;
+    if (timingSafeEqual(hash("sha256", given, "buffer"), this.#digest)) return;
     const allowance = this.#allowance(guesser);
     if (allowance.left < 1) throw tooMany();
     this.#allowances.set(guesser, { ...allowance, left: allowance.left - 1 });
@@ -136,10 +136,6 @@ export function principalOf({ email, provedAt, bothFactors }: Session): Principa
 /** One message for every cause. */
 function unauthorized(): DomainError {
   return new DomainError("unauthorized", "Send the operator token as a Bearer token");
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function tooMany(): DomainError {

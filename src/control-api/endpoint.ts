@@ -51,17 +51,17 @@ export interface EndpointCall<Input> {
   /** null for a call within the process. */
   server: RouteContext["server"];
   /**
-   * Reads the file in the body, in the pieces in which it arrives.
+   * Reads the file in the body.
    * @throws DomainError invalid_body, body_too_large
    */
-  file(): Promise<Uint8Array[]>;
+  file(): Promise<Uint8Array>;
   parts: ControlParts;
 }
 
 /** Reads bodies above `fromBytes` in a subprocess. @throws DomainError invalid_body */
 interface SubprocessReading {
   fromBytes: number;
-  read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
+  read(bytes: Uint8Array, clock: Clock): Promise<Record<string, unknown>>;
 }
 
 interface Definition<Path extends string, Fields extends TObject, View extends TSchema> {

@@ -18,7 +18,12 @@ export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 export const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 
 /** An endpoint other than chat completions. */
-export const Endpoint = Type.Union([Type.Literal("completions"), Type.Literal("embeddings")]);
+export const Endpoint = Type.Union([
+  Type.Literal("completions"),
+  Type.Literal("embeddings"),
+  Type.Literal("messages"),
+  Type.Literal("responses"),
+]);
 export type Endpoint = Static<typeof Endpoint>;
 
 /** A call of a provider for a routed request. */
@@ -225,6 +230,6 @@ export function isSet(read: string | null): boolean {
 
 /** NULL: chat completions. */
 export function endpointView(description: string) {
-  const schema = Type.Union([Type.Literal("chat"), Type.Literal("completions"), Type.Literal("embeddings")], { description });
+  const schema = Type.Union([Type.Literal("chat"), ...Endpoint.anyOf], { description });
   return shown("endpoint", schema, (read: Endpoint | null) => read ?? "chat");
 }

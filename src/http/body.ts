@@ -11,14 +11,7 @@
  */
 import { Buffer } from "node:buffer";
 import { type Clock, DeadlineError, withDeadline, sleep, systemClock } from "../kernel/clock.ts";
-import {
-  bodyBytesPerSecondMin,
-  bodyGraceMs,
-  refusedBodyIdleMs,
-  refusedBodyMsMax,
-  refusedBodySmallBytes,
-  largeBodiesBytesPerSecond,
-} from "./limits.ts";
+import * as limits from "./limits.ts";
 
 /** The errors of an API, in its own words. */
 export interface BodyErrors {
@@ -111,7 +104,7 @@ export class BodyPace {
   /** @throws SlowBodyError; DeadlineError after `withinMs`; what `piece` rejects with */
   async wait<Piece extends Uint8Array | null>(piece: Promise<Piece>, withinMs: number): Promise<Piece> {
     if (this.#isEnded) throw new SlowBodyError();
-    const graceMs = Math.max(0, bodyGraceMs - this.#behindMs);
+    const graceMs = Math.max(0, limits.bodyGraceMs - this.#behindMs);
     const late = graceMs < withinMs ? new SlowBodyError() : new DeadlineError("The body did not arrive in time");
     this.#waitsSince = this.#clock.monotonic();
     const { promise, resolve, reject } = Promise.withResolvers<Piece>();
@@ -120,7 +113,7 @@ export class BodyPace {
     piece.then(resolve, reject);
     try {
       const arrived = await promise;
-      const earnedMs = ((arrived?.length ?? 0) / bodyBytesPerSecondMin) * 1_000;
+      const earnedMs = ((arrived?.length ?? 0) / limits.bodyBytesPerSecondMin) * 1_000;
       this.#behindMs = Math.max(0, this.behindMs - earnedMs);
       return arrived;
     } finally {
@@ -175,9 +168,11 @@ export class BodyReader {
   }
 }
 
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const [only] = pieces;
-  return only && pieces.length === 1 ? only : Buffer.concat(pieces);
+/** The whole body of `bodyPieces`, joined as it arrives. @throws like `bodyPieces` */
+export async function wholeBody(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const gathered = new GatheredBytes();
+  for await (const piece of pieces) gathered.add(piece);
+  return gathered.take();
 }
 
 /**
@@ -189,8 +184,8 @@ export async function drainRequest(request: Request, clock: Clock, reader: BodyR
   const rest = reader ?? new BodyReader(request.body);
   const closes = closesAfterwards(request);
   if (closes || mayBeLarge(request)) {
-    const skipping = skip(rest, clock, closes ? refusedBodyMsMax : refusedBodyIdleMs);
-    await withDeadline(clock, refusedBodyMsMax, "The rest of the body", skipping).catch(() => {});
+    const skipping = skip(rest, clock, closes ? limits.refusedBodyMsMax : limits.refusedBodyIdleMs);
+    await withDeadline(clock, limits.refusedBodyMsMax, "The rest of the body", skipping).catch(() => {});
   }
   rest.discard();
 }
@@ -222,7 +217,7 @@ export class ByteThrottle {
 /**
  * Throttles all documents, attachments and refused bodies of this process. It uses the system clock, because it protects the machine.
  */
-export const largeBodyThrottle = new ByteThrottle(systemClock, largeBodiesBytesPerSecond);
+export const largeBodyThrottle = new ByteThrottle(systemClock, limits.largeBodiesBytesPerSecond);
 
 /** @returns the Content-Length, or null if there is none */
 export function declaredBytes(request: Request): number | null {
@@ -245,7 +240,7 @@ function closesAfterwards(request: Request): boolean {
 }
 
 function mayBeLarge(request: Request): boolean {
-  return request.headers.has("transfer-encoding") || (declaredBytes(request) ?? 0) > refusedBodySmallBytes;
+  return request.headers.has("transfer-encoding") || (declaredBytes(request) ?? 0) > limits.refusedBodySmallBytes;
 }
 
 /** The server bounds the whole body. A sender that is silent for a second probably waits for its answer. */

@@ -1,8 +1,18 @@
 /**
  * Writes the schemas of the code as JSON Schema for people and generators. Branches that accept nothing or everything are dropped,
  * literals become one enumeration, and every field has a description. It is for documents only; nothing validates by what it writes.
+ * The two kinds of fields that almost every schema of an answer has are here as well.
  */
-import type { TSchema } from "@sinclair/typebox";
+import { Type, type TSchema, type TString } from "@sinclair/typebox";
+
+/** A field of an answer. */
+export function text(description: string): TString {
+  return Type.String({ description });
+}
+
+export function textOrNull(description: string) {
+  return Type.Union([Type.String(), Type.Null()], { description });
+}
 
 export type JsonSchema = Record<string, unknown>;
 

@@ -8,6 +8,7 @@ import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "n
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
+import { GatheredBytes } from "./body.ts";
 import { requirePublicHost, isPublicAddress } from "./public-address.ts";
 
 /** The name resolves to a private address, or to none. */
@@ -127,12 +128,11 @@ function exchange(
 
 /** @throws TooLargeError */
 async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<SafeResponse> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
+  const gathered = new GatheredBytes();
   for await (const piece of answer) {
-    pieces.push(Buffer.from(piece));
-    bytes += Buffer.byteLength(piece);
-    if (bytes > bytesMax) throw new TooLargeError(`The answer is larger than ${bytesMax} bytes`);
+    gathered.add(Buffer.from(piece));
+    if (gathered.length > bytesMax) throw new TooLargeError(`The answer is larger than ${bytesMax} bytes`);
   }
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(pieces) };
+  const { buffer, byteOffset, byteLength } = gathered.take();
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.from(buffer, byteOffset, byteLength) };
 }

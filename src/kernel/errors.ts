@@ -92,10 +92,12 @@ interface GatewayErrorOptions {
   headers?: Record<string, string> | undefined;
   /** Replaces the table's `x-should-retry`. */
   shouldRetry?: boolean | undefined;
+  /** What a program may act on, besides the message. Only shapes that have a place for it write it. */
+  details?: Readonly<Record<string, unknown>> | undefined;
   cause?: unknown;
 }
 
-/** An error answer of the inference API; thrown anywhere, written only by `errorResponse`. */
+/** An error answer of the inference API; thrown anywhere, written only by an `ErrorShape`. */
 export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   override name = "GatewayError";
   readonly code: Code;
@@ -103,6 +105,7 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly type: ErrorType;
   readonly param: string | null;
   readonly headers: Record<string, string>;
+  readonly details: Readonly<Record<string, unknown>> | null;
 
   constructor(code: Code, options: GatewayErrorOptions = {}) {
     const entry: ErrorRow = errorTable[code];
@@ -111,6 +114,7 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
     this.status = entry.status;
     this.type = entry.type;
     this.param = options.param ?? null;
+    this.details = options.details ?? null;
     const shouldRetry = options.shouldRetry ?? entry.shouldRetry;
     this.headers = { ...(shouldRetry === undefined ? {} : { "x-should-retry": String(shouldRetry) }), ...options.headers };
   }
@@ -127,6 +131,18 @@ export function errorBody(error: GatewayError): {
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }
+
+/** How the API of an endpoint writes an error. */
+export interface ErrorShape {
+  /**
+   * @param headers those that the request has by then (ids, rate window)
+   * @param request the id of an accepted request; null: it was refused
+   */
+  response(error: GatewayError, headers: Record<string, string>, request: string | null): Response;
+}
+
+/** The shape of chat completions, and of every endpoint without its own. */
+export const chatErrors: ErrorShape = { response: (error, headers) => errorResponse(error, headers) };
 
 /** A value of the wrong type, out of its range, or in conflict with another one. */
 export function invalidRequest(param: string | undefined, message: string): GatewayError {

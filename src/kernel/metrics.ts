@@ -8,7 +8,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
 import type { Logger } from "./log.ts";
-import { TalliedHistogram, Tally } from "./tallied-histogram.ts";
 
 export const registry = new Registry();
 // The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
@@ -24,21 +23,20 @@ const requestsTotal = new Counter({
   help: "Answers of the inference API by status and error code",
   labelNames: ["status", "code"],
   registers,
-  collect: countAnswered,
 });
 
-const firstTokenSeconds = new TalliedHistogram({
+const firstTokenSeconds = new Histogram({
   name: "weir_first_token_seconds",
   help: "From admission to the first event of the provider",
-  label: "provider",
+  labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
 });
 
-const generationSeconds = new TalliedHistogram({
+const generationSeconds = new Histogram({
   name: "weir_generation_seconds",
   help: "From admission to the end of the answer",
-  label: "provider",
+  labelNames: ["provider"],
   buckets: secondsBuckets,
   registers,
 });
@@ -48,7 +46,6 @@ const generationsTotal = new Counter({
   help: "Generations that ended in this gateway",
   labelNames: ["provider", "code"],
   registers,
-  collect: countEnded,
 });
 
 const admissionsTotal = new Counter({
@@ -56,10 +53,9 @@ const admissionsTotal = new Counter({
   help: "Decisions of admission, as this gateway got them",
   labelNames: ["outcome"],
   registers,
-  collect: countDecided,
 });
 
-const admissionSeconds = new TalliedHistogram({
+const admissionSeconds = new Histogram({
   name: "weir_admission_seconds",
   help: "From a request to admission to its decision",
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
@@ -69,16 +65,9 @@ const admissionSeconds = new TalliedHistogram({
 /** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
 
-/** Answers by code and status. */
-const answered = new Tally<string, number>();
-
 /** Counts an answer of the inference API. @param code "none" for a success */
 export function countRequest(status: number, code: string): void {
-  answered.add(code, status);
-}
-
-function countAnswered(): void {
-  for (const [code, status, count] of answered.drain()) requestsTotal.inc({ status, code }, count);
+  requestsTotal.inc({ status, code });
 }
 
 interface GenerationEnd {
@@ -90,29 +79,16 @@ interface GenerationEnd {
   firstTokenMs: number | null;
 }
 
-/** Ended generations by provider and code. */
-const ended = new Tally<string, string>();
-/** Decisions of admission by outcome. */
-const decided = new Tally<string, "">();
-
 export function measureGeneration({ provider, code, durationMs, firstTokenMs }: GenerationEnd): void {
-  ended.add(provider, code ?? "none");
-  generationSeconds.count(durationMs / 1_000, provider);
-  if (firstTokenMs !== null) firstTokenSeconds.count(firstTokenMs / 1_000, provider);
-}
-
-function countEnded(): void {
-  for (const [provider, code, count] of ended.drain()) generationsTotal.inc({ provider, code }, count);
+  generationsTotal.inc({ provider, code: code ?? "none" });
+  generationSeconds.observe({ provider }, durationMs / 1_000);
+  if (firstTokenMs !== null) firstTokenSeconds.observe({ provider }, firstTokenMs / 1_000);
 }
 
 /** @param outcome "admitted", or the code of the refusal */
 export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
-  decided.add(outcome, "");
-  admissionSeconds.count(ms / 1_000);
-}
-
-function countDecided(): void {
-  for (const [outcome, , count] of decided.drain()) admissionsTotal.inc({ outcome }, count);
+  admissionsTotal.inc({ outcome });
+  admissionSeconds.observe(ms / 1_000);
 }
 
 export const upstreamFailuresTotal = new Counter({

@@ -11,8 +11,9 @@
  */
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { sleep, type Clock } from "../kernel/clock.ts";
+import { openLibrary } from "./c-library.ts";
 import { acceptQueueMsMax, handshakeMsMax } from "./limits.ts";
 
 const pollMs = 10;
@@ -23,7 +24,7 @@ const pollMs = 10;
  * @returns true if all listeners of this process were closed; false if some remain or there was none
  */
 export async function leavePort(port: number, clock: Clock): Promise<boolean> {
-  const calls = process.platform === "linux" ? openLibrary() : null;
+  const calls = process.platform === "linux" ? openLibrary(functions) : null;
   if (calls === null) return false;
   const listeners = descriptors().filter((descriptor) => listensOn(calls, descriptor, port));
   const filtered = listeners.filter((listener) => dropNewConnections(calls, listener));
@@ -58,20 +59,7 @@ const functions = {
   close: { args: ["i32"], returns: "i32" },
 } as const;
 
-type Calls = ReturnType<typeof dlopen<typeof functions>>["symbols"];
-
-const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
-
-function openLibrary(): Calls | null {
-  for (const library of libraries) {
-    try {
-      return dlopen(library, functions).symbols;
-    } catch {
-      // Another C library, or none that can be called.
-    }
-  }
-  return null;
-}
+type Calls = NonNullable<ReturnType<typeof openLibrary<typeof functions>>>;
 
 const openFiles = "/proc/self/fd";
 

@@ -23,14 +23,6 @@ export const handshakeMsMax = 500;
 /** How long it then waits until its queue of new connections is empty. */
 export const acceptQueueMsMax = 400;
 
-// The lock of a data folder
-/** How often an owner shows that it is alive, to processes that cannot see it: those of other containers. */
-export const lockBeatMs = 2_000;
-/** An owner of another container that shows no sign for this long counts as dead. */
-export const lockSilenceMsMax = 15_000;
-/** A claim takes milliseconds. After this time one of another container belongs to a dead process. */
-export const lockClaimMsMax = 5_000;
-
 // Quotas: requests without a key
 /** How long an answer of /metrics or /ready is reused. */
 export const healthKeptMs = 1_000;

@@ -1,70 +1,47 @@
 /**
  * One process owns a data folder: PGlite and the spools do not lock, and two owners lose what was acknowledged.
  *
- * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is recognized even if its id is in use again. A
- * process of another container cannot look that id up. So the owner also touches the file every two seconds, and an owner elsewhere
- * that did not for 15 s counts as dead. An owner that was only slow finds another's name in the file, and ends.
+ * The owner holds the kernel's lock, flock(2), of DATA_DIR/lock. The kernel gives it to one process at most and takes it back when that
+ * process ends, however it ends. So a dead owner's folder is free at once, a stopped or slow owner keeps its folder for as long as it is
+ * there, and nothing depends on a clock. Containers of one machine share its kernel, and so this lock. The file names its owner, for the
+ * refusal's message only. A released lock leaves no file: the owner removes it while it holds it, and a lock of a removed file is no lock.
  *
- * Processes that want the lock exclude each other by claims. Each creates a claim file with its own name, then reads the others; if
- * another claim's process lives, it withdraws and tries again. Of two processes the later always sees the earlier's claim, and since a
- * claim is named after its process, removing a dead one never removes a live one.
+ * Why no package, as measured: proper-lockfile calls an owner dead after 10 s without a sign, so a dead one blocked its successor for
+ * 10.9 s, and a stopped one got a second owner after 10.8 s. fs-ext and os-lock are compiled at install, where no script runs here.
+ * fs-native-extensions aborts the process as soon as Bun refuses its lock. SQLite, which is part of Bun, locks as well, but its file
+ * could not name the owner.
+ *
+ * What it does not do: two machines that share a folder exclude each other only if its file system locks for both. NFS does, unless it is
+ * mounted with `nolock` or `local_lock`; then one of them must be stopped by whoever runs them. A file system without locks is refused.
  */
-import { randomInt } from "node:crypto";
-import { mkdir, rename, rm, readdir, stat, writeFile } from "node:fs/promises";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { constants, hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
-import { newInternalId } from "../kernel/ids.ts";
-import { repeatUntilStopped } from "../kernel/repeat.ts";
+import { getSystemErrorName } from "node:util";
+import { sleep, systemClock } from "../kernel/clock.ts";
+import { errorCode } from "../kernel/error-code.ts";
+import { lastError, openLibrary } from "./c-library.ts";
 import { ConfigError } from "./environment/variables.ts";
-import { lockBeatMs, lockClaimMsMax } from "./limits.ts";
-import {
-  LockedError,
-  beat,
-  isElsewhere,
-  isLiving,
-  readOwner,
-  type Owner,
-  identityOf,
-  placeOfThisProcess,
-  isRunning,
-  type ProcessIdentity,
-} from "./lock-owner.ts";
 
 const foldersMax = 1_024;
-
-interface LockOptions {
-  /** By default this process. */
-  pid?: number;
-  /** Where process ids are valid; by default where this process runs. */
-  place?: string;
-  clock?: Clock;
-  /** Whether to wait until it is certain whether an owner in another container lives; by default yes. */
-  waits?: boolean;
-  /** Called when another process took the lock, because this one was silent for too long. By default this process ends at once. */
-  lost?: (folder: string) => void;
-}
+/** How often an owner is looked for that took the lock and has not yet written its name. */
+const attemptsMax = 50;
+const pauseMs = 20;
 
 /**
- * Makes this process the owner of `folder` until the lock is disposed. Creates the folder if it is missing, and takes over the lock
- * of a dead owner.
- * @throws LockedError with the owner, which may be this process; ConfigError if the folder cannot be written
+ * Makes this process the owner of `folder` until the lock is disposed. Creates the folder if it is missing.
+ * @throws LockedError with the owner, which may be this process; ConfigError if the folder cannot be written or locked
  */
-export async function takeLock(folder: string, options: LockOptions = {}): Promise<AsyncDisposable> {
-  const { pid = process.pid, clock = systemClock, waits = true, lost = endThisProcess } = options;
+export async function takeLock(folder: string): Promise<AsyncDisposable> {
   const home = resolve(folder);
-  const self = await identityOf(pid);
-  if (self === null) throw new Error(`Cannot lock "${home}" for process ${pid}: it is not running`);
-  const place = options.place ?? (await placeOfThisProcess());
-  const id = await takeFromDead({ home, self, place, clock }, waits).catch((error: unknown) => {
-    throw isOfSystem(error) ? new ConfigError(`Cannot use the data folder "${home}": ${error.message}`, { cause: error }) : error;
-  });
-  const beating = keepBeating({ home, id, clock, lost });
-  return {
-    async [Symbol.asyncDispose]() {
-      await beating[Symbol.asyncDispose]();
-      await release(home, id);
-    },
-  };
+  const path = join(home, "lock");
+  for (let attempt = 1; ; attempt++) {
+    const lock = openLocked(home, path);
+    if (lock !== null) return lock;
+    const owner = ownerOf(path);
+    if (owner === null ? attempt === attemptsMax : attempt === attemptsMax || isThere(owner)) throw new LockedError(home, owner);
+    await sleep(systemClock, pauseMs);
+  }
 }
 
 /**
@@ -74,12 +51,11 @@ export async function takeLock(folder: string, options: LockOptions = {}): Promi
 export async function takeNumberedFolder(
   dataDir: string,
   role: string,
-  options: LockOptions = {},
 ): Promise<{ folder: string; number: number; lock: AsyncDisposable }> {
   for (let number = 1; number <= foldersMax; number++) {
     const folder = join(resolve(dataDir), `${role}-${number}`);
     try {
-      return { folder, number, lock: await takeLock(folder, { waits: false, ...options }) };
+      return { folder, number, lock: await takeLock(folder) };
     } catch (error) {
       if (!(error instanceof LockedError)) throw error;
     }
@@ -87,131 +63,115 @@ export async function takeNumberedFolder(
   throw new Error(`Cannot find a folder for a ${role} in "${dataDir}": all ${foldersMax} have living owners`);
 }
 
-function endThisProcess(folder: string): void {
-  console.error(`This process was silent for so long that another one took its data folder "${folder}": it ends at once`);
-  process.exit(1);
-}
+/** The folder has a live owner. */
+export class LockedError extends Error {
+  override name = "LockedError";
+  readonly folder: string;
+  /** null: the owner does not say. */
+  readonly pid: number | null;
 
-interface Taker {
-  home: string;
-  self: ProcessIdentity;
-  /** Where the process ids of `self` and of its neighbours are valid. */
-  place: string;
-  clock: Clock;
-}
-
-/** @returns the id of the lock */
-async function takeFromDead(taker: Taker, waits: boolean): Promise<string> {
-  const { home, place, clock } = taker;
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  for (let before: Owner | null = null; ;) {
-    const taken = await takeUnlessOwned(taker);
-    if (typeof taken === "string") return taken;
-    const elsewhere = isElsewhere(taken, place);
-    const hasBeaten = before !== null && (before.id !== taken.id || before.beatMs !== taken.beatMs);
-    if (!elsewhere || !waits || hasBeaten) throw new LockedError(home, taken, elsewhere);
-    before = taken;
-    await sleep(clock, lockBeatMs / 2);
+  constructor(folder: string, owner: Owner | null) {
+    const place = owner === null || owner.host === hostname() ? "" : ` of "${owner.host}"`;
+    const process = owner === null ? "another process" : `process ${owner.pid}${place}`;
+    super(`The data folder "${folder}" belongs to ${process}, which is running: stop it or set another DATA_DIR`);
+    this.folder = folder;
+    this.pid = owner?.pid ?? null;
   }
 }
 
-/** @returns the id of the lock, or the live owner */
-async function takeUnlessOwned(taker: Taker): Promise<string | Owner> {
-  const { home } = taker;
-  const claim = await claimLock(taker);
+/** @returns null if another open file has the lock, or had it and is gone with its file: then the next attempt finds another file */
+function openLocked(home: string, path: string): AsyncDisposable | null {
+  let file: LockableFile | null = null;
+  let isOwner = false;
+  const release = () => {
+    if (file === null) return;
+    if (isOwner && isAt(path, file)) rmSync(path, { force: true });
+    file.close();
+    file = null;
+  };
   try {
-    const owner = await readOwner(home);
-    if (owner !== null && (await isLiving(owner, taker))) return owner;
-    await rename(claim.path, join(home, "lock"));
-    return claim.id;
-  } finally {
-    await rm(claim.path, { force: true });
-  }
-}
-
-const claimAttemptsMax = 100;
-const claimPauseMs = 20;
-
-/** Gets the right to read the lock and to replace it with the claim. @throws LockedError if others keep claiming for seconds */
-async function claimLock({ home, self, place, clock }: Taker): Promise<{ path: string; id: string }> {
-  const id = newInternalId(clock.now());
-  const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${place}~${id}`;
-  const path = join(home, name);
-  for (let attempt = 1; ; attempt++) {
-    await writeClaim(path, `${JSON.stringify({ ...self, id, place })}\n`, clock);
-    const other = await otherClaimant(home, { own: name, place, clock });
-    if (other === null) return { path, id };
-    await rm(path, { force: true });
-    if (attempt === claimAttemptsMax) throw new LockedError(home, other);
-    await sleep(clock, claimPauseMs + randomInt(claimPauseMs));
-  }
-}
-
-/** Removes a file that could not be written, as on a full disk: it would stay as the claim of a live process. */
-async function writeClaim(path: string, text: string, clock: Clock): Promise<void> {
-  try {
-    await writeFile(path, text, { mode: 0o600 });
-    await beat(path, clock);
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    file = openLockable(path);
+    isOwner = file.tryLock() && isAt(path, file);
+    if (isOwner) {
+      writeFileSync(path, `${JSON.stringify({ pid: process.pid, host: hostname() } satisfies Owner)}\n`);
+      return { [Symbol.asyncDispose]: async () => release() };
+    }
+    release();
+    return null;
   } catch (error) {
-    await rm(path, { force: true });
+    release();
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new ConfigError(`Cannot use the data folder "${home}": ${error.message}`, { cause: error });
+  }
+}
+
+/** Whether the file is still the one of this path: its last owner may have removed it meanwhile. */
+function isAt(path: string, file: LockableFile): boolean {
+  const [there, own] = [statSync(path, { throwIfNoEntry: false }), file.status()];
+  return there?.ino === own.ino && there?.dev === own.dev;
+}
+
+/** An open file of its own, which holds the lock until it is closed. */
+interface LockableFile {
+  /** @returns false if another open file has the lock @throws ConfigError where nothing can be locked */
+  tryLock(): boolean;
+  status(): { ino: number | null; dev: number };
+  close(): void;
+}
+
+/** What is used of Deno, whose descriptors are not those of the system: its own files lock by flock(2) too. */
+interface Deno {
+  openSync(
+    path: string,
+    options: { read: true; append: true; create: true; mode: number },
+  ): { tryLockSync(exclusive: boolean): boolean; statSync(): { ino: number | null; dev: number }; close(): void };
+}
+
+function openLockable(path: string): LockableFile {
+  const { Deno: deno } = globalThis as { Deno?: Deno };
+  if (deno !== undefined) {
+    const file = deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
+    return { tryLock: () => file.tryLockSync(true), status: () => file.statSync(), close: () => file.close() };
+  }
+  const descriptor = openSync(path, "a+", 0o600);
+  return { tryLock: () => lockDescriptor(descriptor), status: () => fstatSync(descriptor), close: () => closeSync(descriptor) };
+}
+
+const exclusiveNow = 2 | 4; // LOCK_EX | LOCK_NB
+const library = openLibrary({ flock: { args: ["i32", "i32"], returns: "i32" } });
+
+function lockDescriptor(descriptor: number): boolean {
+  if (library === null) throw new ConfigError("Cannot lock the data folder: the system's C library cannot be called");
+  if (library.flock(descriptor, exclusiveNow) === 0) return true;
+  const code = lastError();
+  if (code === constants.errno.EWOULDBLOCK) return false;
+  throw new ConfigError(`Cannot lock the data folder: its file system answers ${getSystemErrorName(-code)}`);
+}
+
+interface Owner {
+  pid: number;
+  /** The name of its machine or container. */
+  host: string;
+}
+
+/** null while an owner has not written its name. */
+function ownerOf(path: string): Owner | null {
+  try {
+    const { pid, host }: Partial<Owner> = JSON.parse(readFileSync(path, "utf8")) ?? {};
+    return typeof pid === "number" && typeof host === "string" ? { pid, host } : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }
 
-interface Claimant {
-  own: string;
-  place: string;
-  clock: Clock;
-}
-
-/** Another live process that claims the lock. Removes the claims of dead ones. */
-async function otherClaimant(home: string, { own, place, clock }: Claimant): Promise<ProcessIdentity | null> {
-  for (const name of await readdir(home)) {
-    const match = name === own ? null : /^lock\.claim\.(\d+)\.([^.]+)\.(?:([^.~]+)~)?[^.~]+$/.exec(name);
-    if (!match) continue;
-    const identity = { pid: Number(match[1]), start: decodeURIComponent(match[2] ?? "") };
-    const claims = (match[3] ?? place) === place ? await isRunning(identity) : await isFresh(join(home, name), clock);
-    if (claims) return identity;
-    // A process that was only slow cannot take the lock without its claim.
-    await rm(join(home, name), { force: true });
+/** False for the name that a dead owner left, until its successor writes its own. */
+function isThere({ pid, host }: Owner): boolean {
+  if (host !== hostname()) return true;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === "EPERM";
   }
-  return null;
-}
-
-async function isFresh(path: string, clock: Clock): Promise<boolean> {
-  const written = await stat(path).catch(() => null);
-  return written !== null && clock.now() - written.mtimeMs < lockClaimMsMax;
-}
-
-/** Such as EACCES, EROFS or ENOSPC. */
-function isOfSystem(error: unknown): error is Error {
-  return error instanceof Error && "syscall" in error;
-}
-
-interface Beating {
-  home: string;
-  id: string;
-  clock: Clock;
-  lost(folder: string): void;
-}
-
-function keepBeating({ home, id, clock, lost }: Beating): AsyncDisposable {
-  return repeatUntilStopped({
-    clock,
-    async round() {
-      const owner = await readOwner(home);
-      if (owner !== null && owner.id !== id) return lost(home);
-      await beat(join(home, "lock"), clock);
-    },
-    everyMs: lockBeatMs,
-    pauseFirst: true,
-    // The folder may be away or gone. If another process takes the lock meanwhile, the next round finds its name.
-    onError() {},
-  });
-}
-
-/** Removes the lock unless it was taken again, even by this process. */
-async function release(home: string, id: string): Promise<void> {
-  const owner = await readOwner(home);
-  if (owner?.id === id) await rm(join(home, "lock"), { force: true });
 }

@@ -2,7 +2,6 @@
  * A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. Each front migrates the schema and creates
  * the first workspace, unless another one did before.
  */
-import { join } from "node:path";
 import { startDeliveries } from "../accounts/alerts/deliveries.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { openBacking, openOwnDatabase } from "../backing/open-backing.ts";
@@ -16,8 +15,7 @@ import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spo
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../connectors/limits.ts";
-import { takeLock, takeNumberedFolder } from "../process/lock.ts";
-import { LockedError } from "../process/lock-owner.ts";
+import { LockedError, takeLock, takeNumberedFolder } from "../process/lock.ts";
 import { openModels } from "../gateway/models/models.ts";
 import { readOperatorToken } from "../process/own-secrets.ts";
 import type { Database } from "../backing/backing.ts";
@@ -89,7 +87,7 @@ export async function prepareDatabase(
 
 async function takeIfFree(folder: string): Promise<AsyncDisposable | null> {
   try {
-    return await takeLock(join(folder), { waits: false });
+    return await takeLock(folder);
   } catch (error) {
     if (error instanceof LockedError) return null;
     throw error;

@@ -14,8 +14,3 @@ export const shutdownFlushMs = 10_000;
 
 /** The pause between two hints in the log that clients ask for an endpoint at a path that is not served. */
 export const wrongPathHintMs = 60_000;
-
-/** Overviews of the reference that are kept, each with another address of the service. */
-export const referenceOriginsMax = 8;
-/** Between two further ones: making one takes a millisecond or two. */
-export const referenceOriginMs = 1_000;

@@ -1,6 +1,6 @@
 import { cycleRule } from "./cycle-rule.ts";
 import { folderRules } from "./folder-rules.ts";
-import { bunFiles, forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
+import { forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
 import { moduleRules } from "./module-rules.ts";
 import { importsOf, sourceFiles, withoutComments, type Import, type SourceTree } from "./source-tree.ts";
 
@@ -92,9 +92,9 @@ export const rules: Rule[] = [
     },
   }),
   textRule({
-    name: "only the files that bunFiles lists use Bun; the rest runs on web standards and Node's modules",
+    name: "only the homes of bun use it; the rest runs on web standards and Node's modules",
     pattern: /\bBun\.|from "bun(:[a-z]+)?"/,
-    allowed: (path) => bunFiles.includes(path),
+    allowed: (path) => packageHomes["bun"]?.includes(path) === true,
     invalid: { "src/kernel/ids.ts": "Bun.randomUUIDv7()", "src/a.ts": 'import { $ } from "bun";' },
     valid: { "src/a.ts": "// Bun.serve ends quiet streams" },
   }),
@@ -190,7 +190,7 @@ function imports(tree: SourceTree): Import[] {
 }
 
 function layerName(path: string): string {
-  return layers[layerOf(path)]?.name ?? "no layer";
+  return layers[layerOf(path)]?.join(", ") ?? "no layer";
 }
 
 /** The paths below our folders. `bench/results` is left out: it exists only after a run. A <>, {} or * ends the path before it. */

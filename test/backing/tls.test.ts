@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
-import { redisLibraries } from "../../src/backing/redis/counters.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { OurProcess } from "../support/processes/process.ts";
 import { RawServer } from "../support/servers/raw-server.ts";
@@ -14,6 +13,8 @@ import { startTlsServers, type TlsServers } from "../support/servers/tls-servers
 
 setDefaultTimeout(60_000);
 const found = await testServers();
+/** Bun's client of Redis, and the one of other runtimes. */
+const redisClients = ["bun", "package"] as const;
 
 describe.skipIf(found === null)("over TLS", () => {
   const stack = new AsyncDisposableStack();
@@ -30,35 +31,35 @@ describe.skipIf(found === null)("over TLS", () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  /** @param library which client connects to a Redis */
-  async function reached(url: string, authority: string | null, library = ""): Promise<string> {
+  /** @param client which one connects to a Redis */
+  async function reached(url: string, authority: string | null, client = ""): Promise<string> {
     const environment: Record<string, string> = authority === null ? {} : { NODE_EXTRA_CA_CERTS: authority };
     await using reaching = new OurProcess({
-      arguments: ["test/support/processes/reaching-process.ts", url, library],
+      arguments: ["test/support/processes/reaching-process.ts", url, client],
       environment,
     });
     await reaching.exited;
     return reaching.output;
   }
 
-  const ways: [keyof ServiceUrls, library: string][] = [
+  const ways: [keyof ServiceUrls, client: string][] = [
     ["DATABASE_URL", ""],
     ["NATS_URL", ""],
-    ...redisLibraries.map((library): [keyof ServiceUrls, string] => ["REDIS_URL", library]),
+    ...redisClients.map((client): [keyof ServiceUrls, string] => ["REDIS_URL", client]),
   ];
 
-  test.each(ways)("%s %s reaches a server whose certificate is trusted", async (name, library) => {
-    expect(await reached(servers.urls[name], trusted, library)).toBe("reached\n");
+  test.each(ways)("%s %s reaches a server whose certificate is trusted", async (name, client) => {
+    expect(await reached(servers.urls[name], trusted, client)).toBe("reached\n");
   });
 
-  test.each(ways)("%s %s does not reach a server whose certificate no authority has signed", async (name, library) => {
-    const said = await reached(servers.urls[name], null, library);
+  test.each(ways)("%s %s does not reach a server whose certificate no authority has signed", async (name, client) => {
+    const said = await reached(servers.urls[name], null, client);
     expect(said).not.toContain("reached\n");
     expect(said).toMatch(/self[- ]signed|certificate|UNABLE_TO_VERIFY/i);
   });
 
-  test.each(ways)("%s %s does not reach a server whose trusted certificate has another name", async (name, library) => {
-    const said = await reached(servers.urls[name].replace("localhost", "127.0.0.1"), trusted, library);
+  test.each(ways)("%s %s does not reach a server whose trusted certificate has another name", async (name, client) => {
+    const said = await reached(servers.urls[name].replace("localhost", "127.0.0.1"), trusted, client);
     expect(said).not.toContain("reached\n");
     expect(said).toContain("does not match certificate's altnames");
   });
@@ -79,8 +80,8 @@ describe.skipIf(found === null)("over TLS", () => {
     expect(server.received.join("")).not.toMatch(/weir|hush/);
   });
 
-  test.each(redisLibraries)("the client %p sends nothing to a Redis without TLS", async (library) => {
-    expect(await reached(servers.plain.REDIS_URL.replace("redis:", "rediss:"), trusted, library)).not.toContain("reached\n");
+  test.each(redisClients)("the client %p sends nothing to a Redis without TLS", async (client) => {
+    expect(await reached(servers.plain.REDIS_URL.replace("redis:", "rediss:"), trusted, client)).not.toContain("reached\n");
   });
 
   test("a whole fleet serves", async () => {

@@ -28,7 +28,16 @@ function browser(): Promise<Browser> {
     executablePath: chromiumPath ?? "",
     // Chromium's sandbox needs rights that containers and root lack; it only opens pages of this service. A page lives for a second: to
     // compile its scripts to better code costs a fifth of the audit.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--no-turbofan --no-maglev"],
+    args: [
+      "--no-sandbox",
+      "--disable-dev-shm-usage",
+      "--disable-gpu",
+      "--in-process-gpu",
+      // One process for the pages of a window in turn: by default each visit, and each next one to come, starts another.
+      "--renderer-process-limit=1",
+      "--disable-site-isolation-trials",
+      "--js-flags=--no-turbofan --no-maglev",
+    ],
     timeout: 30_000,
   });
   return opened;

@@ -8,7 +8,7 @@ import {
   signInTriesMs,
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
-import { countTry } from "../../src/accounts/sessions/tries.ts";
+import { countTry } from "../../src/accounts/sessions/sign-in.ts";
 import { formBodiesPerPersonMax, pageDeadlineMs, signInsAtOnceMax, signInsWaitingMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
 import {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ProbeAnswer } from "../../src/connectors/connections/probe.ts";
 import { publishVendors } from "../connectors/connections/vendors.ts";
-import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -98,40 +97,9 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     expect((await world.get(at(path), admin)).status).toBe(404);
   });
 
-  test("credentials are replaced, and a connection is deleted, only after a sign-in of the last hour", async () => {
-    const path = await saved();
-    const left = await world.signIn("admin@acme");
-    world.control.clock.advance(recentSignInMs);
-    expect((await world.get(at(path), left)).text).toContain("To replace the credentials, sign in again");
-    const answers = [
-      await world.post(at(path), { action: "replace", okta_domain: "a.okta.com", api_token: "x" }, left),
-      await world.post(at(path), { action: "delete" }, left),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    admin = await world.signIn("admin@acme");
-    expect((await world.get(at(path), admin)).status).toBe(200);
-  });
-
-  test.each(["member", "auditor"])("a %s sees connections and is refused every change on the wire", async (role) => {
-    const path = await saved();
-    const browser = await world.signIn(`${role}@acme`);
-    const shown = await world.get(at(path), browser);
+  test.each(["member", "auditor"])("a %s sees connections, and no form", async (role) => {
+    const shown = await world.get(at(await saved()), await world.signIn(`${role}@acme`));
     expect([shown.status, shown.text.includes("Only admins"), shown.text.includes('value="test"')]).toEqual([200, true, false]);
-    const answers = [
-      await connect({}, browser),
-      await world.get(at("/connections/new"), browser),
-      await world.post(at(path), { action: "test" }, browser),
-      await world.post(at(path), { action: "replace", okta_domain: "a.okta.com", api_token: "x" }, browser),
-      await world.post(at(path), { action: "delete" }, browser),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
-  });
-
-  test("a connection of another workspace is unknown here", async () => {
-    const other = await world.signIn("admin@other");
-    const path = await saved();
-    expect((await world.get(`/console/w/other${path}`, other)).status).toBe(404);
-    expect((await world.post(`/console/w/other${path}`, { action: "delete" }, other)).status).toBe(404);
   });
 
   test("the public page's link leads an admin to the form of their workspace, and others to a word why not", async () => {

@@ -58,21 +58,4 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
     expect(text).toContain("&#60;i&#62;mine&#60;/i&#62;");
     expect(text).not.toMatch(/<i>mine|<b>invoice/);
   });
-
-  test("members see their own lines, and no balance of the workspace", async () => {
-    expect((await get("", browsers.member)).text).not.toContain('class="money"');
-    const { text } = await get("/2026-10", browsers.member);
-    expect(text).toContain("$0.000200000");
-    expect(text).not.toMatch(/theirs|admin@acme|Closing balance|invoice|case 7|SHA-256/);
-    const file = await get("/2026-10?as=csv", browsers.member);
-    expect(file.text.trim().split("\r\n")).toHaveLength(2);
-  });
-
-  test("the open month is shown before it closes, and a month without a statement is not found", async () => {
-    const { text } = await get("/2026-11", browsers.auditor);
-    expect(text).toContain("It grows until it closes");
-    expect(text).toContain("Nothing was charged.");
-    expect((await get("/2026-08", browsers.auditor)).status).toBe(404);
-    expect((await get("?as=csv", browsers.auditor)).text).toContain("\r\n2026-10,");
-  });
 });

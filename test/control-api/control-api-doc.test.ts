@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { controlPages, withLists } from "../../scripts/control-tables.ts";
-import { help } from "../../scripts/weir/help.ts";
+import { help } from "../../scripts/weir/read-command.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { changesRecords } from "../../src/accounts/audit/events.ts";
 import { errorStatuses } from "../../src/accounts/errors.ts";

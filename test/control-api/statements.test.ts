@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { printStatement } from "../../scripts/weir/verbs/statement.ts";
+import { printStatement } from "../../scripts/weir/verbs/usage.ts";
 import { StatementList, StatementView } from "../../src/gateway/statements/schema.ts";
 import { selectCallerId } from "../../src/accounts/members/store.ts";
 import { Control } from "../support/control.ts";

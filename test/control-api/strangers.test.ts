@@ -11,6 +11,7 @@ import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/data
 
 let database: TestDatabase;
 let control: Control;
+const credentials = { okta_domain: "acme.okta.com", api_token: "a-token" };
 /** The contents of the other workspace. */
 const theirs = { key: "", connection: "", generation: newGenerationId(systemClock.now()) };
 const nobodys = { key: "key-unknown", connection: "con-unknown", generation: newGenerationId(systemClock.now()) };
@@ -22,7 +23,6 @@ beforeAll(async () => {
   await control.workspace("own");
   const other = await control.workspace("other");
   theirs.key = (await control.key("other")).id;
-  const credentials = { okta_domain: "acme.okta.com", api_token: "a-token" };
   const body = { workspace: "other", connector: "okta", credentials };
   theirs.connection = String((await control.expect("POST", "/connections", { body }))["id"]);
   await storeGeneration(other);
@@ -49,6 +49,7 @@ const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | nu
   ["a prompt", "GET", ({ generation }) => `/prompts/${generation}`, none],
   ["the end of a prompt", "POST", () => "/prompts/delete", ({ generation: id }) => ({ id })],
   ["a connection's test", "POST", ({ connection }) => `/connections/${connection}/test`, none],
+  ["a connection's credentials", "PUT", ({ connection: id }) => `/connections/${id}/credentials`, () => ({ credentials })],
   ["a connection's end", "DELETE", ({ connection }) => `/connections/${connection}`, none],
 ];
 

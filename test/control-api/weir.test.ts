@@ -127,19 +127,6 @@ test("with --as a member acts only with their role", async () => {
   expect(error).toBe("weir: Cannot create a key as auditor: it takes the role member or admin or super_admin\n");
 });
 
-test("a key for an owner who is no member is refused with what to do first", async () => {
-  await json("workspace", "create", "--name", "owners");
-  const { code, error } = await weir("key", "create", "--workspace", "owners", "--owner", "a@b.c");
-  const words = '"a@b.c" is not an active member of this workspace: weir member add makes the person one';
-  expect([code, error]).toEqual([1, `weir: ${words}\n`]);
-});
-
-test("unavailable early access is refused with exit code 1", async () => {
-  await json("workspace", "create", "--name", "early");
-  const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "telepathy");
-  expect([code, error]).toEqual([1, "weir: telepathy is not available in this version\n"]);
-});
-
 test("text output is aligned: a table for a list, and one line for each field of a single view", async () => {
   await json("workspace", "create", "--name", "text", "--credit", "1");
   await json("member", "add", "--workspace", "text", "--email", "long.address@text", "--role", "super_admin");

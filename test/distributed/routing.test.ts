@@ -1,46 +1,21 @@
-/** Routing in a fleet: gateways order the candidates, and each of two workers prices them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/servers/fleet.ts";
+/** Routing in a fleet: gateways order the candidates, and each of three workers prices them. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { chat as answer, error } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { chat, outcomeOf, tally, type Outcome } from "../support/gateway/requests.ts";
-import { temporaryFolder, testServices } from "../support/servers/services.ts";
+import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 
-describe.skipIf(services === null)("with two gateways and two workers", () => {
-  const stack = new AsyncDisposableStack();
+describe.skipIf(services === null)("with two gateways and three workers", () => {
   let fleet: Fleet;
   let cheap: ProviderStub;
-  let dear: ProviderStub;
 
-  beforeAll(async () => {
-    [cheap, dear] = [stack.use(await startProviderStub()), stack.use(await startProviderStub())];
-    for (const stub of [cheap, dear]) stub.answer(answer("Hello"));
-    const routeAt = (provider: string, price: string) => ({
-      provider,
-      upstream_model: "m",
-      prices_per_1m_usd: { input: price, output: price },
-      hidden_input_tokens: 0,
-    });
-    const catalogDir = await writeCatalog(await temporaryFolder("catalog"), {
-      providers: [stubProvider({ id: "cheap", base_url: cheap.url }), stubProvider({ id: "dear", base_url: dear.url })],
-      models: {
-        stub: [
-          stubModel({ id: "stub/one", routes: [routeAt("cheap", "1.00")] }),
-          stubModel({ id: "stub/two", routes: [routeAt("dear", "10.00")] }),
-        ],
-      },
-    });
-    const environment = { [stubKeyEnv]: "sk-stub" };
-    fleet = stack.use(await Fleet.start({ gateways: 2, workers: 2, services: services?.urls ?? null, catalogDir, environment }));
-    await fleet.runnable("stub/one");
-    await fleet.runnable("stub/two");
-  }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
+  beforeAll(async () => void ({ fleet, cheap } = await sharedFleet()), 60_000);
 
   async function customer(credit: string): Promise<Customer> {
     const made = await fleet.operator().customer({ credit });
@@ -49,7 +24,7 @@ describe.skipIf(services === null)("with two gateways and two workers", () => {
   }
 
   function ask({ keys }: Customer, gateway: number, fields: Record<string, unknown> = {}): Promise<Outcome> {
-    const body = { model: "stub/one", models: ["stub/two"], max_tokens: 79, ...fields };
+    const body = { model: "routed/cheap", models: ["routed/dear"], max_tokens: 79, ...fields };
     return outcomeOf(chat({ url: fleet.url(gateway), key: keys[0]?.key ?? "", body }));
   }
 
@@ -60,15 +35,15 @@ describe.skipIf(services === null)("with two gateways and two workers", () => {
     const outcomes = await Promise.all(Array.from({ length: 40 }, (_, index) => ask(paying, index % 2)));
     cheap.answer(answer("Hello"));
     expect(tally(outcomes)).toEqual({ "200": 40 });
-    expect(new Set(outcomes.map(({ headers }) => headers.get("x-route")))).toEqual(new Set(["dear/stub/two"]));
+    expect(new Set(outcomes.map(({ headers }) => headers.get("x-route")))).toEqual(new Set(["dear/routed/dear"]));
     const generations = new Set(outcomes.map(({ generation }) => generation));
     const rows = async () =>
       (await fleet.operator().log(`workspace=${paying.workspace}&limit=200`)).filter((row) => generations.has(row.generation_id));
     await until(async () => (await rows()).length === 40);
     for (const row of await rows())
       expect(row).toMatchObject({
-        model: "stub/two",
-        requested_model: "stub/one",
+        model: "routed/dear",
+        requested_model: "routed/cheap",
         provider: "dear",
         reserved_usd: "0.001000000",
         cost_usd: "0.000110000",

@@ -1,14 +1,14 @@
 /**
- * Two gateways and three workers with a provider stub behind `stub/model`, for all files of this folder that neither kill nor configure
- * a process. The first file that needs the fleet starts it, and the end of the test process stops it: a start costs more CPU time than
+ * Two gateways and three workers with a provider stub behind `stub/model`, and two more behind `routed/cheap` and `routed/dear`, for all
+ * files of this folder that neither kill nor configure a process. The first file that needs the fleet starts it, and the end of the test process stops it: a start costs more CPU time than
  * most of these tests. It has servers of its own, since its workers would answer other fleets on the same bus. Each test makes customers
- * of its own, and leaves the stub answering as at first.
+ * of its own, and leaves the stubs answering as at first.
  */
 import type { ServiceUrls } from "../../scripts/services.ts";
 import { atEnd } from "../support/processes/at-end.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
 import { chat } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { ownServices } from "../support/servers/own-services.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -19,6 +19,8 @@ const prices_per_1m_usd = { input: "0", output: "10000" };
 export interface SharedFleet {
   fleet: Fleet;
   stub: ProviderStub;
+  cheap: ProviderStub;
+  dear: ProviderStub;
   urls: ServiceUrls;
 }
 
@@ -34,11 +36,25 @@ async function start(): Promise<SharedFleet> {
   const services = await ownServices();
   if (services === null) throw new Error("There are no servers");
   const { urls } = stack.use(services);
-  const stub = stack.use(await startProviderStub(chat("Hello")));
+  const [stub, cheap, dear] = [await startProviderStub(), await startProviderStub(), await startProviderStub()];
+  for (const one of [stub, cheap, dear]) stack.use(one).answer(chat("Hello"));
   const { path } = stack.use(await temporaryFolder());
-  const catalogDir = await writeStubCatalog(path, { url: stub.url, model: { prices_per_1m_usd } });
+  const catalogDir = await writeCatalog(path, {
+    providers: Object.entries({ stub, cheap, dear }).map(([id, { url }]) => stubProvider({ id, base_url: url })),
+    models: {
+      stub: [
+        stubModel({ prices_per_1m_usd }),
+        stubModel({ id: "routed/cheap", routes: [routeAt("cheap", "1.00")] }),
+        stubModel({ id: "routed/dear", routes: [routeAt("dear", "10.00")] }),
+      ],
+    },
+  });
   const plan = { gateways: 2, workers: 3, services: urls, catalogDir };
   const fleet = stack.use(await Fleet.start({ ...plan, environment: { [stubKeyEnv]: "sk-stub" } }));
-  await fleet.runnable("stub/model");
-  return { fleet, stub, urls };
+  for (const model of ["stub/model", "routed/cheap", "routed/dear"]) await fleet.runnable(model);
+  return { fleet, stub, cheap, dear, urls };
+}
+
+function routeAt(provider: string, price: string) {
+  return { provider, upstream_model: "m", prices_per_1m_usd: { input: price, output: price }, hidden_input_tokens: 0 };
 }

@@ -3,21 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { Fleet } from "../support/servers/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
-import type { StubAnswer } from "../support/providers/stub-answers.ts";
-import { chunk } from "../support/providers/stub-answers.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
+import { chat, chunk, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { testServices } from "../support/servers/services.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 const clients = 100;
 const mebibyte = 1024 * 1024;
 
 describe.skipIf(services === null)(`${clients} clients that never read`, () => {
-  const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   let stub: ProviderStub;
   let written = 0;
@@ -33,16 +30,10 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
   };
 
   beforeAll(async () => {
-    stub = stack.use(await startProviderStub());
-    const folder = stack.use(await temporaryFolder());
-    const catalogDir = await writeStubCatalog(folder.path, { url: stub.url });
-    fleet = stack.use(
-      await Fleet.start({ services: services?.urls ?? null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }),
-    );
-    await fleet.runnable("stub/model");
+    ({ fleet, stub } = await sharedFleet());
     stub.answer(endless);
   }, 60_000);
-  afterAll(() => stack.disposeAsync(), 30_000);
+  afterAll(() => stub.answer(chat("Hello")));
 
   function openAndNeverRead(key: string): Socket {
     const body = JSON.stringify({ model: "stub/model", stream: true, messages: [{ role: "user", content: "Go on" }] });
@@ -60,14 +51,15 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
   test.skipIf(process.platform !== "linux")(
     "unread streams stop their providers, and the gateway's memory does not grow",
     async () => {
-      const { keys } = await fleet.operator().customer({ credit: "100" });
+      const { keys } = await fleet.operator().customer({ credit: "2000" });
       const idle = memory();
+      const before = stub.calls.length;
       const sockets = Array.from({ length: clients }, () => openAndNeverRead(keys[0]?.key ?? ""));
-      await stub.called(clients + 1);
-      let before = -1;
+      await stub.called(before + clients);
+      let seen = -1;
       await until(async () => {
-        const stopped = written === before;
-        before = written;
+        const stopped = written === seen;
+        seen = written;
         await new Promise((resolve) => setTimeout(resolve, 300));
         return stopped;
       }, 40_000);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder } from "../../scripts/services/fetch-program.ts";
+import { cacheFolder } from "../../scripts/services/find-servers.ts";
 import { run } from "./run.ts";
 
 const here = import.meta.dir;

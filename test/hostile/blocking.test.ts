@@ -56,17 +56,17 @@ describe("texts that once blocked the thread for seconds are read at once or ref
 // Other suites run at the same time: where they share a core's caches, the same work takes up to twice the CPU time.
 test("no request of any API with a body of less than 1 MiB blocks the event loop of a running service", async () => {
   const dice = new Dice(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0);
-  const { runs, problems } = await blockService({ dice, oneIn: 60, msMax: 2 * blockedMsMax });
+  const { runs, problems } = await blockService({ dice, oneIn: 120, msMax: 2 * blockedMsMax });
   expect(problems).toEqual([]);
-  expect(runs).toBeGreaterThan(30);
+  expect(runs).toBeGreaterThan(15);
 }, 120_000);
 
 test("no text made from the grammar of a regular expression blocks the thread, in any field, document or lock file", () => {
   const { runs, problems } = blockThread({
     seed: crypto.getRandomValues(new Uint32Array(1))[0] ?? 0,
-    oneTextIn: 24,
+    oneTextIn: 48,
     runsEach: 1,
   });
   expect(problems).toEqual([]);
-  expect(runs).toBeGreaterThan(300);
+  expect(runs).toBeGreaterThan(150);
 });

@@ -1,13 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "bun:test";
 import { ConfigError } from "../../src/process/environment/variables.ts";
-import { LockedError, identityOf } from "../../src/process/lock-owner.ts";
-import { takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
-import { ManualClock } from "../support/clock.ts";
+import { LockedError, takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
 import { canFillDisk } from "../support/processes/full-disk.ts";
 import { until } from "../support/until.ts";
 
@@ -17,9 +15,16 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = () => join(root, `data-${++folders}`);
 
-/** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
-function startTaker(folder: string, before: string[] = []): { child: ChildProcess; answer: Promise<string> } {
-  const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder];
+/**
+ * Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>".
+ * @param before the command that starts it @param then the command that it starts after that, whose id it prints too
+ */
+function startTaker(
+  folder: string,
+  before: string[] = [],
+  then: string[] = [],
+): { child: ChildProcess; answer: Promise<string> } {
+  const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder, ...then];
   const [program = "", ...words] = command;
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   const answer = once(child.stdout, "data").then(([data]) => String(data).trim());
@@ -60,7 +65,7 @@ describe("one process owns a data folder", () => {
     expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
   });
 
-  test.skipIf(!canFillDisk)("a process that could not write its claim to a full disk blocks no other", async () => {
+  test.skipIf(!canFillDisk)("a process that could not write its name to a full disk blocks no other", async () => {
     const folder = newFolder();
     const unlucky = startTaker(folder, ["prlimit", "--fsize=0", "--"]);
     expect(await unlucky.answer).toContain("EFBIG");
@@ -69,13 +74,30 @@ describe("one process owns a data folder", () => {
     await end(unlucky.child, "SIGKILL");
   });
 
+  test("an owner that is stopped keeps its lock", async () => {
+    const folder = newFolder();
+    const { child, answer } = startTaker(folder);
+    expect(await answer).toBe("taken");
+    child.kill("SIGSTOP");
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+    await end(child, "SIGKILL");
+  });
+
+  test("a process that a dead owner started does not keep its lock", async () => {
+    const folder = newFolder();
+    const first = startTaker(folder, [], ["sleep", "60"]);
+    const child = Number((await first.answer).replace("taken ", ""));
+    await end(first.child, "SIGKILL");
+    await using _lock = await takeLock(folder);
+    expect(process.kill(child, "SIGKILL")).toBe(true);
+  });
+
   test("a process that reuses a dead owner's id does not count as the owner", async () => {
     const folder = newFolder();
     await mkdir(folder);
-    const before = { pid: process.pid, start: "an earlier time", id: "before" };
-    await writeFile(join(folder, "lock"), JSON.stringify(before));
+    await writeFile(join(folder, "lock"), JSON.stringify({ pid: process.ppid, host: hostname() }));
     await using _lock = await takeLock(folder);
-    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject((await identityOf(process.pid)) ?? {});
+    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
   });
 
   test.each(["", "null", "{", '{"pid":1}'])("a lock that a power cut left as %p has no owner", async (left) => {
@@ -120,64 +142,23 @@ describe("one process owns a data folder", () => {
 });
 
 describe("a data folder that containers share has one owner", () => {
-  /** Runs a command where it sees no process but its own, like a container. */
-  const apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
-  const canLiveApart = spawnSync(apart[0] ?? "", [...apart.slice(1), "true"]).status === 0;
+  /** Runs a command where it sees no process but its own, and another name of the machine, like a container. */
+  const apart = ["unshare", "--pid", "--uts", "--fork", "--kill-child", "--mount-proc", "--"];
+  const named = [...apart, "sh", "-c", 'hostname elsewhere && exec "$@"', "sh"];
+  const canLiveApart = spawnSync(apart[0] ?? "", [...apart.slice(1), "hostname", "elsewhere"]).status === 0;
 
   test.skipIf(!canLiveApart)("a process does not take the lock of one that lives in another container", async () => {
     const folder = newFolder();
-    const other = startTaker(folder, apart);
+    const other = startTaker(folder, named);
     expect(await other.answer).toBe("taken");
-    const refusal = await takeLock(folder, { waits: false }).catch((error: unknown) => error);
+    const refusal = await takeLock(folder).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(LockedError);
-    expect(String(refusal)).toContain("process 1 of another container or machine");
+    expect(String(refusal)).toContain('process 1 of "elsewhere", which is running');
     const { number, lock } = await takeNumberedFolder(join(folder, ".."), folder.slice(root.length + 1).replace(/-\d+$/, ""));
     await lock[Symbol.asyncDispose]();
     expect(join(root, `data-${number}`)).not.toBe(folder);
     await end(other.child, "SIGKILL");
-  });
-
-  /** The clock of a process elsewhere, and its lock. */
-  async function owned(): Promise<{ folder: string; clock: ManualClock; owner: AsyncDisposable; lost: string[] }> {
-    const [folder, clock, lost] = [newFolder(), new ManualClock(), [] as string[]];
-    const owner = await takeLock(folder, { clock, place: "one", lost: (path) => void lost.push(path) });
-    return { folder, clock, owner, lost };
-  }
-
-  test("a start waits for a sign of an owner elsewhere, and is refused by the first one", async () => {
-    const { folder, clock, owner } = await owned();
-    let refusal: unknown = null;
-    void takeLock(folder, { clock, place: "two" }).catch((error: unknown) => (refusal = error));
-    await until(async () => {
-      await clock.advance(1_000);
-      return refusal !== null;
-    });
-    expect(refusal).toBeInstanceOf(LockedError);
-    await owner[Symbol.asyncDispose]();
-  });
-
-  test("an owner elsewhere that was silent for 15 s loses its lock, notices, and does not remove the new one", async () => {
-    const { folder, clock, owner, lost } = await owned();
-    const past = clock.now() / 1_000 - 16;
-    await utimes(join(folder, "lock"), past, past);
-    await using _next = await takeLock(folder, { clock, place: "two", lost() {} });
-    await until(async () => {
-      await clock.advance(1_000);
-      return lost.length > 0;
-    });
-    expect(lost[0]).toBe(folder);
-    await owner[Symbol.asyncDispose]();
-    expect(await readdir(folder)).toEqual(["lock"]);
-  });
-
-  test("a claim that a process elsewhere left is removed", async () => {
-    const folder = newFolder();
-    await mkdir(folder);
-    const claim = join(folder, "lock.claim.1.start.elsewhere~id");
-    await writeFile(claim, "{}");
-    await utimes(claim, 1, 1);
-    await using _lock = await takeLock(folder);
-    expect(await readdir(folder)).toEqual(["lock"]);
+    await until(() => takeLock(folder).then(Boolean, () => false));
   });
 });
 
@@ -211,24 +192,5 @@ describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => 
     const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
     await using _lock = lock;
     expect(await readFile(join(folder, "spool"), "utf8")).toBe("intent");
-  });
-});
-
-describe("a process is identified by its id and its start time", () => {
-  test("a killed process no longer runs", async () => {
-    const taker = startTaker(newFolder());
-    await taker.answer;
-    const pid = taker.child.pid ?? 0;
-    expect(await identityOf(pid)).toMatchObject({ pid });
-    await end(taker.child, "SIGKILL");
-    expect(await identityOf(pid)).toBeNull();
-  });
-
-  test("a process that has ended, and whose parent does not wait for it, no longer runs", async () => {
-    // The shell becomes `sleep`, which never waits for its child.
-    const shell = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
-    const pid = Number(String((await once(shell.stdout, "data"))[0]));
-    await until(async () => (await identityOf(pid)) === null);
-    await end(shell, "SIGKILL");
   });
 });

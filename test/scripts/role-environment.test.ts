@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { environmentFor, sharedVariables } from "../../scripts/cluster/role-environment.ts";
+import { environmentFor, sharedVariables } from "../../scripts/role-environment.ts";
 import { knownVariables } from "../../src/process/environment/known-variables.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";

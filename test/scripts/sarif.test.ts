@@ -1,6 +1,6 @@
 /** SARIF as GitHub's code scanning takes it. */
 import { expect, test } from "bun:test";
-import { sarifOf } from "../../scripts/weir/sarif.ts";
+import { sarifOf } from "../../scripts/weir/report.ts";
 import { sampleFinding } from "../support/security/sample-finding.ts";
 
 const findings = [

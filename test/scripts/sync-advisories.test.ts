@@ -3,8 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { CallError } from "../../scripts/weir/call.ts";
-import { downloadArchive, downloadText, Pace, SyncFiles } from "../../scripts/weir/download-advisories.ts";
-import { syncAdvisories } from "../../scripts/weir/sync-advisories.ts";
+import { downloadArchive, downloadProgress, SyncFiles, syncAdvisories } from "../../scripts/weir/sync-advisories.ts";
 import type { LocalAnswer, Sending } from "../../scripts/weir/verb.ts";
 import { osvRecord } from "../support/security/advisories.ts";
 import { ArchiveServer } from "../support/security/archive-server.ts";
@@ -174,8 +173,8 @@ test("names of files in an archive are never paths, and other names than ecosyst
 
 test("the progress of a download has its rate and the time left, without the bytes of an earlier one", () => {
   const mebibyte = 1024 * 1024;
-  const pace = new Pace(100 * mebibyte, 1_000);
-  expect(downloadText({ name: "npm", done: 120 * mebibyte, total: 220 * mebibyte, nowMs: 3_000 }, pace)).toBe(
+  const progress = downloadProgress("npm", { startAt: 100 * mebibyte, startMs: 1_000 });
+  expect(progress({ done: 120 * mebibyte, total: 220 * mebibyte, nowMs: 3_000 })).toBe(
     "npm: 120.0 of 220.0 MiB (54 %), 10.0 MiB/s, 10 s left",
   );
 });

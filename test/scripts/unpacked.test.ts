@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findKept, newFolder, postpone, removeOldest } from "../../scripts/services/fetch-program.ts";
+import { findKept, postpone, removeOldest } from "../../scripts/services/find-servers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const day = 86_400_000;
@@ -18,9 +18,9 @@ test("a server that was unpacked more than a week ago is downloaded again, since
   await using cache = await temporaryFolder();
   const find = () => findKept(cache.path, "redis-server", () => true);
   expect(find()).toBeNull();
-  unpack(join(cache.path, "redis-server"), 8);
-  expect(find()).toMatchObject({ folder: join(cache.path, "redis-server"), isOld: true });
-  const fresh = newFolder(cache.path, "redis-server", Date.now());
+  unpack(join(cache.path, "redis-server-1"), 8);
+  expect(find()).toMatchObject({ folder: join(cache.path, "redis-server-1"), isOld: true });
+  const fresh = join(cache.path, "redis-server-2");
   unpack(fresh, 6);
   expect(find()).toMatchObject({ folder: fresh, isOld: false, program: { path: join(fresh, "usr/bin/redis-server") } });
 });
@@ -35,13 +35,13 @@ test("the previous server serves where the newest does not work", async () => {
 
 test("without a network the old server serves, and the next attempt follows a day later", async () => {
   await using cache = await temporaryFolder();
-  unpack(join(cache.path, "redis-server"), 8);
+  unpack(join(cache.path, "redis-server-1"), 8);
   const find = () => findKept(cache.path, "redis-server", () => true);
   const old = find();
   if (old !== null) postpone(old);
   expect(find()?.isOld).toBe(false);
   const tomorrow = new Date(Date.now() - 7 * day - 1_000);
-  utimesSync(join(cache.path, "redis-server"), tomorrow, tomorrow);
+  utimesSync(join(cache.path, "redis-server-1"), tomorrow, tomorrow);
   expect(find()?.isOld).toBe(true);
 });
 

@@ -2,9 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { completionVerb } from "../../scripts/weir/completion.ts";
-import { exampleOf } from "../../scripts/weir/read-flags.ts";
-import { printLog } from "../../scripts/weir/verbs/log.ts";
-import { readCommand } from "../../scripts/weir/read-command.ts";
+import { exampleOf, readCommand } from "../../scripts/weir/read-command.ts";
+import { printLog } from "../../scripts/weir/verbs/usage.ts";
 import { fitTable, wrapText } from "../../scripts/weir/print.ts";
 import { showInvisible } from "../../src/kernel/text.ts";
 import { run } from "../../scripts/weir/run.ts";

@@ -143,7 +143,7 @@ export function someRequest(chance: Chance): CheckedChat {
     prompt_estimate: promptEstimate,
   };
   const estimate = { inputTokens, promptEstimate: () => promptEstimate };
-  const common = { body, model: body.model, maxTokens, tools: false, ...estimate, ...someRouting(body) };
+  const common = { body, model: body.model, requested: body.model, maxTokens, tools: false, ...estimate, ...someRouting(body) };
   const streamed = chance.happens(0.4);
   const includeUsage = chance.happens(0.5);
   return { ...common, streamed, includeUsage, includeCost: includeUsage };

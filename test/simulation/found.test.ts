@@ -9,7 +9,12 @@ const found: [seed: number, mistake: string][] = [
   [37, "a backup of before a ledger's first comparison lacked the totals of budgets, and the counters kept theirs"],
   [1929, "a charge was missed that the stream had lost while metering booked it, and then the database"],
   [8004473, "a block of one month was lent again in the next one, since two workers had got the question"],
+  [150013589, "a block lived as long as the second worker's record, and longer than it was lent for"],
   [201077, "a ledger that went back lacked the total of a budget, and open requests no longer counted against it"],
+  [
+    150009101,
+    "a spool never got a settlement that a full disk had refused, and a restored ledger took the estimate of its successor",
+  ],
 ];
 
 let stored: StoredLedgers;

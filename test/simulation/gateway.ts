@@ -26,6 +26,7 @@ import { Provider } from "./world/provider.ts";
 import { unpaidMax } from "./variants/timeouts.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax, type Plan } from "./plan.ts";
+import type { CountersServer } from "./world/counters-server.ts";
 import type { Disk } from "./world/disk.ts";
 import type { Folders } from "./world/folders.ts";
 import type { Host } from "./world/host.ts";
@@ -36,6 +37,7 @@ import type { Secrets } from "./secrets.ts";
 interface GatewayParts {
   host: Host;
   network: Network;
+  counters: Pick<CountersServer, "now">;
   disk: Disk;
   folders: Folders;
   models: ModelsView;
@@ -74,7 +76,7 @@ export class SimGateway {
   readonly #recorder: Recorder;
 
   /** Builds the gateway as `src/server/front.ts` and `src/server/distributed.ts` do. */
-  constructor({ host, network, disk, folders, models, chance, recorder, secrets, plan, onOtherPayer }: GatewayParts) {
+  constructor({ host, network, counters, disk, folders, models, chance, recorder, secrets, plan, onOtherPayer }: GatewayParts) {
     this.host = host;
     this.#recorder = recorder;
     const bus = network.busOf(host);
@@ -90,7 +92,8 @@ export class SimGateway {
     const openOwnKey = openedKeys.open.bind(openedKeys);
     const name = `${this.folder} since ${clock.monotonic()}`;
     const world = { host, chance, recorder, timeouts: plan.timeouts, gateway: name };
-    const { call, embed } = new Provider({ ...world, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
+    const countersNow = () => counters.now();
+    const { call, embed } = new Provider({ ...world, countersNow, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
     const release = admission.releases.add.bind(admission.releases);
     const lockFolder = async (path: string) => folders.takeIfFree(path, host);
     const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release, blocks: admission.blocks };
@@ -100,6 +103,11 @@ export class SimGateway {
 
   get unsettled(): number {
     return this.#gateway.journal.unsettled;
+  }
+
+  /** Whether its spool takes lines, and so has every settlement, as its readiness says too. */
+  get isSpooling(): boolean {
+    return this.#gateway.journal.accepting();
   }
 
   /**

@@ -1,17 +1,16 @@
 /** The exact bytes and headers on the wire. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../support/servers/fleet.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../support/servers/fleet.ts";
+import { formatsStage } from "./formats-stage.ts";
 
-const stack = new AsyncDisposableStack();
 let fleet: Fleet;
 let key = "";
 
 beforeAll(async () => {
-  fleet = stack.use(await Fleet.start({ services: null }));
+  ({ fleet } = await formatsStage());
   const { keys } = await fleet.operator().customer({ credit: "10" });
   key = keys[0]?.key ?? "";
 }, 60_000);
-afterAll(() => stack.disposeAsync());
 
 function call(path: string, init: RequestInit = {}, token = key): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, ...Object.fromEntries(new Headers(init.headers)) };

@@ -5,7 +5,6 @@ import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import { followed, jsonOf, problems } from "../support/described.ts";
 import type { Customer } from "../support/operator.ts";
 import { modes, playable, stage, type Mode, type Stage } from "./stage.ts";
-import { thrownBy } from "./thrown-by.ts";
 
 for (const mode of modes) describe.skipIf(!playable(mode))(mode, () => embeddings(mode));
 
@@ -42,15 +41,6 @@ function embeddings(mode: Mode): void {
     const { data } = await client.embeddings.create({ model, input: "Hello", dimensions: 8 });
     expect(data[0]?.embedding).toHaveLength(8);
     expect((await client.embeddings.create({ model, input: [[1, 2], [3]] })).usage.total_tokens).toBe(3);
-  });
-
-  test("the package throws our errors", async () => {
-    const asking = (fields: object) => thrownBy(client.embeddings.create({ model, input: "Hello", ...fields }));
-    expect(await asking({ dimensions: 65 })).toMatchObject({ status: 400, code: "invalid_request", param: "dimensions" });
-    expect(await asking({ model: "acme/none" })).toMatchObject({ status: 404, code: "model_not_found" });
-    expect(await asking({ input: "sandbox: status=500" })).toMatchObject({ status: 502, code: "upstream_error" });
-    const off = on.client((await on.fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "");
-    expect(await thrownBy(off.embeddings.create({ model, input: "Hello" }))).toMatchObject({ code: "gateway_disabled" });
   });
 
   test("requests and answers match the OpenAPI document", async () => {

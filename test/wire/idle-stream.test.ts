@@ -1,8 +1,9 @@
 /** Quiet streams on the real clock get a comment after 15 s, and are not closed. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { streamCommentMs } from "../../src/gateway/limits.ts";
-import { Fleet } from "../support/servers/fleet.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { chat } from "../support/gateway/requests.ts";
+import { formatsStage } from "./formats-stage.ts";
 
 /** Longer than 10 and 20 s, after which servers and proxies close quiet streams. */
 const quietMs = 21_000;
@@ -15,15 +16,13 @@ interface Heard {
 }
 
 describe("a stream that is quiet for 21 s gets a comment after 15 s and is not closed", () => {
-  const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   let key = "";
 
   beforeAll(async () => {
-    fleet = stack.use(await Fleet.start({ services: null }));
+    ({ fleet } = await formatsStage());
     key = (await fleet.operator().customer({ credit: "10" })).keys[0]?.key ?? "";
   }, 60_000);
-  afterAll(() => stack.disposeAsync());
 
   /** Reads the first events of the sandbox's answer to this command, then hangs up. */
   async function hear(command: string, count: number): Promise<Heard[]> {

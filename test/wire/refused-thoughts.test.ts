@@ -1,28 +1,24 @@
 /** A provider that refuses the thoughts of a conversation is asked once more without them, at the price of one answer. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
 import { message, refusal as claudeRefusal, type Thought } from "../support/providers/anthropic-answers.ts";
-import { googleChat, googleError, googleModel, googleUsage } from "../support/providers/google-answers.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { googleChat, googleError, googleUsage } from "../support/providers/google-answers.ts";
 import { refusal as responsesRefusal, response } from "../support/providers/responses-answers.ts";
 import { strictClaude, unlessEmptied } from "../support/providers/strict-claude.ts";
 import type { StubAnswer } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
-import { Fleet } from "../support/servers/fleet.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
+import { formatsStage, type FormatProvider, type FormatsStage } from "./formats-stage.ts";
 import { thrownBy } from "./thrown-by.ts";
 
-const stack = new AsyncDisposableStack();
 const credit = "10";
 /** The price of an answer: 10 tokens at 3.00 and 5 at 15.00 USD per 1M. */
 const cost = 105_000n;
+let stage: FormatsStage;
 let fleet: Fleet;
 let customer: Customer;
 let client: OpenAI;
-const stubs = new Map<string, ProviderStub>();
 
 const thoughts: Thought[] = [{ type: "thinking", thinking: "I need the weather.", signature: "c2lnbmVkIG9uZQ==" }];
 const secret = `${Buffer.from("?>".repeat(200)).toString("base64url")}==`;
@@ -36,7 +32,7 @@ function unlessHas(words: string, refused: StubAnswer, good: StubAnswer): StubAn
 }
 
 interface Kind {
-  provider: string;
+  provider: FormatProvider;
   model: string;
   /** Thinks, and calls a tool. */
   thinking: StubAnswer;
@@ -48,7 +44,7 @@ interface Kind {
 }
 
 const claude = {
-  provider: "claude",
+  provider: "claude" as const,
   thinking: strictClaude(message("", { thoughts, calls: [{ id: "toolu_a", name, input: {} }] })),
   answering: strictClaude(unlessEmptied(message(answer))),
   refusing: claudeRefusal(400, "invalid_request_error", "messages.1: The final block cannot be `thinking`."),
@@ -57,11 +53,11 @@ const claude = {
 const unreadable = responsesRefusal(400, { type: "invalid_request_error", code: "invalid_encrypted_content" });
 const invalid = googleError(400, "INVALID_ARGUMENT", "Thought signature is not valid.");
 const kinds: Kind[] = [
-  { ...claude, model: "stub/adaptive" },
-  { ...claude, model: "stub/budget" },
+  { ...claude, model: "thoughts/adaptive" },
+  { ...claude, model: "thoughts/budget" },
   {
     provider: "responses",
-    model: "stub/responses",
+    model: "thoughts/responses",
     thinking: response("", { calls: [{ call_id: "call_1", name, arguments: "{}" }], encrypted: secret }),
     answering: unlessHas(secret, unreadable, response(answer)),
     refusing: unreadable,
@@ -69,7 +65,7 @@ const kinds: Kind[] = [
   },
   {
     provider: "google",
-    model: "stub/google",
+    model: "thoughts/google",
     thinking: googleChat([{ functionCall: { name, args: {} }, thoughtSignature: "c2lnbmVk" }], { usage }),
     answering: unlessHas("c2lnbmVk", invalid, googleChat(answer, { usage })),
     refusing: invalid,
@@ -77,41 +73,12 @@ const kinds: Kind[] = [
   },
 ];
 
-beforeAll(async () => {
-  const formats = { claude: "anthropic", responses: "openai-responses", google: "google" } as const;
-  const answers = { claude: message("Hi"), responses: response("Hi"), google: googleChat("Hi") };
-  for (const id of ["claude", "responses", "google"] as const) stubs.set(id, stack.use(await startProviderStub(answers[id])));
-  const model = {
-    supports: ["tools", "reasoning", "reasoning_content", "thought_signatures"],
-    reasons: true,
-    prices_per_1m_usd: { input: "3.00", output: "15.00" },
-    max_output_tokens: 4_000,
-  };
-  const catalogDir = await writeCatalog(join(stack.use(await temporaryFolder()).path, "catalog"), {
-    providers: Object.entries(formats).map(([id, format]) => stubProvider({ id, format, base_url: stubOf(id).url })),
-    models: {
-      claude: [
-        stubModel({ ...model, id: "stub/adaptive", upstream_model: "claude-opus-5", thinking: "adaptive" }),
-        stubModel({ ...model, id: "stub/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" }),
-      ],
-      responses: [stubModel({ ...model, id: "stub/responses", upstream_model: "gpt-5.6-sol" })],
-      google: [stubModel({ ...model, id: "stub/google", upstream_model: googleModel })],
-    },
-  });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
-  for (const kind of kinds) await fleet.runnable(kind.model);
-}, 60_000);
+beforeAll(async () => void (stage = await formatsStage()), 60_000);
 beforeEach(async () => {
+  ({ fleet } = stage);
   customer = await fleet.operator().customer({ credit });
   client = new OpenAI({ apiKey: customer.keys[0]?.key ?? "", baseURL: `${fleet.url()}/gpt/v1`, maxRetries: 0 });
 });
-afterAll(() => stack.disposeAsync(), 30_000);
-
-function stubOf(provider: string): ProviderStub {
-  const stub = stubs.get(provider);
-  if (!stub) throw new Error(`There is no stub of ${provider}`);
-  return stub;
-}
 
 /** The second request of a tool loop, from a client that keeps nothing but the calls. */
 async function afterTheCall({ provider, model, thinking }: Kind) {
@@ -121,7 +88,7 @@ async function afterTheCall({ provider, model, thinking }: Kind) {
     tools: [{ type: "function" as const, function: { name } }],
     reasoning_effort: "low" as const,
   };
-  stubOf(provider).answerOnce(thinking);
+  stage.stub(provider).answerOnce(thinking);
   const [called] = (await client.chat.completions.create(request)).choices[0]?.message.tool_calls ?? [];
   if (!called) throw new Error("There is no call");
   const calling = { role: "assistant" as const, content: null, tool_calls: [called] };
@@ -130,7 +97,7 @@ async function afterTheCall({ provider, model, thinking }: Kind) {
 }
 
 describe.each(kinds.map((kind) => [kind.model, kind] as const))("a provider that refuses the thoughts of %s", (_, kind) => {
-  const stub = () => stubOf(kind.provider);
+  const stub = () => stage.stub(kind.provider);
   const haveThought = (before: number) =>
     stub()
       .calls.slice(before)

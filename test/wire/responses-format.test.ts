@@ -1,17 +1,15 @@
 /** The official package with a model behind OpenAI's Responses API sees chat completions, and is charged for what it got. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import OpenAI from "openai";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
-import { Fleet } from "../support/servers/fleet.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
-import { openaiResponsesAndChat, response, responseUsage, type ResponseOptions } from "../support/providers/responses-answers.ts";
-import { stubKeyEnv, stubModel, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
+import { response, responseUsage } from "../support/providers/responses-answers.ts";
+import { formatsStage } from "./formats-stage.ts";
 
-const stack = new AsyncDisposableStack();
-const model = "stub/model";
+const model = "responses/model";
 const credit = "10";
 let provider: ProviderStub;
 let fleet: Fleet;
@@ -19,25 +17,14 @@ let customer: Customer;
 let client: OpenAI;
 
 beforeAll(async () => {
-  provider = stack.use(await startProviderStub(openaiResponsesAndChat("Hello")));
-  const folder = stack.use(await temporaryFolder());
-  const supports = ["tools", "custom_tools", "json_schema", "reasoning", "verbosity", "thought_signatures"];
-  const prices_per_1m_usd = { input: "5.00", output: "30.00", cache_read: "0.50" };
-  const entry = { supports, reasons: true, prices_per_1m_usd, format: "openai-responses" as const };
-  const catalogDir = await writeStubCatalog(folder.path, {
-    url: provider.url,
-    model: { upstream_model: "gpt-5.6-sol", ...entry },
-    others: [stubModel({ id: "stub/older" })],
-  });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
-  await fleet.runnable(model);
-  await fleet.runnable("stub/older");
+  const stage = await formatsStage();
+  ({ fleet } = stage);
+  provider = stage.stub("responses");
 }, 60_000);
 beforeEach(async () => {
   customer = await fleet.operator().customer({ credit });
   client = new OpenAI({ apiKey: customer.keys[0]?.key ?? "", baseURL: `${fleet.url()}/gpt/v1`, maxRetries: 0 });
 });
-afterAll(() => stack.disposeAsync(), 30_000);
 
 const messages = [{ role: "user" as const, content: "Weather in Oslo?" }];
 const encrypted = `${Buffer.from("?>".repeat(200)).toString("base64url")}==`;
@@ -109,7 +96,7 @@ test("another model of the same provider takes the conversation over, without th
   const id = calling.tool_calls?.[0]?.id ?? "";
   expect(id).toStartWith("call_1.sig.");
   const turns = [...messages, calling, { role: "tool", tool_call_id: id, content: "rain" }];
-  expect((await answered(false, { model: "stub/older", messages: turns, tools })).choices[0]?.message.content).toBe("Hello");
+  expect((await answered(false, { model: "responses/older", messages: turns, tools })).choices[0]?.message.content).toBe("Hello");
   expect(provider.calls.at(-1)).toMatchObject({ path: "/v1/chat/completions" });
   expect(provider.calls.at(-1)?.rawBody).not.toContain(".sig.");
   expect(provider.calls.at(-1)?.body["messages"]).toMatchObject([
@@ -117,24 +104,4 @@ test("another model of the same provider takes the conversation over, without th
     { tool_calls: [{ id: "call_1" }] },
     { tool_call_id: "call_1" },
   ]);
-});
-
-test.each<[string, ResponseOptions, object]>([
-  ["length", { incomplete: "max_output_tokens" }, { content: "It" }],
-  ["content_filter", { incomplete: "content_filter" }, { content: "It" }],
-])("an incomplete response finishes with %s, whole and streamed", async (reason, options, message) => {
-  for (const streamed of [false, true]) {
-    provider.answerOnce(response("It", options));
-    expect((await answered(streamed)).choices[0]).toMatchObject({ finish_reason: reason, message });
-  }
-});
-
-test.each([
-  [{ stop: "END" }, "stop"],
-  [{ max_tokens: 5 }, "max_tokens"],
-])("%j is refused by name, and the provider is not called", async (given, param) => {
-  const before = provider.calls.length;
-  const refused = await answered(false, given).catch((error: unknown) => error);
-  expect(refused).toMatchObject({ status: 400, param });
-  expect(provider.calls).toHaveLength(before);
 });

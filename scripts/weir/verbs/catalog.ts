@@ -132,7 +132,7 @@ function tallyText({ total, categories, evidence, sources }: Tally): string {
 }
 
 /** @throws CallError when the folder cannot be read */
-async function readingCatalog<Result>(read: () => Promise<Result>): Promise<Result> {
+export async function readingCatalog<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {

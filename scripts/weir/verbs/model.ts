@@ -20,6 +20,7 @@ import { readModelsDev } from "../../../src/gateway/models/models-dev.ts";
 import type { ModelEntry } from "../../../src/gateway/models/schema.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
+import { readingCatalog } from "./catalog.ts";
 import type { Files, LocalAnswer } from "../verb.ts";
 
 const fileBytesMax = 64 * 1024 * 1024;
@@ -30,7 +31,7 @@ const importKinds = ["added", "price_changed", "gone"] as const;
 export async function importModels(fields: Record<string, unknown>, { catalogDir }: Files): Promise<LocalAnswer> {
   const { source, provider, changes: wanted, write } = fields;
   const listed = await readList(String(source));
-  const files = await readFiles(catalogDir);
+  const files = await readingCatalog(() => readCatalogFiles(catalogDir));
   const catalog = checked(files, "The catalog has problems; weir catalog check lists them");
   const entries = entriesByFile(catalog);
   if (provider !== undefined && !catalog.providers.some(({ id }) => id === provider)) {
@@ -50,14 +51,6 @@ async function readList(path: string): Promise<ReturnType<typeof readModelsDev>>
     return readModelsDev(JSON.parse(await readFile(path, "utf8")));
   } catch (error) {
     throw new CallError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
-async function readFiles(folder: string): Promise<CatalogFiles> {
-  try {
-    return await readCatalogFiles(folder);
-  } catch (error) {
-    throw new CallError(`Cannot read the catalog: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
@@ -90,7 +83,7 @@ async function writeChanges(changes: readonly Change[], { entries, files, catalo
   const texts = [...after].map(([name, list]) => ({ name: `models/${name}.json`, text: modelsText(list) }));
   checked({ ...files, models: texts }, "Nothing is written, because the import would make a problem");
   await writeModelFiles(catalogDir, changed);
-  checked(await readFiles(catalogDir), "The files are written and have a problem");
+  checked(await readingCatalog(() => readCatalogFiles(catalogDir)), "The files are written and have a problem");
 }
 
 function answerOf(comparison: Comparison, written: boolean): LocalAnswer {

@@ -4,13 +4,13 @@ import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { readMigrationConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import type { Secret } from "../../../src/kernel/secret.ts";
+import { answerAs } from "../call.ts";
 import { columns } from "../print.ts";
 import type { LocalAnswer } from "../verb.ts";
 
 /** The state of a fleet as text for people. */
 export function printStatus(body: Record<string, unknown>): string {
-  const { ok, problems, version, ready, processes, schema, settlements_waiting: waiting } = fleetFrom(body);
+  const { ok, problems, version, ready, processes, schema, settlements_waiting: waiting } = answerAs<FleetView>(body);
   const facts: [string, string][] = [
     ["state", ok ? "ok" : `${problems.length} problem${problems.length === 1 ? "" : "s"}`],
     ...problems.map((problem): [string, string] => ["", problem]),
@@ -37,17 +37,8 @@ function schemaText({ newest, missing, unknown }: NonNullable<FleetView["schema"
   return [newest ?? "none", ...differences].join(", ");
 }
 
-/** The control API's document states that its answer has these fields. */
-function fleetFrom(body: Record<string, unknown>): FleetView {
-  return body as unknown as FleetView;
-}
-
-export function migrateDatabase(): Promise<LocalAnswer> {
-  return migrateSchema(readMigrationConfig().databaseUrl);
-}
-
 /** Brings a fleet's database to the schema of this version, before its processes start. */
-export async function migrateSchema(url: Secret): Promise<LocalAnswer> {
+export async function migrateSchema(url = readMigrationConfig().databaseUrl): Promise<LocalAnswer> {
   await using database = openPostgres({ url, applicationName: "weir migrate", clock: systemClock });
   try {
     const applied = await migrate(database.sql);

@@ -1,11 +1,10 @@
 /** Files that go to the service and come from it: SBOMs, lock files of repositories, and VEX documents. */
 import { writeFileSync } from "node:fs";
-import { DomainError } from "../../../src/accounts/errors.ts";
 import { vexBytesMax } from "../../../src/security/findings/limits.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";
-import { readUpload, CallError } from "../call.ts";
+import { answerAs, readUpload, CallError } from "../call.ts";
 import { passGate, readGate } from "../gate.ts";
-import { packedRepository, type PackedRepository } from "../packed-repository.ts";
+import { packedRepository } from "../packed-repository.ts";
 import { columns } from "../print.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
 
@@ -30,7 +29,8 @@ export async function importRepository(fields: Record<string, unknown>, sending:
   if (gate === null) return answer;
   const { workspace } = form;
   const project = String(answer.body["project_id"]);
-  const gated = await passGate({ ...gate, workspace, project, stored: answer.body, path: firstLockFile(answer.body) }, sending);
+  const path = answerAs<Imported>(answer.body).lock_files[0]?.path ?? null;
+  const gated = await passGate({ ...gate, workspace, project, stored: answer.body, path }, sending);
   return { ...gated, errors: [...answer.errors, ...gated.errors] };
 }
 
@@ -40,23 +40,9 @@ async function storeRepository(
   { post, upload }: Sending,
 ): Promise<Record<string, unknown>> {
   if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return post({ ...rest, url: given });
-  const { body, name, provider, repository } = await packed(given);
+  const { body, name, provider, repository } = await packedRepository(given);
   const query = { ...rest, name, provider, ...(repository !== null && { repository }) };
   return upload({ query, body });
-}
-
-function firstLockFile(body: Record<string, unknown>): string | null {
-  return importedOf(body).lock_files[0]?.path ?? null;
-}
-
-/** @throws CallError */
-async function packed(path: string): Promise<PackedRepository> {
-  try {
-    return await packedRepository(path);
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    throw new CallError(error.message, { cause: error });
-  }
 }
 
 interface Imported {
@@ -68,7 +54,7 @@ interface Imported {
 }
 
 function answered(body: Record<string, unknown>): LocalAnswer {
-  const { project, project_id, scan_status, lock_files, not_read } = importedOf(body);
+  const { project, project_id, scan_status, lock_files, not_read } = answerAs<Imported>(body);
   const files = lock_files.map(({ path, packages, not_pinned }) => {
     const unpinned = not_pinned === 0 ? "" : `, ${not_pinned} not pinned`;
     return `${path}: ${packages} packages${unpinned}`;
@@ -78,11 +64,6 @@ function answered(body: Record<string, unknown>): LocalAnswer {
     text: [`Project ${project} (${project_id}), scan ${scan_status}`, ...files].join("\n"),
     errors: not_read.map(({ path, reason }) => `Not read: ${path} ${reason}`),
   };
-}
-
-/** The control API's document states that its answer has these fields. */
-function importedOf(body: Record<string, unknown>): Imported {
-  return body as unknown as Imported;
 }
 
 export async function exportVex({ output, ...query }: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {

@@ -1,5 +1,7 @@
-/** Formats usage for people: a table with bars, the rest beyond the rows, and the total. */
-import { columns } from "../print.ts";
+/** Formats usage for people, and the statements and the log that it comes from. */
+import { cliColumns } from "../../../src/gateway/generation-fields.ts";
+import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
+import { columns, print, shown } from "../print.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -7,7 +9,8 @@ const names = ["period", "key_name", "key_id", "member", "model", "provider", "e
 const sums = ["requests", "errors", "prompt_tokens", "completion_tokens", "cost_usd"];
 const barLength = 20;
 
-export function printUsage(body: Record<string, unknown>): string {
+/** A table with bars, the rest beyond the rows, and the total. */
+export function printUsage(body: Fields): string {
   const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
   const [rest, total]: Fields[] = [Object(body["rest"]), Object(body["total"])];
   const shown = names.filter((name) => rows.some((row) => name in row));
@@ -36,4 +39,54 @@ function costOf({ cost_usd: cost }: Fields): number {
 
 function barOf(cost: number, most: number): string {
   return most === 0 ? "" : "█".repeat(Math.round((barLength * cost) / most));
+}
+
+const facts =
+  "number closed closed_at opening_balance_usd charges_usd closing_balance_usd of_previous_month_usd of_next_month_usd sha256";
+const movementColumns = ["at", "kind", "ref", "usd"];
+const lineColumns = ["key_name", "member", "model", "provider", "endpoint", "tier_above_tokens", "requests", "cost_usd"];
+const ownKeyColumns = ["provider", "model", "requests", "list_cost_usd"];
+
+export function printStatement(body: Fields): string {
+  const known = facts
+    .split(" ")
+    .filter((name) => name in body)
+    .map((name) => [name, shown(body[name])]);
+  const parts = [
+    columns(known),
+    table("credits", body, movementColumns),
+    table("refunds", body, movementColumns),
+    table("lines", body, lineColumns),
+    table("own_key", body, ownKeyColumns),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** Empty without rows. */
+function table(name: string, body: Fields, fields: readonly string[]): string {
+  const rows: Fields[] = Array.isArray(body[name]) ? body[name] : [];
+  if (rows.length === 0) return "";
+  return `${name}\n${print({ columns: fields }, { data: rows })}`;
+}
+
+/** A table, and below it the sums of the shown rows and how to go on. */
+export function printLog(body: Fields): string {
+  const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
+  const searched = typeof body["searched"] === "number" ? [`${body["searched"]} generations were read to find them`] : [];
+  const more = typeof body["next"] === "string" ? [`Older ones: --before ${body["next"]}. Sums of all: weir usage`] : [];
+  const below = [...searched, ...more].map((line) => `\n${line}`).join("");
+  if (rows.length === 0) return `(none)${below}`;
+  return `${columns([
+    cliColumns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => cliColumns.map((name) => shown(row[name]))),
+    cliColumns.map((name) => totalOf(name, rows)),
+  ])}${below}`;
+}
+
+function totalOf(name: (typeof cliColumns)[number], rows: readonly Fields[]): string {
+  if (name === "at") return `(total of ${rows.length})`;
+  if (name === "cost_usd") return formatUsd(rows.reduce((sum, row) => sum + parseUsd(String(row[name])), 0n));
+  if (name === "status") return `${rows.filter(({ code }) => code !== null).length} failed`;
+  if (name !== "prompt_tokens" && name !== "completion_tokens") return "";
+  return String(rows.reduce((sum, row) => sum + Number(row[name]), 0));
 }

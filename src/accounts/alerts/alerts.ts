@@ -9,27 +9,17 @@
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { timeOfId, type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
-import type { Actor } from "../audit/actor.ts";
+import { type Actor, authorize, overseers, managers } from "../audit/actor.ts";
 import { type Sources, change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { alertTestsPerHourMax, alertMailLinesMax, alertMailRecipientsMax } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
 import { countAct } from "../quotas/hourly-acts.ts";
-import { authorize, overseers, managers } from "../workspaces/authorize.ts";
 import { findWorkspace } from "../workspaces/workspaces.ts";
 import { deliver, type DeliverParts } from "./deliveries.ts";
 import { alertKinds, type EventKind, testKind } from "./kinds.ts";
 import type { AlertDeliveryView, AlertList, AlertView } from "./schema.ts";
-import {
-  selectAlert,
-  selectAlerts,
-  type ListedAlert,
-  selectRules,
-  insertAlerts,
-  selectActive,
-  selectAdmins,
-  type AlertRow,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { insertDeliveries, selectWebhook, beginDelivery, recordOutcome, lockWebhook } from "./webhook-store.ts";
 import { requireWebhook } from "./webhooks.ts";
 import type { AlertData, AlertWords } from "./words.ts";
@@ -46,14 +36,14 @@ interface AlertPage {
 /** Newest first. @throws DomainError forbidden for members */
 export async function listAlerts({ actor, limit, ...page }: AlertPage, sql: Queries): Promise<AlertList> {
   authorize(actor, { roles: overseers, action: "see alerts" });
-  const rows = await selectAlerts({ ...page, limit: limit + 1 }, sql);
+  const rows = await store.selectAlerts({ ...page, limit: limit + 1 }, sql);
   const shown = rows.slice(0, limit);
   return { data: shown.map(viewAlert), next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
 /** Finds an alert in any workspace. @throws DomainError not_found */
-export async function findAlert(id: string, sql: Queries): Promise<ListedAlert> {
-  const alert = await selectAlert(id, sql);
+export async function findAlert(id: string, sql: Queries): Promise<store.ListedAlert> {
+  const alert = await store.selectAlert(id, sql);
   if (alert) return alert;
   throw noAlert(id);
 }
@@ -78,7 +68,7 @@ interface RaisedEvent {
 
 /** Whether the workspace has a rule for events of this kind. */
 export async function hasRule({ workspace, kind }: Pick<RaisedEvent, "workspace" | "kind">, sql: Queries): Promise<boolean> {
-  return (await selectRules(workspace, sql)).some((rule) => rule.kind === kind);
+  return (await store.selectRules(workspace, sql)).some((rule) => rule.kind === kind);
 }
 
 /**
@@ -92,7 +82,7 @@ export async function raiseAlert(
 ): Promise<void> {
   const { workspace: id, kind, subject, occurrence, text, data, mail } = event;
   const { name } = await findWorkspace(id, { sql, clock });
-  const rule = (await selectRules(id, sql)).find((one) => one.kind === kind);
+  const rule = (await store.selectRules(id, sql)).find((one) => one.kind === kind);
   const isChosen = alertKinds[kind].tells === "chosen";
   if (isChosen && !rule) return;
   const words = { title: mail.subject, text, data, ownMail: mail };
@@ -159,7 +149,7 @@ export async function testWebhook(
   const due = await sql.begin(async (tx) => {
     requireWebhook(await lockWebhook(id, tx), { id, workspace: workspace.id });
     const test = { kind: testKind, rule: "", subject: id, period: alert, percent: 0, data: {} };
-    await insertAlerts([rowOf({ ...test, text: "This is a test" }, { id: alert, workspace, at, mails: 0 })], tx);
+    await store.insertAlerts([rowOf({ ...test, text: "This is a test" }, { id: alert, workspace, at, mails: 0 })], tx);
     await insertDeliveries({ workspace: workspace.id, alerts: [alert], webhook: id, at }, tx);
     const begun = await beginDelivery({ alert, webhook: id, now: at }, tx);
     await countAct({ workspace: workspace.id, act: "tests of webhooks", max: alertTestsPerHourMax }, { sql: tx, clock });
@@ -173,7 +163,7 @@ export async function testWebhook(
   return viewAlert(await findAlert(alert, sql));
 }
 
-export interface NewAlert extends AlertWords, Pick<AlertRow, "kind" | "rule" | "subject" | "period" | "percent"> {
+export interface NewAlert extends AlertWords, Pick<store.AlertRow, "kind" | "rule" | "subject" | "period" | "percent"> {
   /** Who gets the mail in addition to the admins; null: no one else. */
   owner: string | null;
   mail: boolean;
@@ -199,7 +189,7 @@ export async function recordAlerts(
   const recipients = await recipientsOf(workspace.id, alerts, tx);
   const drafts = alerts.map((alert) => ({ alert, to: recipients(alert), id: newAlertsId("alert", at.getTime()) }));
   const rows = drafts.map(({ alert, to, id }) => rowOf(alert, { id, workspace, at, mails: to.length }));
-  const inserted = new Set(await insertAlerts(rows, tx));
+  const inserted = new Set(await store.insertAlerts(rows, tx));
   const news = drafts.filter(({ id }) => inserted.has(id));
   const mails = new Map<string, NewAlert[]>();
   for (const { alert, to } of news) for (const email of to) mails.set(email, [...(mails.get(email) ?? []), alert]);
@@ -211,11 +201,11 @@ export async function recordAlerts(
   return news.length;
 }
 
-function viewAlert({ id, kind, text, mails, deliveries }: ListedAlert): AlertView {
+function viewAlert({ id, kind, text, mails, deliveries }: store.ListedAlert): AlertView {
   return { id, kind, text, created_at: isoTime(timeOfId(id)), mails, deliveries: deliveries.map(viewDelivery) };
 }
 
-function viewDelivery({ webhook, triedAt, dueAt, ...rest }: ListedAlert["deliveries"][number]): AlertDeliveryView {
+function viewDelivery({ webhook, triedAt, dueAt, ...rest }: store.ListedAlert["deliveries"][number]): AlertDeliveryView {
   return {
     webhook_id: webhook,
     state: rest.state,
@@ -231,7 +221,7 @@ function viewDelivery({ webhook, triedAt, dueAt, ...rest }: ListedAlert["deliver
 function rowOf(
   { kind, rule, subject, period, percent, text, data }: Omit<NewAlert, "owner" | "mail" | "webhooks" | "title">,
   { id, workspace, at, mails }: { id: string; workspace: AlertedWorkspace; at: Date; mails: number },
-): AlertRow {
+): store.AlertRow {
   const of = { id: workspace.id, name: workspace.name };
   const body = JSON.stringify({ id, type: kind, created_at: isoTime(at.getTime()), workspace: of, text, data });
   return { id, workspace: workspace.id, kind, rule, subject, period, percent, text, body, mails };
@@ -244,9 +234,9 @@ async function recipientsOf(
 ): Promise<(alert: NewAlert) => string[]> {
   const mailed = alerts.filter(({ mail }) => mail);
   if (mailed.length === 0) return () => [];
-  const admins = await selectAdmins({ workspace, limit: alertMailRecipientsMax }, tx);
+  const admins = await store.selectAdmins({ workspace, limit: alertMailRecipientsMax }, tx);
   const owners = mailed.flatMap(({ owner }) => (owner === null ? [] : [owner]));
-  const active = new Set(await selectActive({ workspace, emails: [...new Set(owners)] }, tx));
+  const active = new Set(await store.selectActive({ workspace, emails: [...new Set(owners)] }, tx));
   return ({ mail, owner }) => {
     if (!mail) return [];
     return owner === null || !active.has(owner) ? admins : [...new Set([...admins, owner])];

@@ -1,5 +1,6 @@
 /** Forms and views of alerts and their rules, as the control API and the Console have them. Webhooks have theirs in webhooks.ts. */
 import { Type, type Static } from "@sinclair/typebox";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { usd } from "../workspaces/fields.ts";
 import { alertPercentsMax } from "../limits.ts";
 import { alertKindNames, type AlertKind } from "./kinds.ts";
@@ -28,9 +29,6 @@ export const AlertRuleForm = Type.Object({
   webhooks: onOff("Whether the workspace's webhooks get it; by default true"),
 });
 export type AlertRuleForm = Static<typeof AlertRuleForm>;
-
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const AlertRuleView = Type.Object({
   id: text("Its id"),

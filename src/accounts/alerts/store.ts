@@ -10,7 +10,7 @@ import { arrayText } from "../../backing/sql-text.ts";
 import { isoTime, monthBounds, monthOf } from "../../kernel/clock.ts";
 import { firstAlertId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { managers } from "../workspaces/authorize.ts";
+import { managers } from "../audit/actor.ts";
 import type { AlertKind, LimitKind } from "./kinds.ts";
 
 export interface AlertRow {

@@ -11,27 +11,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { balanceAlert, limitAlert } from "./words.ts";
-import {
-  alertKeptMs,
-  alertLateMs,
-  alertRearmPercent,
-  alertsForgottenAtOnceMax,
-  alertsOfRuleMax,
-  alertWatchAgeMs,
-  alertWatchMs,
-  alertWorkspacesMax,
-} from "../limits.ts";
-import {
-  deleteAlertsBefore,
-  lockRules,
-  updateArmed,
-  type AlertRule,
-  selectChanged,
-  selectReached,
-  sources,
-  updateWatch,
-  type ChangedWorkspace,
-} from "./store.ts";
+import * as limits from "../limits.ts";
+import * as store from "./store.ts";
 import { isLimitKind, type LimitKind } from "./kinds.ts";
 import { recordAlerts, type NewAlert } from "./alerts.ts";
 
@@ -47,7 +28,7 @@ export function startWatchingSpend(parts: WatchParts & { log: Logger }): AsyncDi
   return repeatUntilStopped({
     clock,
     round: (signal) => watchSpend(parts, signal),
-    everyMs: alertWatchMs,
+    everyMs: limits.alertWatchMs,
     pauseFirst: true,
     onError: (error) =>
       log.warn({ event: "alert.watch.failed", reason: String(error) }, "Spend could not be compared with alerts"),
@@ -59,47 +40,53 @@ export async function watchSpend(parts: WatchParts, signal?: AbortSignal): Promi
   const { sql, bus, clock } = parts;
   const now = clock.now();
   let added = 0;
-  let changed: ChangedWorkspace[];
+  let changed: store.ChangedWorkspace[];
   do {
-    changed = await selectChanged({ before: new Date(now - alertWatchAgeMs), limit: alertWorkspacesMax }, sql);
+    changed = await store.selectChanged(
+      { before: new Date(now - limits.alertWatchAgeMs), limit: limits.alertWorkspacesMax },
+      sql,
+    );
     for (const workspace of changed) {
       if (signal?.aborted) return added;
       added += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
     }
-  } while (changed.length === alertWorkspacesMax);
+  } while (changed.length === limits.alertWorkspacesMax);
   if (added > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
-  await deleteAlertsBefore({ ms: now - alertKeptMs, limit: alertsForgottenAtOnceMax }, sql);
+  await store.deleteAlertsBefore({ ms: now - limits.alertKeptMs, limit: limits.alertsForgottenAtOnceMax }, sql);
   return added;
 }
 
-async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: Transaction; nowMs: number }): Promise<number> {
+async function watchWorkspace(
+  workspace: store.ChangedWorkspace,
+  { tx, nowMs }: { tx: Transaction; nowMs: number },
+): Promise<number> {
   const alerts: NewAlert[] = [];
   let isWhole = true;
-  for (const rule of await lockRules(workspace.id, tx)) {
+  for (const rule of await store.lockRules(workspace.id, tx)) {
     const { kind, amount } = rule;
     const found = isLimitKind(kind)
       ? await reachedLimits({ rule, kind, nowMs }, tx)
       : await lowBalance({ rule, amount, balance: workspace.balance }, tx);
-    isWhole &&= found.length < alertsOfRuleMax;
+    isWhole &&= found.length < limits.alertsOfRuleMax;
     alerts.push(...found);
   }
   const at = new Date(nowMs);
   const recorded = await recordAlerts({ workspace, alerts, at }, tx);
   // Otherwise the next round finds the others.
-  if (isWhole) await updateWatch({ workspace: workspace.id, sequence: workspace.sequence, at }, tx);
+  if (isWhole) await store.updateWatch({ workspace: workspace.id, sequence: workspace.sequence, at }, tx);
   return recorded;
 }
 
 /** Limits reached in this period and in the one that ended a short while ago. */
 async function reachedLimits(
-  { rule, kind, nowMs }: { rule: AlertRule; kind: LimitKind; nowMs: number },
+  { rule, kind, nowMs }: { rule: store.AlertRule; kind: LimitKind; nowMs: number },
   tx: Transaction,
 ): Promise<NewAlert[]> {
-  const { period } = sources[kind];
-  const since = Math.max(nowMs - alertLateMs, rule.createdAt.getTime());
+  const { period } = store.sources[kind];
+  const since = Math.max(nowMs - limits.alertLateMs, rule.createdAt.getTime());
   const alerts: NewAlert[] = [];
   for (const of of new Set([period(Math.min(since, nowMs)), period(nowMs)])) {
-    for (const spending of await selectReached({ rule, kind, period: of, limit: alertsOfRuleMax }, tx)) {
+    for (const spending of await store.selectReached({ rule, kind, period: of, limit: limits.alertsOfRuleMax }, tx)) {
       const { subject, percent, owner } = spending;
       alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...factsOf(rule), subject, percent, owner, period: of });
     }
@@ -107,22 +94,22 @@ async function reachedLimits(
   return alerts;
 }
 
-function factsOf({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
+function factsOf({ id, kind, mail, webhooks }: store.AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
   return { rule: id, kind, mail, webhooks };
 }
 
 /** Reported once; then only after the balance was well above the amount, so that requests around it do not raise it again and again. */
 async function lowBalance(
-  { rule, amount, balance }: { rule: AlertRule; amount: bigint | null; balance: bigint },
+  { rule, amount, balance }: { rule: store.AlertRule; amount: bigint | null; balance: bigint },
   tx: Transaction,
 ): Promise<NewAlert[]> {
   if (amount === null) return [];
   if (!rule.armed) {
-    if (balance * 100n >= amount * BigInt(alertRearmPercent)) await updateArmed({ id: rule.id, armed: true }, tx);
+    if (balance * 100n >= amount * BigInt(limits.alertRearmPercent)) await store.updateArmed({ id: rule.id, armed: true }, tx);
     return [];
   }
   if (balance >= amount) return [];
-  await updateArmed({ id: rule.id, armed: false }, tx);
+  await store.updateArmed({ id: rule.id, armed: false }, tx);
   const words = balanceAlert({ balance, amount });
   return [{ ...words, ...factsOf(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
 }

@@ -8,32 +8,20 @@
 import { randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import { SealError, type SealKey } from "../../kernel/seal-key.ts";
 import { Secret } from "../../kernel/secret.ts";
-import type { Actor } from "../audit/actor.ts";
+import { type Actor, authorize, managers, overseers } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { alertWebhookUrlCharactersMax, alertWebhooksMax, alertSecretOverlapMs } from "../limits.ts";
 import { dataKeyOf, unwrap } from "../secrets/data-key.ts";
 import type { Keyring } from "../secrets/keyring.ts";
-import { authorize, managers, overseers } from "../workspaces/authorize.ts";
 import { line } from "../workspaces/fields.ts";
-import {
-  selectWebhook,
-  selectWebhooks,
-  type AlertWebhook,
-  insertWebhook,
-  lockWebhooksOf,
-  lockWebhook,
-  updateSecret,
-  deleteWebhookRow,
-} from "./webhook-store.ts";
-
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+import * as store from "./webhook-store.ts";
 
 export const AlertWebhookForm = Type.Object({
   url: line("an https address", { title: "Its https address", maxLength: alertWebhookUrlCharactersMax }),
@@ -68,12 +56,12 @@ export async function listWebhooks(
   sql: Queries,
 ): Promise<AlertWebhookView[]> {
   authorize(actor, { roles: overseers, action: "see the webhooks of alerts" });
-  return (await selectWebhooks(workspace, sql)).map((row) => viewWebhook(row, { actor, nowMs }));
+  return (await store.selectWebhooks(workspace, sql)).map((row) => viewWebhook(row, { actor, nowMs }));
 }
 
 /** Finds a webhook in any workspace. @throws DomainError not_found */
-export async function findWebhook(id: string, sql: Queries): Promise<AlertWebhook> {
-  const row = await selectWebhook(id, sql);
+export async function findWebhook(id: string, sql: Queries): Promise<store.AlertWebhook> {
+  const row = await store.selectWebhook(id, sql);
   if (row) return row;
   throw noWebhook(id);
 }
@@ -84,9 +72,9 @@ export function noWebhook(id: string): DomainError {
 
 /** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
 export function requireWebhook(
-  row: AlertWebhook | undefined,
+  row: store.AlertWebhook | undefined,
   { id, workspace }: { id: string; workspace: WorkspaceId },
-): AlertWebhook {
+): store.AlertWebhook {
   if (row?.workspace === workspace) return row;
   throw noWebhook(id);
 }
@@ -106,8 +94,8 @@ export async function createWebhook(
   authorize(actor, { roles: managers, action: "add a webhook" });
   const { href: url, host } = parseUrl(text);
   return change(actor, sources, async (tx) => {
-    await lockWebhooksOf(workspace, tx);
-    const present = await selectWebhooks(workspace, tx);
+    await store.lockWebhooksOf(workspace, tx);
+    const present = await store.selectWebhooks(workspace, tx);
     if (present.some((row) => row.url === url)) {
       throw new DomainError("conflict", "Cannot add this webhook: the workspace has it already", { field: "url" });
     }
@@ -119,8 +107,8 @@ export async function createWebhook(
     const secret = newWebhookSecret();
     const dataKey = await dataKeyOf(workspace, { sql: tx, keyring: sources.keyring });
     const sealed = sealWebhookSecret(secret, { workspace, webhook: id }, dataKey);
-    await insertWebhook({ id, workspace, url, sealed, at: new Date(at) }, tx);
-    const row = await selectWebhook(id, tx);
+    await store.insertWebhook({ id, workspace, url, sealed, at: new Date(at) }, tx);
+    const row = await store.selectWebhook(id, tx);
     if (!row) throw new Error(`The webhook "${id}" was created and cannot be found`);
     const result = { ...viewWebhook(row, { actor, nowMs: at }), secret: secret.reveal() };
     const changes = changedFields({ before: {}, after: { host } });
@@ -139,12 +127,12 @@ export async function rotateWebhookSecret(
 ): Promise<NewAlertWebhookView> {
   authorize(actor, { roles: managers, action: "replace the secret of a webhook" });
   return change(actor, sources, async (tx) => {
-    const row = requireWebhook(await lockWebhook(id, tx), { id, workspace });
+    const row = requireWebhook(await store.lockWebhook(id, tx), { id, workspace });
     const nowMs = sources.clock.now();
     const formerUntil = new Date(nowMs + alertSecretOverlapMs);
     const secret = newWebhookSecret();
     const dataKey = await dataKeyOf(workspace, { sql: tx, keyring: sources.keyring });
-    await updateSecret({ id, sealed: sealWebhookSecret(secret, { workspace, webhook: id }, dataKey), formerUntil }, tx);
+    await store.updateSecret({ id, sealed: sealWebhookSecret(secret, { workspace, webhook: id }, dataKey), formerUntil }, tx);
     const result = { ...viewWebhook({ ...row, formerUntil }, { actor, nowMs }), secret: secret.reveal() };
     return { result, event: { event: "alert.webhook.rotated", workspace, target: id, changes: {} } };
   });
@@ -160,8 +148,8 @@ export async function deleteWebhook(
 ): Promise<AlertWebhookDeleted> {
   authorize(actor, { roles: managers, action: "delete a webhook" });
   return change(actor, sources, async (tx) => {
-    const { url } = requireWebhook(await lockWebhook(id, tx), { id, workspace });
-    await deleteWebhookRow(id, tx);
+    const { url } = requireWebhook(await store.lockWebhook(id, tx), { id, workspace });
+    await store.deleteWebhookRow(id, tx);
     const changes = { host: { from: new URL(url).host, to: null } };
     return { result: { id, deleted: true }, event: { event: "alert.webhook.deleted", workspace, target: id, changes } };
   });
@@ -189,7 +177,7 @@ export function openWebhookSecrets(
 }
 
 /** Shows the whole address only to those who may set it. */
-function viewWebhook(row: AlertWebhook, { actor, nowMs }: { actor: Actor; nowMs: number }): AlertWebhookView {
+function viewWebhook(row: store.AlertWebhook, { actor, nowMs }: { actor: Actor; nowMs: number }): AlertWebhookView {
   const manages = actor.kind !== "member" || managers.includes(actor.role);
   const overlaps = row.formerUntil !== null && row.formerUntil.getTime() > nowMs;
   return {

@@ -1,8 +1,10 @@
 /**
- * The actor of a change: the operator, a member of a workspace by one of their credentials, or Weir itself. Every credential leads to
- * one, and the audit log signs with it. What an actor may do is in `workspaces/authorize.ts`.
+ * The actor of a change, and what its role lets it do. An actor is the operator, a member of a workspace by one of their credentials, or
+ * Weir itself: every credential leads to one, and the audit log signs with it. Verbs name the roles that may do them; the operator may do
+ * everything. This is the role table as code, which the reference repeats for people.
  */
 import { Type, type Static } from "@sinclair/typebox";
+import { DomainError } from "../errors.ts";
 
 /** What a person may do in one workspace. */
 export const Role = Type.Union(
@@ -48,4 +50,29 @@ export function signatureOf(actor: Actor): Signature {
     case "service":
       return { actor: "weir", role: "service", carriedBy: null };
   }
+}
+
+// What each role may do.
+
+/** Change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
+export const writers: readonly Role[] = ["member", "admin", "super_admin"];
+/** Manage settings, stored prompts and the keys of others. */
+export const managers: readonly Role[] = ["admin", "super_admin"];
+/** See what other members did. */
+export const overseers: readonly Role[] = ["auditor", "admin", "super_admin"];
+export const operatorOnly: readonly Role[] = [];
+
+/**
+ * @param action completes "Cannot …"
+ * @throws DomainError forbidden
+ */
+export function authorize(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
+  if (actor.kind !== "member" || roles.includes(actor.role)) return;
+  const needed = roles.length === 0 ? "it is left to the operator" : `it takes the role ${roles.join(" or ")}`;
+  throw new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${needed}`);
+}
+
+/** The only owner whose keys and requests the actor sees; null: the actor sees those of all owners. */
+export function ownerSeenBy(actor: Actor): string | null {
+  return actor.kind === "member" && !overseers.includes(actor.role) ? actor.email : null;
 }

@@ -1,11 +1,10 @@
 /** The audit log as the control API and the Console show it, newest first, page by page. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { selectAudit, type AuditFilter } from "./store.ts";
 
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const FieldChange = Type.Object({
   from: Type.Unknown({ description: "The value before" }),
   to: Type.Unknown({ description: "The value afterwards" }),

@@ -9,25 +9,13 @@ import type { Transaction, Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { mintKey, newKeyId, type WorkspaceId, type KeyId, maskKey } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import type { MemberActor, Actor } from "../audit/actor.ts";
+import { type MemberActor, type Actor, authorize, writers, managers, ownerSeenBy } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
-import { authorize, writers, managers, ownerSeenBy } from "../workspaces/authorize.ts";
 import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
 import type { KeyForm, KeyKind, NewKeyView, KeyEdit, KeyView } from "./schema.ts";
-import {
-  insertKey,
-  lockOwnership,
-  type KeyRow,
-  lockKey,
-  selectKey,
-  updateLimits,
-  updateRevoked,
-  selectKeys,
-  type KeyFilter,
-  type Limits,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 /**
  * Creates a key for the actor. Only this answer contains the full key.
@@ -51,8 +39,8 @@ export async function createKey(
     const at = sources.clock.now();
     const minted = mintKey(slug, kind);
     const key = { ...limits, id: newKeyId(at), workspace, owner: actor.email, kind };
-    await insertKey({ ...key, minted, at }, tx);
-    const row: KeyRow = {
+    await store.insertKey({ ...key, minted, at }, tx);
+    const row: store.KeyRow = {
       ...key,
       start: minted.start,
       lastFour: minted.lastFour,
@@ -81,15 +69,15 @@ export async function editKey(
 ): Promise<KeyView> {
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();
-    const row = requireKey(id, await lockKey({ id, now }, tx));
+    const row = requireKey(id, await store.lockKey({ id, now }, tx));
     requireManaged(actor, row);
     if (row.revokedAt) throw new DomainError("conflict", "Cannot edit a key that is revoked", { field: "id" });
     const limits = parseForm(edit, row);
     const changes = changedFields({ before: formFields(row), after: formFields(limits) });
     if (Object.keys(changes).length === 0) return { result: viewKey(row), event: null };
-    await updateLimits(id, limits, tx);
+    await store.updateLimits(id, limits, tx);
     return {
-      result: viewKey(requireKey(id, await selectKey({ id, now }, tx))),
+      result: viewKey(requireKey(id, await store.selectKey({ id, now }, tx))),
       event: { event: "auth.api.key.updated", workspace: row.workspace, target: id, changes },
     };
   });
@@ -99,11 +87,11 @@ export async function editKey(
 export async function revokeKey({ actor, id }: { actor: Actor; id: KeyId }, sources: Sources): Promise<KeyView> {
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();
-    const row = requireKey(id, await lockKey({ id, now }, tx));
+    const row = requireKey(id, await store.lockKey({ id, now }, tx));
     requireManaged(actor, row);
     if (row.revokedAt) return { result: viewKey(row), event: null };
     const revokedAt = new Date(now);
-    await updateRevoked(id, revokedAt, tx);
+    await store.updateRevoked(id, revokedAt, tx);
     const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });
     return {
       result: viewKey({ ...row, revokedAt }),
@@ -117,19 +105,19 @@ export async function revokeKey({ actor, id }: { actor: Actor; id: KeyId }, sour
  * @param owner only keys of this person; null: of all that the actor sees
  */
 export async function listKeys(
-  { actor, owner: named, ...filter }: Omit<KeyFilter, "now"> & { actor: Actor },
+  { actor, owner: named, ...filter }: Omit<store.KeyFilter, "now"> & { actor: Actor },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<KeyView[]> {
   const seen = ownerSeenBy(actor);
   const owner = named === null ? seen : canonicalEmail(named);
   if (seen !== null && owner !== seen) return [];
-  const rows = await selectKeys({ ...filter, owner, now: clock.now() }, sql);
+  const rows = await store.selectKeys({ ...filter, owner, now: clock.now() }, sql);
   return rows.map(viewKey);
 }
 
 /** @throws DomainError not_found */
-export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: Clock }): Promise<KeyRow> {
-  return requireKey(id, await selectKey({ id, now: clock.now() }, sql));
+export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: Clock }): Promise<store.KeyRow> {
+  return requireKey(id, await store.selectKey({ id, now: clock.now() }, sql));
 }
 
 export function noKey(id: KeyId): DomainError {
@@ -140,7 +128,15 @@ export function noKey(id: KeyId): DomainError {
  * @param workspace where the actor acts; null: in any
  * @throws DomainError not_found even for a key that the actor may not see, so that existing keys stay hidden
  */
-export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
+export function requireSeen({
+  actor,
+  workspace,
+  row,
+}: {
+  actor: Actor;
+  workspace: WorkspaceId | null;
+  row: store.KeyRow;
+}): store.KeyRow {
   const owner = ownerSeenBy(actor);
   const seen = (owner === null || owner === row.owner) && (workspace === null || workspace === row.workspace);
   return requireKey(row.id, seen ? row : undefined);
@@ -149,10 +145,10 @@ export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace
 /** The name of a key that is created without one. */
 const nameWhenEmpty = "Untitled key";
 
-const newLimits: Limits = { name: nameWhenEmpty, monthlyLimit: null, dailyLimit: null, requestsPerMinute: null };
+const newLimits: store.Limits = { name: nameWhenEmpty, monthlyLimit: null, dailyLimit: null, requestsPerMinute: null };
 
 /** A key as clients see it, masked: the key itself is not stored. */
-export function viewKey(row: KeyRow): KeyView {
+export function viewKey(row: store.KeyRow): KeyView {
   return {
     id: row.id,
     kind: row.kind,
@@ -176,7 +172,7 @@ export function viewKey(row: KeyRow): KeyView {
  * Merges the typed fields into the previous ones. Spend limits are above zero with at most two decimals.
  * @throws DomainError invalid_field
  */
-function parseForm(typed: KeyEdit, before: Limits): Limits {
+function parseForm(typed: KeyEdit, before: store.Limits): store.Limits {
   return {
     name: typed.name === undefined ? before.name : typed.name.trim() || nameWhenEmpty,
     monthlyLimit: parseLimit({ field: "monthly_spend_limit_usd", typed, before: before.monthlyLimit }),
@@ -204,7 +200,7 @@ function parseLimit({
  * before the key is inserted.
  */
 async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
-  const ownership = await lockOwnership(place, tx);
+  const ownership = await store.lockOwnership(place, tx);
   if (!ownership) {
     throw new DomainError("forbidden", `Cannot create a key: "${place.owner}" is not an active member`, { field: "owner" });
   }
@@ -214,7 +210,7 @@ async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind:
 }
 
 /** The fields with their names in the control API and the audit log. */
-function formFields(limits: Limits): Fields {
+function formFields(limits: store.Limits): Fields {
   return {
     name: limits.name,
     monthly_spend_limit_usd: limits.monthlyLimit === null ? null : formatUsd(limits.monthlyLimit),
@@ -223,7 +219,7 @@ function formFields(limits: Limits): Fields {
   };
 }
 
-function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
+function requireKey(id: KeyId, row: store.KeyRow | undefined): store.KeyRow {
   if (!row) throw noKey(id);
   return row;
 }
@@ -232,7 +228,7 @@ function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {
  * Only its owner and the managers of the workspace may change a key.
  * @throws DomainError forbidden
  */
-function requireManaged(actor: Actor, row: KeyRow): void {
+function requireManaged(actor: Actor, row: store.KeyRow): void {
   const own = actor.kind === "member" && actor.email === row.owner;
   authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change another person's key" });
 }

@@ -1,5 +1,6 @@
 /** Forms and views of keys. A view is masked; only the answer to the creation has the full key. */
 import { Type, type Static } from "@sinclair/typebox";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../limits.ts";
 import { emailOf, line, usd } from "../workspaces/fields.ts";
 
@@ -45,9 +46,6 @@ export type KeyForm = Static<typeof KeyForm>;
 
 export const KeyEdit = Type.Pick(KeyForm, ["name", "monthly_spend_limit_usd", "daily_spend_limit_usd", "rate_limit_rpm"]);
 export type KeyEdit = Static<typeof KeyEdit>;
-
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const KeyView = Type.Object({
   id: text("The key's id; not the key itself"),

@@ -3,12 +3,11 @@
  * reveals nothing about the key. A key is inserted while the workspace's switch and the owner's membership are locked, so neither
  * changes meanwhile.
  */
-import type { Role } from "../audit/actor.ts";
+import { type Role, writers } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { dayOf, monthOf, type Month } from "../../kernel/clock.ts";
 import type { KeyId, MintedKey, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { writers } from "../workspaces/authorize.ts";
 import type { KeyRecord } from "./record.ts";
 import type { KeyKind, ScopeKind } from "./schema.ts";
 

@@ -3,7 +3,7 @@
  * looks again by itself if the notification arrives before the commit.
  */
 import { selectMembers } from "../members/store.ts";
-import { managers } from "../workspaces/authorize.ts";
+import { managers } from "../audit/actor.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";

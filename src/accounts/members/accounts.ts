@@ -8,13 +8,12 @@
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Actor } from "../audit/actor.ts";
+import { type Actor, authorize, operatorOnly } from "../audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { AuditKind } from "../audit/events.ts";
 import type { Changes } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteSessionsOf } from "../sessions/store.ts";
-import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { AccountView } from "../workspaces/schema.ts";
 import { lockAccount, selectMemberships, updateAccount, type AccountState } from "./store.ts";

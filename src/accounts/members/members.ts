@@ -10,24 +10,14 @@ import type { Queries, Database, Transaction } from "../../backing/backing.ts";
 import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
-import type { Actor, Role } from "../audit/actor.ts";
+import { type Actor, type Role, ownerSeenBy, authorize, managers } from "../audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteInvitationLinks } from "../sessions/store.ts";
-import { ownerSeenBy, authorize, managers } from "../workspaces/authorize.ts";
 import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
 import type { ListedMember, MemberView, MemberForm, MemberEdit } from "../workspaces/schema.ts";
-import {
-  selectListedMembers,
-  type ListedMemberRow,
-  type MemberRow,
-  insertMember,
-  lockMember,
-  offerAgain,
-  updateMember,
-  lockSuperAdmins,
-} from "./store.ts";
+import * as store from "./store.ts";
 import type { Person } from "./principal.ts";
 
 interface Listed {
@@ -48,13 +38,13 @@ export async function listMembers(
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<ListedMember[]> {
   const page = { email: email && canonicalEmail(email), after: after && canonicalEmail(after), limit };
-  const rows = await selectListedMembers({ workspace, month: monthOf(clock.now()), ...page }, sql);
+  const rows = await store.selectListedMembers({ workspace, month: monthOf(clock.now()), ...page }, sql);
   const owner = ownerSeenBy(actor);
   return rows.map((row) => viewListed(row, owner === null || owner === row.email));
 }
 
 /** A member as the control API shows them. */
-export function viewMember(row: MemberRow): MemberView {
+export function viewMember(row: store.MemberRow): MemberView {
   return {
     email: row.email,
     role: row.role,
@@ -78,8 +68,8 @@ export async function addMember(
   return change(actor, sources, async (tx) => {
     const askedBy = actor.kind === "member" ? actor.email : null;
     const asked = { workspace, email, role, askedBy, at: new Date(sources.clock.now()) };
-    const isNew = await insertMember(asked, tx);
-    const row = requireMember(email, await lockMember({ workspace, email }, tx));
+    const isNew = await store.insertMember(asked, tx);
+    const row = requireMember(email, await store.lockMember({ workspace, email }, tx));
     if (!isNew) {
       if (row.consent === "given") {
         const message = row.active
@@ -88,11 +78,11 @@ export async function addMember(
         throw new DomainError("conflict", message, { field: "email" });
       }
       requireRightOver({ actor, email, roles: [row.role, role], action: "add a member" });
-      await offerAgain(asked, tx);
+      await store.offerAgain(asked, tx);
     }
     const changes = changedFields({ before: {}, after: { role } });
     const event: AuditEvent = { event: "workspace.member.added", workspace, target: email, changes };
-    return { result: viewMember(requireMember(email, await lockMember({ workspace, email }, tx))), event };
+    return { result: viewMember(requireMember(email, await store.lockMember({ workspace, email }, tx))), event };
   });
 }
 
@@ -114,10 +104,10 @@ export async function answerInvitation(
 ): Promise<void> {
   const email = canonicalEmail(person.email);
   await sql.begin(async (tx) => {
-    const row = await lockMember({ workspace, email }, tx);
+    const row = await store.lockMember({ workspace, email }, tx);
     if (row?.consent !== "asked" || row.account !== "active") throw noInvitation();
     const { role } = row;
-    await updateMember(workspace, { ...row, active: accepts, consent: accepts ? "given" : "declined" }, tx);
+    await store.updateMember(workspace, { ...row, active: accepts, consent: accepts ? "given" : "declined" }, tx);
     await deleteInvitationLinks({ email, workspace }, tx);
     const event = accepts ? "workspace.member.accepted" : "workspace.member.declined";
     await change({ kind: "member", email, role, carriedBy: person.carriedBy }, { sql: tx, clock }, async () => ({
@@ -141,7 +131,7 @@ export async function setMember(
   sources: Sources,
 ): Promise<MemberView> {
   return change(actor, sources, async (tx) => {
-    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    const before = requireMember(email, await store.lockMember({ workspace, email: canonicalEmail(email) }, tx));
     const after = edited(before, edit);
     const { role } = after;
     requireRightOver({ actor, email: before.email, roles: [before.role, role], action: "change a member" });
@@ -149,7 +139,7 @@ export async function setMember(
       await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
     const changes = changedFields({ before: auditedMember(before), after: auditedMember(after) });
     if (Object.keys(changes).length === 0) return { result: viewMember(before), event: null };
-    await updateMember(workspace, after, tx);
+    await store.updateMember(workspace, after, tx);
     return {
       result: viewMember(after),
       event: { event: "workspace.member.updated", workspace, target: before.email, changes },
@@ -158,7 +148,7 @@ export async function setMember(
 }
 
 /** @throws DomainError not_found */
-export function requireMember(email: string, row: MemberRow | undefined): MemberRow {
+export function requireMember(email: string, row: store.MemberRow | undefined): store.MemberRow {
   if (row) return row;
   throw new DomainError("not_found", `There is no member "${email}" in this workspace`, { field: "email" });
 }
@@ -173,15 +163,15 @@ export async function reactivateMember(
   sources: Sources,
 ): Promise<MemberView> {
   return change(actor, sources, async (tx) => {
-    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    const before = requireMember(email, await store.lockMember({ workspace, email: canonicalEmail(email) }, tx));
     requireRightOver({ actor, email: before.email, roles: [before.role], action: "reactivate a member" });
     if (before.active) return { result: viewMember(before), event: null };
     if (actor.kind === "member" && before.consent !== "given") {
       const message = `"${before.email}" has not accepted the membership: invite them again`;
       throw new DomainError("conflict", message, { field: "email" });
     }
-    const after: MemberRow = { ...before, active: true, consent: "given" };
-    await updateMember(workspace, after, tx);
+    const after: store.MemberRow = { ...before, active: true, consent: "given" };
+    await store.updateMember(workspace, after, tx);
     const event: AuditEvent = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event };
   });
@@ -218,14 +208,14 @@ export async function requireAnotherSuperAdmin(
   tx: Transaction,
 ): Promise<void> {
   if (actor.kind !== "member") return;
-  const superAdmins = await lockSuperAdmins(workspace, tx);
+  const superAdmins = await store.lockSuperAdmins(workspace, tx);
   if (superAdmins.some((one) => one !== email)) return;
   throw new DomainError("conflict", `"${email}" is the last super admin of this workspace: make another one first`, {
     field: "email",
   });
 }
 
-function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
+function viewListed(row: store.ListedMemberRow, isSeen: boolean): ListedMember {
   const { activeKeys, monthSpent, seenAt } = row;
   const view = viewMember(row);
   if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
@@ -238,20 +228,20 @@ function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
 }
 
 /** What a workspace learns of a person. Until they accept, it learns nothing of their account. */
-function stateOf({ active, consent, account }: MemberRow): string {
+function stateOf({ active, consent, account }: store.MemberRow): string {
   if (consent === "asked") return "pending";
   if (consent === "declined") return "declined";
   if (consent === "none") return "withdrawn";
   return account === "active" && !active ? "deactivated" : account;
 }
 
-function edited(before: MemberRow, { role = before.role, monthly_spend_limit_usd: text }: MemberEdit): MemberRow {
+function edited(before: store.MemberRow, { role = before.role, monthly_spend_limit_usd: text }: MemberEdit): store.MemberRow {
   if (text === undefined) return { ...before, role };
   const field = "monthly_spend_limit_usd";
   return { ...before, role, monthlyLimit: text === null ? null : parseAmount({ field, text, decimalsMax: 2 }) };
 }
 
 /** The fields by their names in the control API. */
-function auditedMember({ role, monthlyLimit }: MemberRow): Fields {
+function auditedMember({ role, monthlyLimit }: store.MemberRow): Fields {
   return { role, monthly_spend_limit_usd: monthlyLimit === null ? null : formatUsd(monthlyLimit) };
 }

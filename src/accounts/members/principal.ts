@@ -4,9 +4,8 @@
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { MemberActor, Operator, Role } from "../audit/actor.ts";
+import { type MemberActor, type Operator, type Role, managers } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
-import { managers } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { selectMembers } from "./store.ts";
 

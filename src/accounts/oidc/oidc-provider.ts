@@ -27,17 +27,7 @@ import { createSafeFetch } from "../../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { OidcConfig } from "../../process/environment/services.ts";
 import { memoizeFor } from "../../process/memoize-for.ts";
-import {
-  oidcDiscoveryAgeMs,
-  oidcExchangeMs,
-  oidcExchangesMax,
-  oidcExchangesPerNetworkMax,
-  oidcExchangesWaitingMax,
-  oidcExchangesWaitingPerNetworkMax,
-  recentSignInMs,
-  oidcAnswerBytesMax,
-  oidcCallMs,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { FairSemaphore } from "../quotas/fair-semaphore.ts";
 
 /** What ties the provider's answer to one sign-in of one browser. */
@@ -62,11 +52,11 @@ export interface OidcIdentity {
 export const oidcReturnPath = "/console/sign-in/oidc/return";
 
 const exchangeLimits = {
-  runningMax: oidcExchangesMax,
-  runningPerHolderMax: oidcExchangesPerNetworkMax,
-  waitingMax: oidcExchangesWaitingMax,
-  waitingPerHolderMax: oidcExchangesWaitingPerNetworkMax,
-  waitMs: oidcExchangeMs,
+  runningMax: limits.oidcExchangesMax,
+  runningPerHolderMax: limits.oidcExchangesPerNetworkMax,
+  waitingMax: limits.oidcExchangesWaitingMax,
+  waitingPerHolderMax: limits.oidcExchangesWaitingPerNetworkMax,
+  waitMs: limits.oidcExchangeMs,
 };
 
 /** Clocks of two services differ by less. */
@@ -85,7 +75,7 @@ export class OidcProvider {
     this.name = config.name;
     this.#clock = clock;
     this.#redirectUri = new URL(oidcReturnPath, publicUrl);
-    this.#discovered = memoizeFor(oidcDiscoveryAgeMs, clock, () => discover(config, clock));
+    this.#discovered = memoizeFor(limits.oidcDiscoveryAgeMs, clock, () => discover(config, clock));
     this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people sign in at this moment" });
   }
 
@@ -95,7 +85,12 @@ export class OidcProvider {
    * @throws ProviderUnavailableError or an error of openid-client, if its description cannot be read
    */
   async signInUrl({ state, nonce, verifier }: OidcProof, { again }: { again: boolean }): Promise<URL> {
-    const configuration = await withDeadline(this.#clock, oidcExchangeMs, "The OpenID Connect provider", this.#discovered());
+    const configuration = await withDeadline(
+      this.#clock,
+      limits.oidcExchangeMs,
+      "The OpenID Connect provider",
+      this.#discovered(),
+    );
     return buildAuthorizationUrl(configuration, {
       redirect_uri: this.#redirectUri.href,
       scope,
@@ -103,7 +98,7 @@ export class OidcProvider {
       nonce,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
-      ...(again && { max_age: String(recentSignInMs / 1_000) }),
+      ...(again && { max_age: String(limits.recentSignInMs / 1_000) }),
     });
   }
 
@@ -116,7 +111,7 @@ export class OidcProvider {
   async redeem(query: URLSearchParams, { proof, network }: { proof: OidcProof; network: string }): Promise<OidcIdentity> {
     const release = await this.#semaphore.acquire(network);
     try {
-      return await withDeadline(this.#clock, oidcExchangeMs, "The OpenID Connect provider", this.#exchange(query, proof));
+      return await withDeadline(this.#clock, limits.oidcExchangeMs, "The OpenID Connect provider", this.#exchange(query, proof));
     } finally {
       release();
     }
@@ -160,8 +155,8 @@ export function oidcFetch(clock: Clock): CustomFetch {
       url,
       headers,
       body: method === "POST" ? textOf(body) : undefined,
-      answerBytesMax: oidcAnswerBytesMax,
-      deadlineMs: oidcCallMs,
+      answerBytesMax: limits.oidcAnswerBytesMax,
+      deadlineMs: limits.oidcCallMs,
       what: "The OpenID Connect provider",
     }).catch((cause: unknown) => {
       throw new ProviderUnavailableError("The provider did not answer", { cause });

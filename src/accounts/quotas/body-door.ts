@@ -18,7 +18,7 @@
  * while they arrive), nor calls of the operator token. If as many workspaces as there are places each have a body that keeps up, others
  * wait until one has arrived or its time is over.
  */
-import { BodyPace, bodyPieces, type BodyErrors } from "../../http/body.ts";
+import { BodyPace, bodyPieces, wholeBody, type BodyErrors } from "../../http/body.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { bodyGivesWayMs } from "../limits.ts";
 import { type SemaphoreLimits, Turns, type Turn } from "./fair-semaphore.ts";
@@ -32,7 +32,7 @@ interface BodyBounds {
 
 /** A whole body; its place is free again when it is disposed of. */
 export interface ReceivedBody extends Disposable {
-  pieces: Uint8Array[];
+  bytes: Uint8Array;
 }
 
 interface DoorOptions {
@@ -57,7 +57,7 @@ export async function receiveBody(
   request: Request,
   bounds: BodyBounds & { clock: Clock; pace?: BodyPace },
 ): Promise<ReceivedBody> {
-  return { pieces: await Array.fromAsync(bodyPieces(request, bounds)), [Symbol.dispose]() {} };
+  return { bytes: await wholeBody(bodyPieces(request, bounds)), [Symbol.dispose]() {} };
 }
 
 export class BodyDoor {
@@ -83,8 +83,8 @@ export class BodyDoor {
     const arriving = { lane, pace: new BodyPace(this.#clock) };
     this.#arriving.add(arriving);
     try {
-      const { pieces } = await receiveBody(request, { ...bounds, clock: this.#clock, pace: arriving.pace });
-      return { pieces, [Symbol.dispose]: () => place[Symbol.dispose]() };
+      const { bytes } = await receiveBody(request, { ...bounds, clock: this.#clock, pace: arriving.pace });
+      return { bytes, [Symbol.dispose]: () => place[Symbol.dispose]() };
     } catch (error) {
       place[Symbol.dispose]();
       throw error;

@@ -6,7 +6,7 @@
  * that was there before the sign-in does. Replacing an app takes one of its codes, or a recovery code. The note after the first factor
  * opens nothing: a session starts after both. A new password makes the note worthless.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database, Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -16,7 +16,7 @@ import type { Person } from "../members/principal.ts";
 import { type Keyring, openNote, sealNote, type NoteKind } from "../secrets/keyring.ts";
 import type { Passwords } from "../sessions/passwords.ts";
 import { selectPasswordHash, type Session } from "../sessions/store.ts";
-import { countTry, forgetTries } from "../sessions/tries.ts";
+import { countTry, forgetTries } from "../sessions/sign-in.ts";
 import { checkSecondFactor, hasSecondFactor } from "./second-factor.ts";
 import { selectStatus, selectHashOfAccount } from "./store.ts";
 
@@ -121,11 +121,7 @@ export async function openFirstStep(note: string | null, { sql, clock, keyring }
 /** null: there is no such active account. */
 async function passwordDigest(email: string, sql: Queries): Promise<string | null> {
   const row = await selectHashOfAccount(email, sql);
-  return row === undefined
-    ? null
-    : createHash("sha256")
-        .update(row.hash ?? "none")
-        .digest("base64url");
+  return row === undefined ? null : hash("sha256", row.hash ?? "none", "base64url");
 }
 
 function tooLate(): DomainError {

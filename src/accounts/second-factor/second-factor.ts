@@ -11,40 +11,15 @@ import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { sealedBy } from "../../kernel/seal-key.ts";
 import { type Sources, changedFields } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
-import {
-  secondFactorPendingMs,
-  wrongCodesInRowMax,
-  wrongCodesInWindowMax,
-  wrongCodesWindowMs,
-  dataKeysAtOnce,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { recordOwnChange } from "../members/accounts.ts";
 import type { Person } from "../members/principal.ts";
 import type { Keyring } from "../secrets/keyring.ts";
 import { forgetBothFactors } from "../sessions/store.ts";
-import { managers } from "../workspaces/authorize.ts";
+import { managers } from "../audit/actor.ts";
 import { hashRecoveryCode, newRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
-import {
-  selectStatus,
-  upsertPending,
-  confirmPending,
-  recordRightCode,
-  type SecondFactorRow,
-  deleteSecondFactor,
-  lockSecondFactor,
-  updateWrongCodes,
-  lockSecondFactors,
-  updateSealed,
-  type ResealedRow,
-} from "./store.ts";
-import {
-  newAuthenticatorSecret,
-  sealAuthenticatorSecret,
-  showAuthenticatorSecret,
-  type ShownSecret,
-  openAuthenticatorSecret,
-  matchingStep,
-} from "./totp.ts";
+import * as store from "./store.ts";
+import * as totp from "./totp.ts";
 
 export interface SecondFactor {
   /** Whether signing in with a password also takes a code. */
@@ -58,7 +33,7 @@ export interface SecondFactor {
 
 /** @param oidc whether an OpenID Connect provider is configured, which then looks after second factors */
 export async function secondFactorOf(email: string, { sql, oidc }: { sql: Queries; oidc: boolean }): Promise<SecondFactor> {
-  const { since, recoveryCodesLeft, roles } = await selectStatus(email, sql);
+  const { since, recoveryCodesLeft, roles } = await store.selectStatus(email, sql);
   return {
     enabled: since !== null,
     since: since === null ? null : isoTime(since.getTime()),
@@ -69,7 +44,7 @@ export async function secondFactorOf(email: string, { sql, oidc }: { sql: Querie
 
 /** Whether signing in with a password also takes a code. */
 export async function hasSecondFactor(email: string, sql: Queries): Promise<boolean> {
-  return (await selectStatus(email, sql)).since !== null;
+  return (await store.selectStatus(email, sql)).since !== null;
 }
 
 /**
@@ -80,10 +55,10 @@ export async function hasSecondFactor(email: string, sql: Queries): Promise<bool
 export async function beginSecondFactor(
   { email, publicUrl }: { email: string; publicUrl: string },
   { sql, clock, keyring }: { sql: Queries; clock: Clock; keyring: Keyring },
-): Promise<ShownSecret> {
-  const secret = newAuthenticatorSecret();
-  await upsertPending({ email, sealed: sealAuthenticatorSecret(secret, email, keyring), at: clock.now() }, sql);
-  return showAuthenticatorSecret(secret, { email, issuer: `Weir ${new URL(publicUrl).host}` });
+): Promise<totp.ShownSecret> {
+  const secret = totp.newAuthenticatorSecret();
+  await store.upsertPending({ email, sealed: totp.sealAuthenticatorSecret(secret, email, keyring), at: clock.now() }, sql);
+  return totp.showAuthenticatorSecret(secret, { email, issuer: `Weir ${new URL(publicUrl).host}` });
 }
 
 /**
@@ -100,13 +75,13 @@ export async function confirmSecondFactor(
     const nowMs = sources.clock.now();
     const digits = digitsOf(code);
     if (row.pendingSealed === null || row.pendingAt === null || digits === null) return null;
-    if (nowMs - row.pendingAt.getTime() > secondFactorPendingMs) return null;
-    const secret = openAuthenticatorSecret(row.pendingSealed, email, keyring);
-    const step = matchingStep(secret, { code: digits, nowMs, after: 0 });
+    if (nowMs - row.pendingAt.getTime() > limits.secondFactorPendingMs) return null;
+    const secret = totp.openAuthenticatorSecret(row.pendingSealed, email, keyring);
+    const step = totp.matchingStep(secret, { code: digits, nowMs, after: 0 });
     if (step === null) return null;
     const codes = newRecoveryCodes();
     const hashes = codes.flatMap((one) => hashRecoveryCode(one) ?? []);
-    await confirmPending({ email, step, hashes, at: nowMs }, tx);
+    await store.confirmPending({ email, step, hashes, at: nowMs }, tx);
     const changes = changedFields({
       before: { second_factor: row.sealed === null ? null : "app" },
       after: { second_factor: "app" },
@@ -133,7 +108,7 @@ export async function checkSecondFactor(
     if (digits === null) return useRecoveryCode({ person, code }, { tx, clock: sources.clock });
     const step = row.sealed === null ? null : stepOf(row, digits, { keyring, nowMs: sources.clock.now() });
     if (step === null) return null;
-    await recordRightCode({ email: person.email, step }, tx);
+    await store.recordRightCode({ email: person.email, step }, tx);
     return { recoveryCodesLeft: null };
   });
 }
@@ -153,7 +128,7 @@ export async function disableSecondFactor(
       const message = "Admins cannot go without a second factor: set up a new app, which takes the place of the old one";
       throw new DomainError("conflict", message);
     }
-    if (!(await deleteSecondFactor(person.email, tx))) return;
+    if (!(await store.deleteSecondFactor(person.email, tx))) return;
     await forgetBothFactors(person.email, tx);
     const changes = changedFields({ before: { second_factor: "app" }, after: { second_factor: null } });
     await recordOwnChange({ person, event: "account.factor.disabled", changes }, { tx, clock });
@@ -170,14 +145,14 @@ export async function resealSecondFactors(keyring: Keyring, tx: Transaction): Pr
   const result = { rewrapped: 0, unchanged: 0 };
   let after = "";
   for (;;) {
-    const rows = await lockSecondFactors({ after, limit: dataKeysAtOnce }, tx);
+    const rows = await store.lockSecondFactors({ after, limit: limits.dataKeysAtOnce }, tx);
     const last = rows.at(-1);
     if (!last) return result;
     after = last.email;
     const old = rows.filter((row) => [row.sealed, row.pendingSealed].some((sealed) => !isSealedByFirst(sealed, keyring)));
     result.rewrapped += old.length;
     result.unchanged += rows.length - old.length;
-    await updateSealed(
+    await store.updateSealed(
       old.map((row) => resealed(row, keyring)),
       tx,
     );
@@ -194,16 +169,16 @@ type Checked<T> = { accepted: T } | { refused: DomainError };
 async function checkedCode<T>(
   email: string,
   { sql, clock }: Sources,
-  accept: (row: SecondFactorRow, tx: Transaction) => Promise<T | null>,
+  accept: (row: store.SecondFactorRow, tx: Transaction) => Promise<T | null>,
 ): Promise<T> {
   const inside = async (tx: Transaction): Promise<Checked<T>> => {
-    const row = await lockSecondFactor(email, tx);
+    const row = await store.lockSecondFactor(email, tx);
     if (!row) return { refused: new DomainError("conflict", "No second factor is set up for this account: set one up first") };
     const problem = triesProblem(row, clock.now());
     if (problem !== null) return { refused: problem };
     const accepted = await accept(row, tx);
     if (accepted !== null) return { accepted };
-    await updateWrongCodes(withWrongCode(row, clock.now()), tx);
+    await store.updateWrongCodes(withWrongCode(row, clock.now()), tx);
     return {
       refused: new DomainError("invalid_field", "The code is wrong, or was used already: take the next one", { field: "code" }),
     };
@@ -214,19 +189,19 @@ async function checkedCode<T>(
 }
 
 /** The wrong codes of an account. */
-type Tries = Pick<SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
+type Tries = Pick<store.SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
 
 /** @returns why no code is read at present, not even the right one; null: codes are read */
 function triesProblem({ wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): DomainError | null {
-  if (wrongInRow >= wrongCodesInRowMax) {
+  if (wrongInRow >= limits.wrongCodesInRowMax) {
     return new DomainError("rate_limited", "Too many wrong codes came for this account: ask the operator to reset its sign-in");
   }
-  if (!isInWindow(windowAt, nowMs) || wrongInWindow < wrongCodesInWindowMax) return null;
+  if (!isInWindow(windowAt, nowMs) || wrongInWindow < limits.wrongCodesInWindowMax) return null;
   return new DomainError("rate_limited", "Too many wrong codes came for this account: try again in 15 minutes");
 }
 
 function isInWindow(windowAt: Date | null, nowMs: number): boolean {
-  return windowAt !== null && nowMs - windowAt.getTime() < wrongCodesWindowMs;
+  return windowAt !== null && nowMs - windowAt.getTime() < limits.wrongCodesWindowMs;
 }
 
 /** The tries after one more wrong code. */
@@ -246,18 +221,22 @@ function digitsOf(typed: string): string | null {
   return /^\d{6}$/.test(text) ? text : null;
 }
 
-function stepOf(row: SecondFactorRow, code: string, { keyring, nowMs }: { keyring: Keyring; nowMs: number }): number | null {
+function stepOf(
+  row: store.SecondFactorRow,
+  code: string,
+  { keyring, nowMs }: { keyring: Keyring; nowMs: number },
+): number | null {
   if (row.sealed === null) return null;
-  const secret = openAuthenticatorSecret(row.sealed, row.email, keyring);
-  return matchingStep(secret, { code, nowMs, after: row.lastStep });
+  const secret = totp.openAuthenticatorSecret(row.sealed, row.email, keyring);
+  return totp.matchingStep(secret, { code, nowMs, after: row.lastStep });
 }
 
 function isSealedByFirst(sealed: Uint8Array | null, keyring: Keyring): boolean {
   return sealed === null || sealedBy(sealed) === keyring.first.id;
 }
 
-function resealed({ email, sealed, pendingSealed }: ResealedRow, keyring: Keyring): ResealedRow {
+function resealed({ email, sealed, pendingSealed }: store.ResealedRow, keyring: Keyring): store.ResealedRow {
   const again = (bytes: Uint8Array | null) =>
-    bytes === null ? null : sealAuthenticatorSecret(openAuthenticatorSecret(bytes, email, keyring), email, keyring);
+    bytes === null ? null : totp.sealAuthenticatorSecret(totp.openAuthenticatorSecret(bytes, email, keyring), email, keyring);
   return { email, sealed: again(sealed), pendingSealed: again(pendingSealed) };
 }

@@ -3,12 +3,11 @@
  * seal stays as it is. A key that is missing stops the rotation, so that nothing becomes unreadable by it.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../audit/actor.ts";
+import { type Actor, authorize, operatorOnly } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { sealedBy, SealError, type SealKey } from "../../kernel/seal-key.ts";
 import { dataKeysAtOnce } from "../limits.ts";
-import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
 import { unwrap, wrap } from "./data-key.ts";
 import type { Keyring } from "./keyring.ts";

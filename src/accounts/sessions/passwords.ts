@@ -11,25 +11,18 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { MemberActor } from "../audit/actor.ts";
 import { change, type AuditEvent } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
-import {
-  passwordsHashedAtOnceMax,
-  passwordsWaitingMax,
-  passwordsWaitingPerNetworkMax,
-  passwordWaitMs,
-  passwordCharactersMax,
-  passwordCharactersMin,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { selectMemberships } from "../members/store.ts";
 import { FairSemaphore, type SemaphoreLimits } from "../quotas/fair-semaphore.ts";
 import { newToken } from "./session.ts";
 import { updatePasswordHash, deleteSessionsOf } from "./store.ts";
 
-const limits: SemaphoreLimits = {
-  runningMax: passwordsHashedAtOnceMax,
+const hashing: SemaphoreLimits = {
+  runningMax: limits.passwordsHashedAtOnceMax,
   runningPerHolderMax: 1,
-  waitingMax: passwordsWaitingMax,
-  waitingPerHolderMax: passwordsWaitingPerNetworkMax,
-  waitMs: passwordWaitMs,
+  waitingMax: limits.passwordsWaitingMax,
+  waitingPerHolderMax: limits.passwordsWaitingPerNetworkMax,
+  waitMs: limits.passwordWaitMs,
 };
 
 export class Passwords {
@@ -38,7 +31,7 @@ export class Passwords {
   #decoy: Promise<string> | null = null;
 
   constructor(clock: Clock) {
-    this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people sign in at this moment" });
   }
 
   /** @param holder for whom the work is done, so that none takes the time of all others @throws LimitReachedError */
@@ -98,8 +91,8 @@ export function requireStrong(password: string, email: string): void {
   const refuse = (cause: string) =>
     new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
   const characters = Array.from(password).length;
-  if (characters < passwordCharactersMin) throw refuse(`at least ${passwordCharactersMin} characters are needed`);
-  if (characters > passwordCharactersMax) throw refuse(`at most ${passwordCharactersMax} characters are possible`);
+  if (characters < limits.passwordCharactersMin) throw refuse(`at least ${limits.passwordCharactersMin} characters are needed`);
+  if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are possible`);
   if (isGuessable(password.toLowerCase(), email))
     throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
 }

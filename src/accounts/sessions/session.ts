@@ -3,9 +3,10 @@
  * nowhere, and ends by age, by idleness, or with its person's account. For an hour after the person proved who they are it is recent;
  * some actions need that, so that a browser that was left open cannot do them.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { Database, Queries } from "../../backing/backing.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { Role } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
@@ -59,9 +60,6 @@ export async function identityOf(principal: Principal, sql: Queries): Promise<Id
 /** More would make a menu useless. */
 const workspacesMax = 500;
 
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
 /** A session as the control API shows it. */
 export const SessionView = Type.Object({
   id: text("The id of the session; not the cookie's value"),
@@ -107,7 +105,7 @@ export function newToken(): string {
 }
 
 export function hashToken(token: string): Uint8Array {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 export function isToken(text: string): boolean {

@@ -4,7 +4,8 @@
  * A setting has one description (`about`), for the form and the view alike; it is also the help of the command and the text of the
  * reference. A schema checks forms only: whether a value fits the others, and who may see a field, is decided by the verbs.
  */
-import { Type, type Static, type TString } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";
 import { emailOf, line, usd } from "./fields.ts";
@@ -61,8 +62,6 @@ export const WorkspaceSettings = Type.Object({
 });
 export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
 
-const text = (description: string): TString => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const unlessUnavailable = "in USD with nine decimals; null: the counters cannot answer at present";
 
 export const WorkspaceView = Type.Object({

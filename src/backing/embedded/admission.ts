@@ -170,7 +170,7 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   log.advance(now);
   const known = lending.keys.get(key)?.blocks.get(block);
   const hold = space.holds.get(block);
-  if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
+  if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, now });
   if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
   // The clock was set back. Requests of a block would count for times that the window has left behind.
   if (log.newest > now) return kept;
@@ -181,11 +181,12 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   const share = room / BigInt(blockShare);
   const amount = request.amount < share ? request.amount : share;
   if (amount < request.least) return kept;
-  const countsUntil = now + lifeOf(request, moment) + rateWindowMs;
+  // It ends with the month.
+  const countsUntil = now + Math.min(request.lifeMs, endMs - now) + rateWindowMs;
   addHold(space, holdOf({ ...request, amount, month, now }));
   ofKey(lending, key).blocks.set(block, { places, amount, countsUntil });
   note(lending, { now, amount, countsUntil });
-  return lent({ places, amount, at: now }, { space, request, log, moment });
+  return lent({ places, amount, countsUntil, at: now }, { space, request, log, now });
 }
 
 /** @returns whether nothing of it is left to be released */
@@ -216,17 +217,13 @@ export function forgetLent({ keys }: Lending, now: number): void {
   }
 }
 
+/** A worker that asks again may know a newer record than the first one did. The block ends when the first one said. */
 function lent(
-  { places, amount, at }: { places: number; amount: NanoUsd; at: number },
-  { space, request, log, moment }: { space: WorkspaceCounters; request: LendRequest; log: AdmissionLog; moment: Moment },
+  { places, amount, countsUntil, at }: { places: number; amount: NanoUsd; countsUntil: number; at: number },
+  { space, request, log, now }: { space: WorkspaceCounters; request: LendRequest; log: AdmissionLog; now: number },
 ): LendReply {
-  const { now } = moment;
   const window = log.shown(request.requestsPerMinute, now, lentPlaces(space.lending, request.key, now));
-  return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, lifeOf(request, moment) - (now - at)), window };
-}
-
-function lifeOf({ lifeMs }: LendRequest, { now, endMs }: Moment): number {
-  return Math.min(lifeMs, endMs - now);
+  return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, countsUntil - rateWindowMs - at), window };
 }
 
 /** Half of the window stays for requests that are asked for. */

@@ -1,8 +1,8 @@
 /**
  * Counters of a fleet, in Redis, where one Lua function decides a whole batch in one step. A call goes to each node that has workspaces of
  * the batch (nodes.ts); the arguments and replies of each function are in calls.ts and load.ts.
- * Two client libraries stand behind one interface: Bun's own client on Bun, and the package `redis` on other runtimes and where a caller
- * chooses it. test/contracts/counters.ts holds both. While Redis cannot be reached, every method throws CountersUnavailableError.
+ * Two client libraries stand behind one interface (connection.ts): Bun's own client on Bun, and the package `redis` on other runtimes.
+ * While Redis cannot be reached, every method throws CountersUnavailableError.
  */
 import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -53,8 +53,6 @@ interface DistributedCountersOptions {
   url: Secret;
   clock: Clock;
   log: Logger;
-  /** Which client library connects; absent: the fastest that this runtime has. */
-  client?: RedisLibrary;
   /** Tests pass functions with another clock. */
   functions?: FunctionLibrary;
 }
@@ -64,7 +62,7 @@ interface DistributedCountersOptions {
  * method throws CountersUnavailableError.
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
-  const connect = await loadRedisClient(options.client);
+  const connect = await loadRedisClient();
   const nodes = new RedisNodes({ ...options, connect, functions: options.functions ?? readFunctions() });
   await nodes.reached(countersDeadlineMs);
   return new DistributedCounters(nodes, options.clock);
@@ -212,11 +210,8 @@ class DistributedCounters implements Counters {
   }
 }
 
-export const redisLibraries = ["bun", "redis"] as const;
-export type RedisLibrary = (typeof redisLibraries)[number];
-
 /** Loads one library only: Bun's does not exist elsewhere, and the package takes memory. */
-async function loadRedisClient(library: RedisLibrary = typeof Bun === "undefined" ? "redis" : "bun"): Promise<ConnectRedis> {
-  if (library === "bun") return (await import("./bun-client.ts")).connectBunClient;
-  return (await import("./package-client.ts")).connectPackageClient;
+async function loadRedisClient(): Promise<ConnectRedis> {
+  if (typeof Bun === "undefined") return (await import("./package-client.ts")).connectPackageClient;
+  return (await import("./bun-client.ts")).connectBunClient;
 }

@@ -13,13 +13,7 @@ import type { Database } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import {
-  connectorDocumentsBytesMax,
-  connectorPagesBytesMax,
-  prepareRetryMs,
-  renderingRestMsMax,
-  renderingsWaitingMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import type { Document } from "./document.ts";
 import { catalogOf, judgeSearchWords } from "./files/judge.ts";
 import { readConnectorFiles, type ConnectorFiles, formatProblem } from "./files/read-file.ts";
@@ -40,8 +34,8 @@ interface LibrarySources {
 export class CatalogCache {
   readonly #sources: LibrarySources;
   readonly renderings: Renderings;
-  readonly kept = new DocumentCache(connectorDocumentsBytesMax);
-  readonly pages = new DocumentCache(connectorPagesBytesMax);
+  readonly kept = new DocumentCache(limits.connectorDocumentsBytesMax);
+  readonly pages = new DocumentCache(limits.connectorPagesBytesMax);
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];
@@ -101,7 +95,7 @@ export class CatalogCache {
         return await this.publish();
       } catch (error) {
         log.warn({ event: "connectors.waiting", reason: String(error) }, "The connector catalog cannot be recorded yet");
-        await sleep(clock, prepareRetryMs, signal);
+        await sleep(clock, limits.prepareRetryMs, signal);
       }
     }
   }
@@ -197,7 +191,7 @@ export class Renderings {
 
   /** @throws LimitReachedError if the queue is full, or what making the document throws */
   run<T>(make: () => Promise<T>): Promise<T> {
-    if (this.#pending > renderingsWaitingMax) throw busy();
+    if (this.#pending > limits.renderingsWaitingMax) throw busy();
     this.#pending++;
     let began = 0;
     const made = this.#last.then(() => {
@@ -213,7 +207,7 @@ export class Renderings {
 
   async #rest(began: number): Promise<void> {
     const tookMs = this.#clock.monotonic() - began;
-    const restMs = Math.min(restFactor * tookMs, renderingRestMsMax);
+    const restMs = Math.min(restFactor * tookMs, limits.renderingRestMsMax);
     if (restMs >= 1) await sleep(this.#clock, restMs);
     this.#pending--;
   }

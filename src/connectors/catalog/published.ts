@@ -11,23 +11,14 @@ import { exportFormats, exportTypes, type ExportFormat, exportCatalog } from "./
 import type { ConnectorCatalog } from "./files/schema.ts";
 import type { ConnectorRow } from "./row.ts";
 import { searchTermsOf, type Searchable, type SearchTerms, type SearchKnowledge } from "./search-terms.ts";
-import {
-  selectExport,
-  type CatalogVersion,
-  countCatalogsOf,
-  insertCatalog,
-  insertChanges,
-  insertExport,
-  latestCatalog,
-  lockCatalogs,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 export interface PublishedConnector extends Searchable {
   /** The row as in the exports. */
   json: string;
 }
 
-export interface Published extends CatalogVersion {
+export interface Published extends store.CatalogVersion {
   /** Sorted by id. */
   connectors: readonly PublishedConnector[];
   terms: SearchTerms<PublishedConnector>;
@@ -36,7 +27,7 @@ export interface Published extends CatalogVersion {
 
 /** @param known the words by which connectors are found in addition to those of their rows */
 export async function loadPublished(
-  catalog: CatalogVersion,
+  catalog: store.CatalogVersion,
   { sql, known }: { sql: Database; known: SearchKnowledge },
 ): Promise<Published> {
   const load = (format: ExportFormat): Promise<Document> => loadExport({ catalog: catalog.number, format }, sql);
@@ -51,7 +42,7 @@ export async function loadExport(
   { catalog, format }: { catalog: number; format: ExportFormat },
   sql: Database,
 ): Promise<Document> {
-  const gzip = await selectExport({ catalog, format }, sql);
+  const gzip = await store.selectExport({ catalog, format }, sql);
   if (!gzip) throw new Error(`Version ${catalog} of the connector catalog has no export "${format}"`);
   return unpackedDocument(gzip, exportTypes[format]);
 }
@@ -71,24 +62,24 @@ interface Sources {
 }
 
 /** Records a catalog once. @returns its version */
-export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<CatalogVersion> {
+export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<store.CatalogVersion> {
   const ndjson = exportCatalog(catalog, "ndjson");
   const digest = sha256(ndjson);
-  const latest = await latestCatalog(sql);
+  const latest = await store.latestCatalog(sql);
   if (latest?.sha256 === digest) return latest;
   const exports = await Promise.all(
     exportFormats.map(async (format) => ({ format, gzip: await compressed(Buffer.from(exportCatalog(catalog, format))) })),
   );
   return sql.begin(async (tx) => {
-    await lockCatalogs(tx);
-    const before = await latestCatalog(tx);
+    await store.lockCatalogs(tx);
+    const before = await store.latestCatalog(tx);
     if (before?.sha256 === digest) return before;
     const day = new Date(clock.now()).toISOString().slice(0, 10);
-    const version = `${day}.${(await countCatalogsOf(day, tx)) + 1}`;
+    const version = `${day}.${(await store.countCatalogsOf(day, tx)) + 1}`;
     const recorded = { number: (before?.number ?? 0) + 1, version, sha256: digest };
-    await insertCatalog({ ...recorded, connectors: catalog.connectors.length, at: new Date(clock.now()) }, tx);
-    for (const one of exports) await insertExport({ catalog: recorded.number, ...one }, tx);
-    await insertChanges(recorded.number, changesBetween({ before: await ndjsonOf(before, tx), after: ndjson }), tx);
+    await store.insertCatalog({ ...recorded, connectors: catalog.connectors.length, at: new Date(clock.now()) }, tx);
+    for (const one of exports) await store.insertExport({ catalog: recorded.number, ...one }, tx);
+    await store.insertChanges(recorded.number, changesBetween({ before: await ndjsonOf(before, tx), after: ndjson }), tx);
     return recorded;
   });
 }
@@ -98,7 +89,7 @@ function published(line: string): PublishedConnector {
   return { id, slug, category, methods, name, vendor, json: line };
 }
 
-async function ndjsonOf(catalog: CatalogVersion | undefined, tx: Transaction): Promise<string> {
-  const gzip = catalog && (await selectExport({ catalog: catalog.number, format: "ndjson" }, tx));
+async function ndjsonOf(catalog: store.CatalogVersion | undefined, tx: Transaction): Promise<string> {
+  const gzip = catalog && (await store.selectExport({ catalog: catalog.number, format: "ndjson" }, tx));
   return gzip ? textOf(await unpackedDocument(gzip, "")) : "";
 }

@@ -1,41 +1,37 @@
 /**
- * The connections of a workspace to vendors: listed, created, given new credentials, and deleted.
+ * The connections of a workspace to vendors: listed, created, given new credentials, tested, and deleted.
  *
  * Credentials are sealed before they reach the database, and no answer, log or audit row holds a value; rows name the fields. New
  * credentials replace all old ones. A connection of another workspace is not found, so that existing ones stay hidden. Only the
  * service's own calls of a vendor take a token out, through `findToken`.
+ *
+ * A test is one call that changes nothing at the vendor. Its answer says whether the credentials work and shows none of the vendor's
+ * text. Tests are counted, since many would show which of a stranger's credentials are good.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
+import { connectionTestsPerHourMax } from "../../accounts/limits.ts";
+import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { isoTime } from "../../kernel/clock.ts";
+import { BaseUrlError } from "../../http/public-address.ts";
+import { PrivateAddressError } from "../../http/safe-fetch.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
+import { SealError } from "../../kernel/seal-key.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
-import { checkCredentials, sealCredentials, openCredentials } from "./credentials.ts";
+import { checkCredentials, sealCredentials, openCredentials, type Credentials } from "./credentials.ts";
+import { CredentialError, valueOf, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 import { probeFor } from "./probes.ts";
-import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted } from "./schema.ts";
-import {
-  selectConnection,
-  selectConnections,
-  type ConnectionRow,
-  countConnections,
-  insertConnection,
-  writeFields,
-  lockConnection,
-  updateCredentialSet,
-  deleteRow,
-  selectFields,
-  selectNewestWithField,
-} from "./store.ts";
+import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted, ConnectionTest, Outcome } from "./schema.ts";
+import * as store from "./store.ts";
 
 /** Finds a connection in any workspace. @throws DomainError not_found */
-export async function findConnection(id: string, sql: Queries): Promise<ConnectionRow> {
-  const row = await selectConnection(id, sql);
+export async function findConnection(id: string, sql: Queries): Promise<store.ConnectionRow> {
+  const row = await store.selectConnection(id, sql);
   return requireConnection({ id, workspace: row?.workspace ?? "", row });
 }
 
@@ -47,8 +43,8 @@ export function requireConnection({
 }: {
   id: string;
   workspace: WorkspaceId;
-  row: ConnectionRow | undefined;
-}): ConnectionRow {
+  row: store.ConnectionRow | undefined;
+}): store.ConnectionRow {
   if (row?.workspace === workspace) return row;
   throw noConnection(id);
 }
@@ -59,10 +55,10 @@ export function noConnection(id: string): DomainError {
 
 /** In order of creation, without credentials. @param workspace null: the first ones of all workspaces */
 export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
-  return (await selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
+  return (await store.selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
 }
 
-export function viewConnection(row: ConnectionRow): ConnectionView {
+export function viewConnection(row: store.ConnectionRow): ConnectionView {
   return {
     id: row.id,
     workspace_id: row.workspace,
@@ -91,13 +87,13 @@ export async function createConnection(
   const set = form.credential_set ?? 0;
   const credentials = checkCredentials({ set, credentials: form.credentials ?? {} }, connector);
   return change(actor, sources, async (tx) => {
-    if ((await countConnections(workspace, tx)) >= connectionsPerWorkspaceMax) throw tooMany();
+    if ((await store.countConnections(workspace, tx)) >= connectionsPerWorkspaceMax) throw tooMany();
     const at = sources.clock.now();
     const id = newConnectionId(at);
     const owner = { workspace, id, connector: connector.id };
-    await insertConnection({ ...owner, method, credentialSet: set, at }, tx);
+    await store.insertConnection({ ...owner, method, credentialSet: set, at }, tx);
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
-    await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
+    await store.writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
     const event: AuditEvent = {
       event: "connection.created",
@@ -121,12 +117,12 @@ export async function replaceCredentials(
   const { actor, workspace, id, connector, form } = request;
   authorize(actor, { roles: managers, action: "replace a connection's credentials" });
   return change(actor, sources, async (tx) => {
-    const row = requireConnection({ id, workspace, row: await lockConnection(id, tx) });
+    const row = requireConnection({ id, workspace, row: await store.lockConnection(id, tx) });
     const set = form.credential_set ?? row.credentialSet;
     const credentials = checkCredentials({ set, credentials: form.credentials }, connector);
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
-    await writeFields({ id, fields: sealCredentials(credentials, row, key) }, tx);
-    await updateCredentialSet({ id, credentialSet: set, at: sources.clock.now() }, tx);
+    await store.writeFields({ id, fields: sealCredentials(credentials, row, key) }, tx);
+    await store.updateCredentialSet({ id, credentialSet: set, at: sources.clock.now() }, tx);
     const view = viewConnection(await findConnection(id, tx));
     const before = { credential_set: row.credentialSet, fields: row.fields };
     const changes = changedFields({ before, after: { credential_set: set, fields: view.fields } });
@@ -144,8 +140,8 @@ export async function deleteConnection(
 ): Promise<ConnectionDeleted> {
   authorize(actor, { roles: managers, action: "delete a connection" });
   return change(actor, sources, async (tx) => {
-    requireConnection({ id, workspace, row: await lockConnection(id, tx) });
-    await deleteRow(id, tx);
+    requireConnection({ id, workspace, row: await store.lockConnection(id, tx) });
+    await store.deleteRow(id, tx);
     return { result: { id, deleted: true as const }, event: { event: "connection.deleted", workspace, target: id, changes: {} } };
   });
 }
@@ -167,14 +163,14 @@ export async function findToken(
   { workspace, connector, field }: Wanted,
   sources: { sql: Queries; keyring: Keyring },
 ): Promise<string | null> {
-  const id = await selectNewestWithField({ workspace, connector, field }, sources.sql);
+  const id = await store.selectNewestWithField({ workspace, connector, field }, sources.sql);
   const key = id === undefined ? null : await findDataKey(workspace, sources);
   if (id === undefined || !key) return null;
-  const credentials = openCredentials(await selectFields(id, sources.sql), { workspace, id, connector }, key);
+  const credentials = openCredentials(await store.selectFields(id, sources.sql), { workspace, id, connector }, key);
   return credentials.get(field) ?? null;
 }
 
-function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
+function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: store.ConnectionRow) {
   if (testedAt === null || outcome === null) return null;
   return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
 }
@@ -193,4 +189,76 @@ function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string
 function tooMany(): DomainError {
   const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
   return new DomainError("conflict", message);
+}
+
+// Testing a connection.
+
+/**
+ * Calls the vendor with a connection's credentials.
+ * @throws DomainError conflict if there is no test for the connection; not_found even for another workspace's; forbidden except
+ *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
+ * @throws LimitReachedError with too many in an hour
+ */
+export async function testConnection(
+  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
+  { keyring, probeFetch, sql, clock }: Sources & { keyring: Keyring; probeFetch: ProbeFetch },
+): Promise<ConnectionTest> {
+  authorize(actor, { roles: managers, action: "test a connection" });
+  const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
+  const probe = probeFor(row);
+  if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
+  const credentials = await opened(row, { sql, keyring });
+  // Many would show which of a stranger's credentials are good.
+  await countAct({ workspace, act: "tests of connections", max: connectionTestsPerHourMax }, { sql, clock });
+  const found = await run(probe, credentials, { probeFetch, clock });
+  return change(actor, { sql, clock }, async (tx) => {
+    const at = clock.now();
+    await store.updateTest(row, { ...found, at }, tx);
+    const result = { id, ok: found.outcome === "works", ...found, tested_at: isoTime(at) };
+    const changes = changedFields({ before: {}, after: { outcome: found.outcome, status: found.status } });
+    return { result, event: { event: "connection.tested", workspace, target: id, changes } };
+  });
+}
+
+async function opened(row: store.ConnectionRow, sources: { sql: Queries; keyring: Keyring }): Promise<Credentials> {
+  try {
+    const key = await findDataKey(row.workspace, sources);
+    if (key) return openCredentials(await store.selectFields(row.id, sources.sql), row, key);
+    throw new SealError("The data key of its workspace is missing");
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new DomainError("unavailable", `The credentials cannot be opened: ${error.message}`);
+  }
+}
+
+interface Found {
+  outcome: Outcome;
+  status: number | null;
+  message: string;
+}
+
+async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: ProbeFetch; clock: Clock }): Promise<Found> {
+  try {
+    return judge(await probe.call(valueOf(credentials), parts));
+  } catch (error) {
+    if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
+    const isPrivate = error instanceof BaseUrlError || error instanceof PrivateAddressError;
+    const message = isPrivate ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
+    return { outcome: "unreachable", status: null, message };
+  }
+}
+
+function judge({ status, body }: ProbeAnswer): Found {
+  if (status === 401 || status === 403) return { outcome: "refused", status, message: "The vendor refused the credentials" };
+  if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor accepted the credentials" };
+  return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which shows nothing` };
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -4,8 +4,7 @@
  * are the pages' own.
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
-import { table, type Column } from "./table.ts";
-import { day, shortDay, userText, type Content, content } from "./values.ts";
+import { table, type Column, day, shortDay, userText, type Content, content } from "./parts.ts";
 
 interface BarChart {
   /** Unique on its page. */

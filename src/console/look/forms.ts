@@ -4,7 +4,7 @@
  * back into its field.
  */
 import { markup, type Html } from "../../http/html.ts";
-import { content, type Content } from "./values.ts";
+import { content, type Content } from "./parts.ts";
 
 export interface FormState {
   /** By the names of the fields: what was typed, or what is there now. */
@@ -116,10 +116,9 @@ export function fieldElement(
 ): Html {
   const id = `${prefix}-${field.name}`;
   const described = [...(field.hint === undefined ? [] : [`${id}-hint`]), ...(problem === null ? [] : [`${id}-problem`])];
-  const told = problem === null ? null : inWords(problem, field);
   const attributes = markup`${described.length === 0 ? null : markup` aria-describedby="${described.join(" ")}"`}${problem === null ? null : markup` aria-invalid="true"`}`;
   const hint = field.hint === undefined ? null : markup`<p class="hint" id="${id}-hint">${field.hint}</p>`;
-  const wrong = problem === null ? null : markup`<p class="problem" id="${id}-problem"><bdi>${told}</bdi></p>`;
+  const wrong = problem === null ? null : markup`<p class="problem" id="${id}-problem"><bdi>${inWords(problem, field)}</bdi></p>`;
   const place: Place = { id, value, attributes };
   if (field.kind === "radios") return radios(field, { ...place, hint, wrong });
   if (field.kind === "check") return check(field, { ...place, hint, wrong });

@@ -4,8 +4,7 @@
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders, asset, pageStyle } from "../../http/page.ts";
-import { notice, type Notice } from "./parts.ts";
-import { userText, type Content } from "./values.ts";
+import { notice, type Notice, userText, type Content } from "./parts.ts";
 
 /** What stands around the page, the same on all pages of a person. */
 export interface Surroundings {
@@ -48,7 +47,7 @@ export function consolePage(page: ConsolePage, around: Surroundings): string {
 
 /** For pages of no member, such as the sign-in: a narrow column without a menu. */
 export function plainPage(
-  { title, lead, notice: told, main, scripts = [] }: Omit<ConsolePage, "trail" | "actions" | "badge">,
+  { title, lead, notice: said, main, scripts = [] }: Omit<ConsolePage, "trail" | "actions" | "badge">,
   homePath: string,
 ): string {
   return pageDocument({
@@ -56,7 +55,7 @@ export function plainPage(
     style: consoleStyle,
     scripts: [consoleScript, ...scripts],
     header: pageHeader({ home: { path: homePath, words: "Console" }, navigation: null }),
-    main: markup`<div class="narrow">${heading({ title, lead: lead ?? null })}${told ? notice(told) : null}${main}</div>${live}`,
+    main: markup`<div class="narrow">${heading({ title, lead: lead ?? null })}${said ? notice(said) : null}${main}</div>${live}`,
     footer: null,
   });
 }

@@ -1,10 +1,11 @@
 /**
- * What pages are made of: sections, notices, facts, tiles, tabs, dialogs, code, buttons that copy, badges. Each is a function from data to
- * HTML that knows no page; parts.css has its looks. Each works without a script: a dialog is then a page of its own, and a button that
- * needs one is not shown.
+ * What pages are made of: sections, notices, facts, tiles, tabs, dialogs, code, buttons that copy, badges, tables, and in them texts,
+ * amounts and times. Each is a function from data to HTML that knows no page; parts.css has its looks. Each works without a script: a
+ * dialog is then a page of its own, and a button that needs one is not shown. Text that somebody else wrote is isolated, so that a
+ * right-to-left name does not turn the words around it.
  */
 import { markup, type Html } from "../../http/html.ts";
-import { content, type Content } from "./values.ts";
+import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
 
 export function section(id: string, title: string, body: Html): Html {
   return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
@@ -201,4 +202,179 @@ export type Tone = "good" | "warn" | "bad" | "neutral";
 /** The mark differs by tone too, so that the colour is not needed. */
 export function badge(tone: Tone, word: string): Html {
   return markup`<span class="badge ${tone}">${word}</span>`;
+}
+
+// Texts of people.
+
+/** What a component takes as contents: text is escaped and isolated, a number and a template are inserted as they are. */
+export type Content = string | number | Html;
+
+/** The longest word that stays whole, in characters: a narrow column is as wide. */
+const wordMax = 20;
+
+/**
+ * Its direction is its own, so that a right-to-left name does not turn the words around it. Longer addresses and ids may break after
+ * a mark such as @ or /, and longer pieces anywhere.
+ */
+export function userText(words: string): Html {
+  if (!hasLonger(words)) return markup`<bdi>${words}</bdi>`;
+  const [first = "", ...others] = words.split(/(?<=[@/_:-])/);
+  const broken = markup`${first}${others.map((piece) => markup`<wbr />${piece}`)}`;
+  return [first, ...others].some(hasLonger) ? markup`<bdi class="long">${broken}</bdi>` : markup`<bdi>${broken}</bdi>`;
+}
+
+function hasLonger(words: string): boolean {
+  return words.split(" ").some(({ length }) => length > wordMax);
+}
+
+export function content(given: Content): Html {
+  return typeof given === "string" ? userText(given) : markup`${given}`;
+}
+
+// Amounts of USD, readable at a glance and exact in their title.
+
+/**
+ * @param amount nano-USD, or a decimal text of the control API; null gives `none`
+ * @throws RangeError for a text that is not an amount
+ */
+export function money(amount: NanoUsd | string | null, none = "no limit"): Html {
+  if (amount === null) return markup`<span class="none">${none}</span>`;
+  const nano = typeof amount === "string" ? parseUsd(amount) : amount;
+  const exact = formatUsd(nano);
+  return markup`<data class="money" value="${exact}" title="${exact} USD">${roundedUsd(nano)}</data>`;
+}
+
+/**
+ * Two decimals from one dollar on, four from a hundredth of a cent on; less is shown whole, since it would round to nothing.
+ * @returns such as `$1,234.50`, `$0.0123` or `$0.000000001`
+ */
+export function roundedUsd(nano: NanoUsd): string {
+  const size = nano < 0n ? -nano : nano;
+  const decimals = size === 0n || size >= 1_000_000_000n ? 2 : size >= 100_000n ? 4 : 9;
+  const step = 10n ** BigInt(9 - decimals);
+  // Half up, as charges are rounded.
+  const [whole = "", part = ""] = formatUsd(((size + step / 2n) / step) * step).split(".");
+  const digits = part.slice(0, decimals);
+  const shown = decimals === 2 ? digits : digits.replace(/0{1,7}$/, "").padEnd(2, "0");
+  return `${nano < 0n ? "−" : ""}$${BigInt(whole).toLocaleString("en-US")}.${shown}`;
+}
+
+/** All decimals that are not zero, two at least: for round amounts, such as those of a scale. @returns such as `$0.00016` */
+export function exactUsd(nano: NanoUsd): string {
+  const [whole = "", part = ""] = formatUsd(nano).split(".");
+  return `$${BigInt(whole).toLocaleString("en-US")}.${part.replace(/0{1,7}$/, "")}`;
+}
+
+/** An amount with all of its nine decimals, so that what is printed adds up. @param usd of the control API */
+export function exactMoney(usd: string): Html {
+  const [whole = "", decimals = ""] = usd.replace("-", "").split(".");
+  const sign = usd.startsWith("-") ? "−" : "";
+  return markup`<data class="money" value="${usd}">${sign}$${BigInt(whole).toLocaleString("en-US")}.${decimals}</data>`;
+}
+
+/** A limit as a person would type it, for the field of a form. @param usd of the control API; null: none */
+export function typedUsd(usd: string | null): string {
+  return usd === null ? "" : usd.replace(/0{1,7}$/, "");
+}
+
+// Times, in UTC; a script shows them in the browser's zone, and leaves out the present year.
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** @param at ISO 8601 with Z; null gives `never` */
+export function time(at: string | null, { never = "never", seconds = false } = {}): Html {
+  if (at === null) return markup`<span class="none">${never}</span>`;
+  const clock = at.slice(11, seconds ? 19 : 16);
+  return markup`<time datetime="${at}" title="${at.slice(0, 10)} ${at.slice(11, 19)} UTC" data-local="${seconds ? "seconds" : "minutes"}">${day(at)}, ${clock} UTC</time>`;
+}
+
+/** A day of the calendar, the same in every zone: `24 Nov 2026`. @param date begins with YYYY-MM-DD */
+export function day(date: string): string {
+  return `${shortDay(date)} ${date.slice(0, 4)}`;
+}
+
+/** `24 Nov` */
+export function shortDay(date: string): string {
+  return `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1] ?? ""}`;
+}
+
+/** A statement's times are those of UTC, and with the year, in every browser and on paper. @param at ISO 8601 with Z */
+export function utcTime(at: string): string {
+  return `${day(at)}, ${at.slice(11, 19)} UTC`;
+}
+
+// A table, which becomes a list of rows where it is too narrow.
+
+export interface Column<Row> {
+  label: string;
+  /** Numbers and money are at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
+  kind: "text" | "number" | "money" | "time" | "badge" | "actions";
+  /** null shows a dash. */
+  cell: (row: Row) => Content | null;
+}
+
+interface Table<Row> {
+  /** What the rows are, such as "Active keys"; read by screen readers, and shown if `captioned`. */
+  caption: string;
+  captioned?: boolean;
+  /** The first one names the row. */
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  /** In place of a table without rows. */
+  empty: Html;
+  /** Sums below the rows, one for each column; null leaves a cell empty. */
+  totals?: readonly (Content | null)[];
+}
+
+/** The roles are explicit, because browsers drop those of a table that is laid out as a list. */
+export function table<Row>({ caption, captioned = false, columns, rows, empty, totals }: Table<Row>): Html {
+  if (rows.length === 0) return empty;
+  const headings = columns.map(
+    ({ label, kind }) =>
+      markup`<th role="columnheader" scope="col" class="of-${kind}">${kind === "actions" ? markup`<span class="unseen">${label}</span>` : label}</th>`,
+  );
+  const body = rows.map(
+    (row) =>
+      markup`<tr role="row">${columns.map((column, index) => cell(column, { given: column.cell(row), first: index === 0 }))}</tr>`,
+  );
+  const sums =
+    totals === undefined
+      ? null
+      : markup`<tfoot role="rowgroup"><tr role="row">${columns.map((column, index) => cell(column, { given: totals[index] ?? markup``, first: index === 0 }))}</tr></tfoot>`;
+  return markup`<div class="sheet ${widthOf(columns.length)}"><table role="table" class="rows">
+    <caption${captioned ? null : markup` class="unseen"`}>${caption}</caption>
+    <thead role="rowgroup"><tr role="row">${headings}</tr></thead>
+    <tbody role="rowgroup">${body}</tbody>${sums}
+  </table></div>`;
+}
+
+function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Content | null; first: boolean }): Html {
+  const shown = given === null ? markup`<span class="none" aria-label="none">–</span>` : content(given);
+  if (first) return markup`<th role="rowheader" scope="row" class="of-${kind}"><div>${shown}</div></th>`;
+  return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
+}
+
+/** The width from which the columns are side by side. */
+function widthOf(columns: number): string {
+  return columns <= 5 ? "few" : "many";
+}
+
+// Links to the next and to the first rows of a list that is read by a cursor.
+
+/** @param shown such as "50 requests"; null addresses are left out, and without any there is no line */
+export function cursorLinks({
+  shown,
+  firstPath,
+  nextPath,
+}: {
+  shown: string;
+  firstPath: string | null;
+  nextPath: string | null;
+}): Html | null {
+  if (firstPath === null && nextPath === null) return null;
+  return markup`<nav class="pages" aria-label="Pages">
+    <p>${shown}</p>
+    ${firstPath === null ? null : markup`<a class="button quiet" href="${firstPath}" rel="first">Back to the first</a>`}
+    ${nextPath === null ? null : markup`<a class="button quiet" href="${nextPath}" rel="next">Next</a>`}
+  </nav>`;
 }

@@ -19,13 +19,10 @@ import { requireRecentSignIn, type SessionView } from "../../accounts/sessions/s
 import { updateBothFactors } from "../../accounts/sessions/store.ts";
 import { sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
-import type { FormFields } from "../form.ts";
-import { type Field, actionButton, form } from "../look/forms.ts";
-import { badge, section } from "../look/parts.ts";
-import { table } from "../look/table.ts";
-import { time } from "../look/values.ts";
 import { formState, hiddenFields } from "../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../page.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../page.ts";
+import { type Field, actionButton, form } from "../look/forms.ts";
+import { badge, section, table, time } from "../look/parts.ts";
 import { nextPath } from "../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../sign-in/second-factor-forms.ts";
 

@@ -12,9 +12,7 @@ import type { ConnectionView, ConnectionTest } from "../../connectors/connection
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
-import { emptyState, badge, type Tone } from "../look/parts.ts";
-import { table } from "../look/table.ts";
-import { time, userText } from "../look/values.ts";
+import { badge, emptyState, table, time, type Tone, userText } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { pageRows, rowsLinks, skippedRows } from "./rows-query.ts";
 

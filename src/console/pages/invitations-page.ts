@@ -4,11 +4,10 @@
  */
 import { invitationEndpoints, sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
 import { markup, type Html } from "../../http/html.ts";
-import type { FormFields } from "../form.ts";
+import { hiddenFields } from "../page-forms.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../page.ts";
 import { actionButton, emptyForm, form } from "../look/forms.ts";
 import { emptyState, section } from "../look/parts.ts";
-import { hiddenFields } from "../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../page.ts";
 import { workspacePath } from "../redirect.ts";
 import { invitationWords, type Invitation } from "../viewer.ts";
 

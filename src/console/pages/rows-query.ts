@@ -4,7 +4,7 @@
  */
 import { markup, type Html } from "../../http/html.ts";
 import { address } from "../look/forms.ts";
-import { cursorLinks } from "../look/table.ts";
+import { cursorLinks } from "../look/parts.ts";
 import type { PageCall } from "../page.ts";
 
 /** Rows of a list on one page. */

@@ -1,7 +1,7 @@
 /**
  * Links that sign in once: following one of a mail or of the operator, answering the invitation that it carries, and asking for one after
  * a forgotten password. Opening a link shows a button, because programs that look at links in mails must not use it up. The answer to
- * somebody who asks for a mail is the same for every address, so that it does not tell who is known.
+ * somebody who asks for a mail is the same for every address, so that it does not reveal who is known.
  */
 import { DomainError, unexpectedError } from "../../accounts/errors.ts";
 import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
@@ -13,7 +13,7 @@ import { knownBrowserNote } from "../../accounts/sessions/browser.ts";
 import { findSignInLink, takeSignInLink, createSignInLink } from "../../accounts/sessions/links.ts";
 import { identityOf } from "../../accounts/sessions/session.ts";
 import { type SignInLink, selectPasswordHash, countLinks } from "../../accounts/sessions/store.ts";
-import { openKnownBrowser, countTry, networkOf } from "../../accounts/sessions/tries.ts";
+import { openKnownBrowser, countTry, networkOf } from "../../accounts/sessions/sign-in.ts";
 import { canonicalEmail } from "../../accounts/workspaces/fields.ts";
 import type { ControlParts } from "../../control-api/parts.ts";
 import { markup, type Html } from "../../http/html.ts";

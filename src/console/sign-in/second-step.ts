@@ -9,10 +9,9 @@ import { checkSecondFactor, hasSecondFactor } from "../../accounts/second-factor
 import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/second-factor/proofs.ts";
 import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/browser.ts";
 import { markup } from "../../http/html.ts";
-import type { FormFields } from "../form.ts";
-import { emptyForm, form, type FormState } from "../look/forms.ts";
 import { sentence } from "../page-forms.ts";
-import type { ConsoleParts } from "../page.ts";
+import type { FormFields, ConsoleParts } from "../page.ts";
+import { emptyForm, form, type FormState } from "../look/forms.ts";
 import { plainResponse } from "../shell.ts";
 import { codeForm } from "./second-factor-forms.ts";
 import { seeOther } from "../redirect.ts";

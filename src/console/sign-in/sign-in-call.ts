@@ -6,9 +6,8 @@
 import type { BodyDoor } from "../../accounts/quotas/body-door.ts";
 import { networkLane } from "../../accounts/quotas/lane.ts";
 import { knownBrowserCookie, sessionCookie } from "../../accounts/sessions/browser.ts";
-import { startSession } from "../../accounts/sessions/sign-in.ts";
+import { startSession, networkOf, sealKnownBrowser } from "../../accounts/sessions/sign-in.ts";
 import { type SignInWay, deleteSession } from "../../accounts/sessions/store.ts";
-import { networkOf, sealKnownBrowser } from "../../accounts/sessions/tries.ts";
 import { receiveForm, type ReceivedForm } from "../form.ts";
 import { signInFormBytesMax } from "../limits.ts";
 import type { ConsoleParts } from "../page.ts";

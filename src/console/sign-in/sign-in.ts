@@ -14,14 +14,12 @@ import {
   hostCookie,
   hostCookieValue,
 } from "../../accounts/sessions/browser.ts";
-import { checkPassword } from "../../accounts/sessions/sign-in.ts";
+import { checkPassword, networkOf } from "../../accounts/sessions/sign-in.ts";
 import { deleteSession } from "../../accounts/sessions/store.ts";
-import { networkOf } from "../../accounts/sessions/tries.ts";
 import { markup, type Html } from "../../http/html.ts";
-import type { FormFields } from "../form.ts";
-import { form } from "../look/forms.ts";
 import { sentence } from "../page-forms.ts";
-import type { ConsoleParts } from "../page.ts";
+import type { FormFields, ConsoleParts } from "../page.ts";
+import { form } from "../look/forms.ts";
 import { saidCookie, seeOther, nextPath, saidIn, saidOnceCookie } from "../redirect.ts";
 import { plainResponse } from "../shell.ts";
 import { linkAnswer, requestReset, resetPage } from "./link.ts";

@@ -10,8 +10,8 @@ import { createLink, LinkForm, LinkView } from "../../accounts/sessions/links.ts
 import { identityOf, IdentityView, SessionView, viewSession } from "../../accounts/sessions/session.ts";
 import { deleteSession, selectSessionsOf } from "../../accounts/sessions/store.ts";
 import { AccountView } from "../../accounts/workspaces/schema.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NoFields, listOf } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 
 const stateEndpoint = (verb: AccountVerb, summary: string) =>
   endpoint({

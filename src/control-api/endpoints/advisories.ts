@@ -5,6 +5,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
+import { textOrNull } from "../../http/json-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { OsvEcosystemName, EcosystemAge, ecosystemAges, noteSync, SyncForm } from "../../security/advisories/ecosystem-ages.ts";
 import { importRecords } from "../../security/advisories/import-records.ts";
@@ -12,8 +13,8 @@ import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
 import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import { ecosystems } from "../../security/versions/ecosystem.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NoFields } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
@@ -37,27 +38,25 @@ const Outcome = Type.Object({
 });
 
 /** Keeps the names of unknown fields, so that the error can name them. */
-async function readBatch(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
-  const { refused, others, records } = await readBodyInSubprocess(pieces, clock);
+async function readBatch(bytes: Uint8Array, clock: Clock): Promise<Record<string, unknown>> {
+  const { refused, others, records } = await readBodyInSubprocess(bytes, clock);
   if (refused !== null) throw new DomainError("invalid_body", refused);
   return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
 }
 
-const time = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
 const SyncState = Type.Object({
   running: Type.Boolean({ description: "Whether the service takes over advisories now" }),
   daily: Type.Boolean({ description: "Whether one begins each day by itself, since ADVISORIES_URL names a source" }),
-  started_at: time("When the last synchronization of the service itself began, ISO 8601 in UTC; null: never"),
-  ended_at: time("When it ended, ISO 8601 in UTC; null: it runs, or never"),
-  progress: time("How far it is; null: never"),
-  failure: time("Why it did not take over everything; null: it did"),
+  started_at: textOrNull("When the last synchronization of the service itself began, ISO 8601 in UTC; null: never"),
+  ended_at: textOrNull("When it ended, ISO 8601 in UTC; null: it runs, or never"),
+  progress: textOrNull("How far it is; null: never"),
+  failure: textOrNull("Why it did not take over everything; null: it did"),
   results: Type.Array(
     Type.Object({
       ecosystem: OsvEcosystemName,
       imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
       refused: Type.Integer({ description: "Records that were refused" }),
-      failure: time("Why the ecosystem was not taken over; null: it was"),
+      failure: textOrNull("Why the ecosystem was not taken over; null: it was"),
     }),
     { description: "What became of each ecosystem; empty: it runs, or never" },
   ),

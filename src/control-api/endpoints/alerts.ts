@@ -3,30 +3,19 @@ import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
 import { AlertList, AlertRuleDeleted, AlertRuleForm, AlertRuleView, AlertView } from "../../accounts/alerts/schema.ts";
-import {
-  createWebhook,
-  deleteWebhook,
-  findWebhook,
-  listWebhooks,
-  noWebhook,
-  rotateWebhookSecret,
-  AlertWebhookDeleted,
-  AlertWebhookForm,
-  AlertWebhookView,
-  NewAlertWebhookView,
-} from "../../accounts/alerts/webhooks.ts";
+import * as webhooks from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { alertTestMs } from "../limits.ts";
 
 const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
 
 /** A webhook of a workspace other than the named one counts as unknown. */
 async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
-  const { workspace } = await findWebhook(id, parts.sql);
-  return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
+  const { workspace } = await webhooks.findWebhook(id, parts.sql);
+  return actors.forResource({ named: input.workspace, workspace, unknown: webhooks.noWebhook(id) });
 }
 
 export const alertRuleEndpoints = {
@@ -78,12 +67,12 @@ export const alertWebhookEndpoints = {
     path: "/alert-webhooks",
     command: "alert-webhook create",
     summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
-    fields: inWorkspace(AlertWebhookForm),
-    view: NewAlertWebhookView,
+    fields: inWorkspace(webhooks.AlertWebhookForm),
+    view: webhooks.NewAlertWebhookView,
     status: 201,
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      return createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
+      return webhooks.createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
     },
   }),
   list: endpoint({
@@ -92,10 +81,10 @@ export const alertWebhookEndpoints = {
     command: "alert-webhook list",
     summary: "List the webhooks of alerts in order of creation; auditors see their hosts",
     fields: OfWorkspace,
-    view: listOf(AlertWebhookView),
+    view: listOf(webhooks.AlertWebhookView),
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      return { data: await listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
+      return { data: await webhooks.listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
     },
   }),
   rotate: endpoint({
@@ -104,10 +93,10 @@ export const alertWebhookEndpoints = {
     command: "alert-webhook rotate",
     summary: "Give a webhook a new secret, which is shown once; for a day the former one signs as well",
     fields: withOptionalWorkspace(NoFields),
-    view: NewAlertWebhookView,
+    view: webhooks.NewAlertWebhookView,
     async handle(call) {
       const { actor, workspace } = await ofWebhook(call);
-      return rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
+      return webhooks.rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
   test: endpoint({
@@ -129,10 +118,10 @@ export const alertWebhookEndpoints = {
     command: { name: "alert-webhook delete", confirm: "A deleted webhook cannot be restored" },
     summary: "Delete a webhook with its secret and its deliveries, irrevocably",
     fields: withOptionalWorkspace(NoFields),
-    view: AlertWebhookDeleted,
+    view: webhooks.AlertWebhookDeleted,
     async handle(call) {
       const { actor, workspace } = await ofWebhook(call);
-      return deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
+      return webhooks.deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
 };

@@ -1,10 +1,10 @@
 /** The endpoint for the audit log of a workspace, or of all for the operator. */
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
-import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";
+import { authorize, overseers } from "../../accounts/audit/actor.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { auditRowsMax } from "../limits.ts";
 
 export const auditEndpoints = {

@@ -7,27 +7,11 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findConnector, likelyConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
-import {
-  createConnection,
-  deleteConnection,
-  replaceCredentials,
-  findConnection,
-  listConnections,
-  noConnection,
-  requireConnection,
-  viewConnection,
-} from "../../connectors/connections/connections.ts";
-import {
-  ConnectionDeleted,
-  ConnectionForm,
-  ConnectionTest,
-  ConnectionView,
-  NewCredentials,
-} from "../../connectors/connections/schema.ts";
+import * as connections from "../../connectors/connections/connections.ts";
+import * as schema from "../../connectors/connections/schema.ts";
 import type { ConnectionRow } from "../../connectors/connections/store.ts";
-import { testConnection } from "../../connectors/connections/test.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
@@ -38,13 +22,13 @@ async function connectionAndActor({
   actors,
   parts,
 }: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
-  const found = await findConnection(id, parts.sql);
+  const found = await connections.findConnection(id, parts.sql);
   const { actor, workspace } = await actors.forResource({
     named: input.workspace,
     workspace: found.workspace,
-    unknown: noConnection(id),
+    unknown: connections.noConnection(id),
   });
-  return { actor, row: requireConnection({ id, workspace: workspace.id, row: found }) };
+  return { actor, row: connections.requireConnection({ id, workspace: workspace.id, row: found }) };
 }
 
 /** From the catalog that this gateway serves. */
@@ -65,13 +49,13 @@ export const connectionEndpoints = {
     path: "/connections",
     command: "connection create",
     summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
-    fields: inWorkspace(ConnectionForm),
-    view: ConnectionView,
+    fields: inWorkspace(schema.ConnectionForm),
+    view: schema.ConnectionView,
     status: 201,
     async handle({ input: { workspace: named, ...form }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const connector = connectorNamed(form.connector, parts);
-      if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
+      if (connector) return connections.createConnection({ actor, workspace: workspace.id, connector, form }, parts);
       throw unknownConnector(form.connector, parts);
     },
   }),
@@ -81,10 +65,10 @@ export const connectionEndpoints = {
     command: "connection list",
     summary: "List connections in order of creation, without their credentials",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
-    view: listOf(ConnectionView),
+    view: listOf(schema.ConnectionView),
     async handle({ input, actors, parts }) {
       const { workspace } = await actors.inAnyWorkspace(input.workspace);
-      return { data: await listConnections(workspace?.id ?? null, parts.sql) };
+      return { data: await connections.listConnections(workspace?.id ?? null, parts.sql) };
     },
   }),
   show: endpoint({
@@ -93,10 +77,10 @@ export const connectionEndpoints = {
     command: "connection show",
     summary: "Show a connection with its last test, without its credentials",
     fields: withOptionalWorkspace(NoFields),
-    view: ConnectionView,
+    view: schema.ConnectionView,
     async handle(call) {
       const { row } = await connectionAndActor(call);
-      return viewConnection(row);
+      return connections.viewConnection(row);
     },
   }),
   replaceCredentials: endpoint({
@@ -104,8 +88,8 @@ export const connectionEndpoints = {
     path: "/connections/:id/credentials",
     command: "connection replace",
     summary: "Replace all credentials with new ones",
-    fields: withOptionalWorkspace(NewCredentials),
-    view: ConnectionView,
+    fields: withOptionalWorkspace(schema.NewCredentials),
+    view: schema.ConnectionView,
     async handle(call) {
       call.actors.requireRecentSignIn("replace the credentials of a connection");
       const { actor, row } = await connectionAndActor(call);
@@ -115,7 +99,7 @@ export const connectionEndpoints = {
         throw new DomainError("conflict", message);
       }
       const { workspace: _named, ...form } = call.input;
-      return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
+      return connections.replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
     },
   }),
   test: endpoint({
@@ -124,11 +108,11 @@ export const connectionEndpoints = {
     command: "connection test",
     summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
     fields: withOptionalWorkspace(NoFields),
-    view: ConnectionTest,
+    view: schema.ConnectionTest,
     deadlineMs: connectionTestMs,
     async handle(call) {
       const { actor, row } = await connectionAndActor(call);
-      return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+      return connections.testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
   delete: endpoint({
@@ -137,11 +121,11 @@ export const connectionEndpoints = {
     command: "connection delete",
     summary: "Delete a connection with its credentials, irrevocably",
     fields: withOptionalWorkspace(NoFields),
-    view: ConnectionDeleted,
+    view: schema.ConnectionDeleted,
     async handle(call) {
       call.actors.requireRecentSignIn("delete a connection");
       const { actor, row } = await connectionAndActor(call);
-      return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+      return connections.deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
 };

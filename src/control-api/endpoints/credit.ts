@@ -12,8 +12,8 @@ import { RefundForm, TopUpForm, TopUpSettingsForm, TopUpSettingsView, TopUpView 
 import { setTopUpSettings, showTopUpSettings } from "../../gateway/top-ups/settings.ts";
 import { refundTopUp } from "../../gateway/top-ups/take-back.ts";
 import { createTopUp, authorizeToSee, findTopUp, listTopUps, noTopUp, showTopUp } from "../../gateway/top-ups/top-ups.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace, listOf, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { topUpCallMs } from "../limits.ts";
 import { describeCredit } from "./workspaces.ts";
 

@@ -18,17 +18,11 @@ import { exportVex, VexDocument } from "../../security/findings/triage/export-ve
 import { ImportedVex, importVex } from "../../security/findings/triage/import-vex.ts";
 import { EventView, listEvents } from "../../security/findings/triage/list-events.ts";
 import { TriagedMany, triageMany, authorOf } from "../../security/findings/triage/triage.ts";
-import {
-  decisionWaitMs,
-  findingEventRowsDefault,
-  findingNoteCharactersMax,
-  findingRowsDefault,
-  findingsTriagedMax,
-} from "../../security/limits.ts";
+import * as limits from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
 interface NamedScope {
@@ -87,7 +81,7 @@ export const findingEndpoints = {
         }),
       ),
       text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
-      limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
+      limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
       after: Type.Optional(
         line("the `next` of the page before", {
           title: "Only those after this finding: `next` of the page before",
@@ -100,7 +94,7 @@ export const findingEndpoints = {
       const { workspace } = await actors.inWorkspace(input.workspace);
       const scope = await scopeOf({ workspace: workspace.id, project: input.project, product: input.product }, sql);
       const { severity = "all", status = "all", ecosystem, fixable, vulnerability = null, text = null, after = null } = input;
-      const limit = parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax });
+      const limit = parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax });
       const request: SearchRequest = {
         scope,
         shown: status,
@@ -124,9 +118,9 @@ export const findingEndpoints = {
       workspace: NamedWorkspace,
       findings: Type.Array(line("the id of a finding", { minLength: 1 }), {
         minItems: 1,
-        maxItems: findingsTriagedMax,
-        title: `Ids of findings; at most ${findingsTriagedMax}`,
-        description: `a list of 1 to ${findingsTriagedMax} ids of findings`,
+        maxItems: limits.findingsTriagedMax,
+        title: `Ids of findings; at most ${limits.findingsTriagedMax}`,
+        description: `a list of 1 to ${limits.findingsTriagedMax} ids of findings`,
       }),
       status: Type.Optional(wordOf(findingStatuses, { title: "The new status" })),
       false_positive: Type.Optional(
@@ -134,15 +128,15 @@ export const findingEndpoints = {
       ),
       note: Type.Optional(
         Type.String({
-          maxLength: findingNoteCharactersMax,
+          maxLength: limits.findingNoteCharactersMax,
           pattern: "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$",
           title: "The reason; an empty one removes it",
-          description: `a text of at most ${findingNoteCharactersMax} characters; an empty one removes the note;`,
+          description: `a text of at most ${limits.findingNoteCharactersMax} characters; an empty one removes the note;`,
         }),
       ),
     }),
     view: TriagedMany,
-    deadlineMs: controlDeadlineMs + 2 * decisionWaitMs,
+    deadlineMs: controlDeadlineMs + 2 * limits.decisionWaitMs,
     async handle({ input, actors, parts }) {
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
@@ -157,13 +151,16 @@ export const findingEndpoints = {
     fields: Type.Object({
       workspace: NamedWorkspace,
       ...scopeFields,
-      limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
+      limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
     }),
     view: UrgentFindings,
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
       const scope = await scopeOf({ workspace: workspace.id, project: input.project, product: input.product }, sql);
-      return urgentFindings({ scope, limit: parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax }) }, sql);
+      return urgentFindings(
+        { scope, limit: parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax }) },
+        sql,
+      );
     },
   }),
   show: endpoint({
@@ -185,13 +182,13 @@ export const findingEndpoints = {
     summary: "List what scans and people changed of a finding, newest first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      limit: rowLimit({ normal: findingEventRowsDefault, max: listRowsMax }),
+      limit: rowLimit({ normal: limits.findingEventRowsDefault, max: listRowsMax }),
       offset: RowOffset,
     }),
     view: listOf(EventView),
     async handle({ input, id, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
-      const limit = parseRowLimit(input.limit, { normal: findingEventRowsDefault, max: listRowsMax });
+      const limit = parseRowLimit(input.limit, { normal: limits.findingEventRowsDefault, max: listRowsMax });
       const { events } = await listEvents(
         { workspace: workspace.id, finding: id, limit, offset: parseRowOffset(input.offset) },
         sql,
@@ -235,8 +232,7 @@ export const vexEndpoints = {
     async handle({ input, actors, file, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const project = await requireProject({ workspace: workspace.id, project: input.project }, parts.sql);
-      const bytes = new Uint8Array(Buffer.concat(await file()));
-      return importVex({ actor, workspace: workspace.id, project, bytes }, parts);
+      return importVex({ actor, workspace: workspace.id, project, bytes: await file() }, parts);
     },
   }),
 };

@@ -11,8 +11,8 @@ import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
 import { emailOf } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { keyRowsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 

@@ -7,32 +7,16 @@ import { DomainError } from "../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/keys.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { showGeneration } from "../../gateway/generations/detail.ts";
-import {
-  listGenerations,
-  findGeneration,
-  generationNotFound,
-  requireVisibleGeneration,
-} from "../../gateway/generations/generations.ts";
+import * as generations from "../../gateway/generations/generations.ts";
 import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
 import { GenerationDetail, LogView } from "../../gateway/generations/schema.ts";
 import type { LogPage } from "../../gateway/generations/store.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
-import {
-  countStoredPrompts,
-  deleteOnePrompt,
-  deletePromptsOf,
-  PromptCount,
-  PromptDeletion,
-  PromptsDeleted,
-  PromptView,
-  findPromptWorkspace,
-  promptNotFound,
-  showPrompt,
-} from "../../gateway/prompts/prompts.ts";
+import * as prompts from "../../gateway/prompts/prompts.ts";
 import { selectPromptWorkspace } from "../../gateway/prompts/store.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { logRowsDefault, logRowsMax, promptDeletionMsMax } from "../limits.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
@@ -105,7 +89,7 @@ export const logEndpoints = {
       };
       const { member = null, status = null, code = null } = input;
       const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code };
-      return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
+      return generations.listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),
   retain: endpoint({
@@ -137,13 +121,13 @@ export const logEndpoints = {
     fields: withOptionalWorkspace(NoFields),
     view: GenerationDetail,
     async handle({ input, id, actors, parts }) {
-      const row = await findGeneration(id, parts.sql);
+      const row = await generations.findGeneration(id, parts.sql);
       const { actor, workspace } = await actors.forResource({
         named: input.workspace,
         workspace: row.workspace,
-        unknown: generationNotFound(id),
+        unknown: generations.generationNotFound(id),
       });
-      const caller = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
+      const caller = await generations.requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
       const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
       return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
@@ -154,8 +138,8 @@ type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named
 
 /** The actor on a stored prompt, and its workspace. */
 async function promptAndActor({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
-  const workspace = await findPromptWorkspace(id, parts.sql);
-  return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
+  const workspace = await prompts.findPromptWorkspace(id, parts.sql);
+  return actors.forResource({ named, workspace, unknown: prompts.promptNotFound(id) });
 }
 
 export const promptEndpoints = {
@@ -165,10 +149,10 @@ export const promptEndpoints = {
     command: "prompt count",
     summary: "Count a workspace's stored prompts",
     fields: Type.Object({ workspace: NamedWorkspace }),
-    view: PromptCount,
+    view: prompts.PromptCount,
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
+      return prompts.countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
     },
   }),
   show: endpoint({
@@ -177,11 +161,11 @@ export const promptEndpoints = {
     command: "prompt show",
     summary: "Show the stored prompt of a generation, with its answer",
     fields: withOptionalWorkspace(NoFields),
-    view: PromptView,
+    view: prompts.PromptView,
     async handle({ input, id, actors, parts }) {
       const { actor, workspace } = await promptAndActor({ id, named: input.workspace, actors, parts });
       actors.requireRecentSignIn("read a stored prompt");
-      return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
+      return prompts.showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
   delete: endpoint({
@@ -189,18 +173,18 @@ export const promptEndpoints = {
     path: "/prompts/delete",
     command: "prompt delete",
     summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, irrevocably",
-    fields: withOptionalWorkspace(PromptDeletion),
-    view: PromptsDeleted,
+    fields: withOptionalWorkspace(prompts.PromptDeletion),
+    view: prompts.PromptsDeleted,
     deadlineMs: promptDeletionMsMax,
     async handle({ input: { workspace: named, id, before }, actors, parts }) {
       actors.requireRecentSignIn("delete stored prompts");
       if (id !== undefined && before === undefined) {
         const { actor, workspace } = await promptAndActor({ id, named, actors, parts });
-        return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
+        return prompts.deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
       }
       if (id === undefined && before !== undefined && named !== undefined) {
         const { actor, workspace } = await actors.inWorkspace(named);
-        return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
+        return prompts.deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
       }
       const message = "Name a generation by its id, or a workspace and the time before which to delete its prompts";
       throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });

@@ -4,7 +4,7 @@
  * mailed link signs its person in and takes their answer; whoever invites never sees it.
  */
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, managers } from "../../accounts/audit/actor.ts";
 import { LimitReachedError } from "../../accounts/errors.ts";
 import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
 import { insertMail } from "../../accounts/mails/store.ts";
@@ -13,14 +13,13 @@ import { selectMembers, lockMember } from "../../accounts/members/store.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { createSignInLink } from "../../accounts/sessions/links.ts";
-import { managers } from "../../accounts/workspaces/authorize.ts";
 import { canonicalEmail, emailOf } from "../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 

@@ -4,18 +4,17 @@
  * for the member, except the limits of a key.
  */
 import { Type } from "@sinclair/typebox";
-import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
+import { type Actor, type MemberActor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectCallerId } from "../../accounts/members/store.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { nearestModel } from "../../gateway/models/availability.ts";
 import { ModelDetails, modelDetails } from "../../gateway/models/listing.ts";
 import type { Model } from "../../gateway/models/model.ts";
 import { checkModels, type WorkspaceRequirements } from "../../gateway/models/models.ts";
 import { requirementsOf } from "../../gateway/own-keys/requirements.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, withOptionalWorkspace, NamedWorkspace } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { modelCheckMsMax, workbenchAnswerMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";

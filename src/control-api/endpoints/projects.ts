@@ -11,8 +11,8 @@ import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "..
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
 import { selectScanTotals } from "../../security/scans/comparison-store.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, inWorkspace } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { controlRowsMax } from "../limits.ts";
 
 /** Without a limit, a list is whole. */

@@ -2,20 +2,12 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
-import {
-  createOwnKey,
-  deleteOwnKey,
-  disableOwnKey,
-  replaceOwnKey,
-  findOwnKey,
-  listOwnKeys,
-  noOwnKey,
-} from "../../gateway/own-keys/own-keys.ts";
+import * as ownKeys from "../../gateway/own-keys/own-keys.ts";
 import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
 import { testOwnKey } from "../../gateway/own-keys/test-own-key.ts";
 import { listOwnKeyProviders, OwnKeyProvider } from "../../gateway/own-keys/try-key.ts";
-import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
 
 /** The workspace of the path's key and the actor there; a key of a workspace other than the named one counts as unknown. */
@@ -25,8 +17,8 @@ async function ownerAndActor({
   actors,
   parts,
 }: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; workspace: WorkspaceRow }> {
-  const found = await findOwnKey(id, parts.sql);
-  return actors.forResource({ named: input.workspace, workspace: found.workspace, unknown: noOwnKey(id) });
+  const found = await ownKeys.findOwnKey(id, parts.sql);
+  return actors.forResource({ named: input.workspace, workspace: found.workspace, unknown: ownKeys.noOwnKey(id) });
 }
 
 export const providerKeyEndpoints = {
@@ -43,7 +35,7 @@ export const providerKeyEndpoints = {
       call.actors.requireRecentSignIn("store a provider key");
       const { workspace: named, ...form } = call.input;
       const { actor, workspace } = await call.actors.inWorkspace(named);
-      return createOwnKey({ actor, workspace, form }, call.parts);
+      return ownKeys.createOwnKey({ actor, workspace, form }, call.parts);
     },
   }),
   list: endpoint({
@@ -55,7 +47,7 @@ export const providerKeyEndpoints = {
     view: listOf(OwnKeyView),
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
-      return { data: await listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
+      return { data: await ownKeys.listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
     },
   }),
   listProviders: endpoint({
@@ -79,7 +71,7 @@ export const providerKeyEndpoints = {
       call.actors.requireRecentSignIn("replace a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
-      return replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts);
+      return ownKeys.replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts);
     },
   }),
   test: endpoint({
@@ -108,7 +100,7 @@ export const providerKeyEndpoints = {
       // From then on its calls are charged to credit.
       call.actors.requireRecentSignIn("disable a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
+      return ownKeys.disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
   delete: endpoint({
@@ -121,7 +113,7 @@ export const providerKeyEndpoints = {
     async handle(call) {
       call.actors.requireRecentSignIn("delete a provider key");
       const { actor, workspace } = await ownerAndActor(call);
-      return deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
+      return ownKeys.deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);
     },
   }),
 };

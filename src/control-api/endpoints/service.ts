@@ -8,8 +8,8 @@ import { FleetView } from "../../backing/fleet-state.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
-import { endpoint } from "../endpoint.ts";
 import { NoFields } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
 export const serviceEndpoints = {

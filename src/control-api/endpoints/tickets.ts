@@ -5,8 +5,8 @@ import { listRowsMax } from "../../http/limits.ts";
 import { ticketRowsDefault } from "../../security/limits.ts";
 import { ticketStatuses, ticketTypes } from "../../security/tickets/schema.ts";
 import { listTickets, WorkspaceTicket } from "../../security/tickets/tickets.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 
 export const ticketEndpoints = {
   list: endpoint({

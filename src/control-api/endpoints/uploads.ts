@@ -7,12 +7,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
-import {
-  sbomBytesMax,
-  sbomFilenameCharactersMax,
-  repositoryAddressCharactersMax,
-  repositoryImportMs,
-} from "../../security/limits.ts";
+import * as limits from "../../security/limits.ts";
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
@@ -20,20 +15,20 @@ import { ImportedRepository } from "../../security/repositories/read-repository.
 import { archiveFiles } from "../../security/repositories/repository-files.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
 interface SentDocument {
-  pieces: readonly Uint8Array[];
+  bytes: Uint8Array;
   workspace: WorkspaceId;
 }
 
 /** @throws DomainError invalid_body with the problem of the document; LimitReachedError if too many are being read */
-async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
+async function readDocument({ bytes, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
-    const { sbom } = await sboms.read({ pieces, path: null, workspace });
+    const { sbom } = await sboms.read({ pieces: [bytes], path: null, workspace });
     if (sbom?.rows) return sbom.rows;
     throw new DomainError("invalid_body", sbom?.refused ?? "There is no document");
   } catch (error) {
@@ -61,21 +56,21 @@ export const sbomEndpoints = {
           minLength: 1,
         }),
       ),
-      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
+      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: limits.sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
     status: 201,
-    bodyBytesMax: sbomBytesMax,
+    bodyBytesMax: limits.sbomBytesMax,
     deadlineMs: sbomUploadMs,
     async handle({ input: { workspace: named, project, product = null, filename = null }, actors, file, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
+      const sbom = await readDocument({ bytes: await file(), workspace: workspace.id }, parts);
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
     },
   }),
 };
 
-const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
+const address = { minLength: 1, maxLength: limits.repositoryAddressCharactersMax };
 const Project = Type.Optional(
   line("the id of a project, or a name", {
     title: "Id or exact name of the project; a new name makes a new project; default: the repository's name",
@@ -97,7 +92,7 @@ export const repositoryEndpoints = {
     }),
     view: ImportedRepository,
     status: 201,
-    deadlineMs: repositoryImportMs,
+    deadlineMs: limits.repositoryImportMs,
     async handle({ input: { workspace: named, url, project = null }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       return importHosted({ actor, workspace: workspace.id, url, project }, parts);
@@ -130,7 +125,7 @@ export const repositoryEndpoints = {
       parts,
     }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      const found = await archiveFiles({ pieces: await file(), yielder: new EventLoopYielder(parts.clock) });
+      const found = await archiveFiles({ bytes: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
       return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
     },

@@ -12,8 +12,8 @@ import { UsageFields } from "../../gateway/usage/periods.ts";
 import { UsageView } from "../../gateway/usage/schema.ts";
 import { showUsage } from "../../gateway/usage/usage.ts";
 import { csvResponse } from "../../http/csv-response.ts";
-import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 
 export const usageEndpoints = {
   sum: endpoint({

@@ -7,8 +7,8 @@ import { ecosystemNames, severities } from "../../security/findings/schema.ts";
 import { vulnerabilityRowsDefault } from "../../security/limits.ts";
 import { VulnerabilityRecord } from "../../security/vulnerabilities/schema.ts";
 import { showVulnerability } from "../../security/vulnerabilities/show.ts";
-import { endpoint } from "../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 
 export const vulnerabilityEndpoints = {
   list: endpoint({

@@ -9,8 +9,8 @@ import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../ac
 import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
 import { monthOf } from "../../kernel/clock.ts";
-import { endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
+import { endpoint } from "../endpoint.ts";
 import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 

@@ -5,14 +5,15 @@
  * count.
  */
 import { RefusedError } from "../admission/client.ts";
-import { endingErrorCodes, errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
+import { chatErrors, endingErrorCodes, GatewayError, type EndingErrorCode, type ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import { retryHeaders, windowHeaders } from "./answer/response.ts";
 
-export function errorAnswer(error: unknown, gateway: Gateway): Response {
+/** @param shape the endpoint's */
+export function errorAnswer(error: unknown, gateway: Gateway, shape: ErrorShape = chatErrors): Response {
   if (error instanceof MethodNotAllowedError) {
     return jsonResponse({ detail: "Method Not Allowed" }, { status: 405, headers: error.headers });
   }
@@ -20,7 +21,7 @@ export function errorAnswer(error: unknown, gateway: Gateway): Response {
   countRequest(gatewayError.status, gatewayError.code);
   if (gatewayError.status >= 500)
     gateway.log.debug({ event: "refused", code: gatewayError.code, reason: String(gatewayError.cause ?? "") });
-  return errorResponse(gatewayError, rejectionHeaders(gatewayError));
+  return shape.response(gatewayError, rejectionHeaders(gatewayError), null);
 }
 
 /** The error with which an accepted request ends. A refusal comes too late then, and is a mistake of ours. */

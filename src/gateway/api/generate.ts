@@ -7,14 +7,15 @@
  * client's pace in answer/relay.ts.
  */
 import type { Admission, Caller } from "../admission/message.ts";
-import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
+import { chatErrors, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/traces.ts";
 import type { Candidate } from "../models/candidate.ts";
 import { answerTokens, guessTokens } from "../models/chat-tokens.ts";
 import { jsonTextResponse } from "../../kernel/json.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
-import type { AnswerFormat } from "./answer/answer-format.ts";
+import { signerOf } from "../providers/wire/answers.ts";
+import type { AnswerFormat, StreamWriter } from "./answer/answer-format.ts";
 import { GenerationLifecycle } from "./lifecycle.ts";
 import {
   chargedDisconnect,
@@ -76,7 +77,7 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   const started: StartedRequest = {
     ...accepted,
     lifecycle,
-    headers: { ...generationHeaders(reservation), ...windowHeaders(window) },
+    headers: { ...generationHeaders(reservation), ...windowHeaders(window), ...accepted.format.headers?.(reservation) },
   };
   try {
     if (candidates === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
@@ -89,16 +90,21 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   }
 }
 
+interface FailingRequest extends Pick<StartedRequest, "lifecycle" | "headers"> {
+  /** Absent: its errors have the shape of chat completions. */
+  format?: Pick<AnswerFormat, "errors">;
+}
+
 /** @param charged what is owed although it failed; absent: nothing */
 export async function answerFailure(
-  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
+  { lifecycle, headers, format }: FailingRequest,
   error: GatewayError<EndingErrorCode>,
   candidate: Candidate | null,
   charged: ChargedUsage = nothingCharged,
 ): Promise<Response> {
   await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
   countRequest(error.status, error.code);
-  return errorResponse(error, headers);
+  return (format?.errors ?? chatErrors).response(error, headers, lifecycle.request);
 }
 
 function openGeneration(
@@ -140,12 +146,13 @@ function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Ga
 }
 
 function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<DispatchResult> {
-  const { lifecycle, candidates, chat, admitted } = routed;
+  const { lifecycle, candidates, chat, admitted, format } = routed;
   const { reservation } = admitted;
+  const { wants } = format;
   const { clock, call } = gateway;
   return dispatch({
     reservation,
-    requestFor: (candidate) => candidateRequest(candidate, { chat, reservation }),
+    requestFor: (candidate) => ({ ...candidateRequest(candidate, { chat, reservation }), wants }),
     streamed: chat.streamed,
     candidates,
     fallbacks: routed.caller.record.fallbacks,
@@ -204,7 +211,8 @@ async function answerWhole(
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ candidate, usage, estimated, status: 200, code: null, firstTokenMs });
   const shown = showsCost(routed) ? { ...usage, cost: lifecycle.charge } : usage;
-  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id, usage: shown };
+  const { generation: id } = admitted.reservation;
+  const facts = { id, created: lifecycle.created, model: model.id, usage: shown, signer: signerOf(route) };
   return jsonTextResponse(format.wholeText(answer, facts), headersOf(routed, candidate));
 }
 
@@ -236,9 +244,8 @@ function answerStream(
   gateway: Gateway,
 ): Response {
   const { candidate, calledAt, events, quiet, failed } = dispatched;
-  const { lifecycle, chat, format, admitted, clientSignal, createStream, acquireDrainSlot } = routed;
-  const { model, route } = candidate;
-  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id };
+  const { lifecycle, clientSignal, createStream, acquireDrainSlot } = routed;
+  const { route } = candidate;
   const { clock, speeds, health, unpaid } = gateway;
   const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
@@ -253,7 +260,7 @@ function answerStream(
     quiet,
     clientSignal,
     stop: lifecycle.stop,
-    writer: format.chunkWriter({ ...facts, includeUsage: chat.includeUsage }),
+    writer: writerOf(routed, candidate),
     acquireDrainSlot: (finished) => acquireDrainSlot(candidate, finished),
     clock,
     startedAt: lifecycle.startedAt,
@@ -280,6 +287,17 @@ function answerStream(
     },
   });
   return new Response(body, { headers: { ...streamHeaders, ...headersOf(routed, candidate) } });
+}
+
+function writerOf({ lifecycle, chat, format, admitted }: RoutedRequest, { model, route }: Candidate): StreamWriter {
+  return format.streamWriter({
+    id: admitted.reservation.generation,
+    created: lifecycle.created,
+    model: model.id,
+    includeUsage: chat.includeUsage,
+    signer: signerOf(route),
+    promptTokens: lifecycle.reported?.promptTokens ?? guessTokens(chat.inputTokens),
+  });
 }
 
 /** Whether the provider counted tokens of output and the client did not hold it up: a slow reader must not make a route look slow. */

@@ -125,6 +125,11 @@ export class GenerationLifecycle {
     return this.#sentAt;
   }
 
+  /** The id of the request. */
+  get request(): string {
+    return this.#reservation.request;
+  }
+
   /** What the provider of the current call counted before the first event of its stream; null: nothing. */
   get reported(): ReportedUsage | null {
     return this.#reported;
@@ -385,6 +390,12 @@ interface EndedGeneration {
   candidate: Candidate | null;
 }
 
+/** What traces call an endpoint. All others are a chat in another form. */
+const operations: Partial<Record<Endpoint, "text_completion" | "embeddings">> = {
+  completions: "text_completion",
+  embeddings: "embeddings",
+};
+
 function traceGeneration(ended: EndedGeneration, clock: Clock): void {
   const { trace, decision, reservation, settlement, requestedModel } = ended;
   const wall = wallTimes(clock);
@@ -395,7 +406,7 @@ function traceGeneration(ended: EndedGeneration, clock: Clock): void {
     key: reservation.key,
     traceparent: trace.traceparent,
     path: trace.path,
-    operation: endpoint === undefined ? "chat" : endpoint === "completions" ? "text_completion" : "embeddings",
+    operation: (endpoint && operations[endpoint]) ?? "chat",
     model: requestedModel,
     streamed: settlement.streamed,
     from: wall(trace.receivedAt),

@@ -1,19 +1,18 @@
 /**
  * The completion of a prompt from top to bottom, in the specification's order of checks. The first problem is answered; until the fifth
  * check has passed, nothing is sent to a provider and nothing is charged.
- * Chat completions and completions differ in how a request is read (`RequestFormat`) and an answer written (`AnswerFormat`); the Workbench
+ * Endpoints differ in how a request is read (`RequestFormat`), which also says how its answer is written (`AnswerFormat`); the Workbench
  * differs in who calls. They share everything else. Checks 3, 4 and 5 are one decision of admission. Made apart, they would let requests
  * that run at once pass a limit that each alone keeps.
  */
 import type { Caller } from "../admission/message.ts";
 import { startTrace } from "../../kernel/traces.ts";
 import { readBody, holderOf } from "./request/body.ts";
-import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat, checkRouted } from "./request/chat-request.ts";
+import { chatRequestFormat, checkRequest, type CheckedPrompt, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";
 import { readClaim } from "./request/idempotency.ts";
 import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
-import { chatFormat, completionFormat, type AnswerFormat } from "./answer/answer-format.ts";
 import { generate } from "./generate.ts";
 import { authenticate, requireEarlyAccess } from "./authenticate.ts";
 import { isRoutingOn } from "./request/requested-model.ts";
@@ -23,15 +22,10 @@ interface PromptEndpoint {
   /** null: switched on for every workspace. */
   earlyAccess: "completions" | null;
   requestFormat: RequestFormat;
-  format: AnswerFormat;
 }
 
-const chatEndpoint: PromptEndpoint = { earlyAccess: null, requestFormat: chatRequestFormat, format: chatFormat };
-const completionEndpoint: PromptEndpoint = {
-  earlyAccess: "completions",
-  requestFormat: completionRequestFormat,
-  format: completionFormat,
-};
+const chatEndpoint: PromptEndpoint = { earlyAccess: null, requestFormat: chatRequestFormat };
+const completionEndpoint: PromptEndpoint = { earlyAccess: "completions", requestFormat: completionRequestFormat };
 
 /** @throws GatewayError with the first problem */
 export function chatCompletion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
@@ -64,7 +58,7 @@ interface CompletionCall {
 
 async function complete({ request, createStream, endpoint, findCaller }: CompletionCall, gateway: Gateway): Promise<Response> {
   const { admission, clock, clocks, health, models } = gateway;
-  const { earlyAccess, requestFormat, format } = endpoint;
+  const { earlyAccess, requestFormat } = endpoint;
   const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await findCaller();
@@ -72,10 +66,10 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));
   const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const claim = readClaim(request, { caller, endpoint: format.endpoint ?? "chat", bytes });
-  const chat = isRoutingOn(caller.record)
+  const { chat, format } = isRoutingOn(caller.record)
     ? await checkRoutedBody(bytes, requestFormat, gateway)
     : checkRequest(bytes, requestFormat, models);
+  const claim = readClaim(request, { caller, endpoint: format.endpoint ?? "chat", bytes });
   gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
@@ -85,7 +79,7 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
 }
 
-function checkRoutedBody(bytes: Uint8Array, format: RequestFormat, { clock, models }: Gateway): Promise<CheckedChat> {
+function checkRoutedBody(bytes: Uint8Array, format: RequestFormat, { clock, models }: Gateway): Promise<CheckedPrompt> {
   const { find } = models;
   return checkRouted(bytes, format, { find, routing: { find, providers: models.catalog()?.providers ?? null }, clock });
 }

@@ -7,6 +7,7 @@ import { drainRequest } from "../../http/body.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { KeyId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
+import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { type CreateStream, streamFor } from "./answer/response.ts";
 import { authenticateMember } from "./authenticate.ts";
@@ -23,8 +24,8 @@ type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream)
 
 export function inferenceRoutes(gateway: Gateway): Routes {
   const router = new Router({ prefix: inferencePrefix, clock: gateway.clock });
-  const writeError = (error: unknown): Response => errorAnswer(error, gateway);
-  const route = (method: "GET" | "POST", path: string, endpoint: Endpoint): void => {
+  const route = (method: "GET" | "POST", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
+    const writeError = (error: unknown): Response => errorAnswer(error, gateway, shape);
     const handle = async ({ request, server }: RouteContext): Promise<Response> => {
       const response = await endpoint(request, gateway, streamFor(request, server));
       if (response.ok) countRequest(response.status, "none");

@@ -5,11 +5,10 @@
  * Nothing limits a movement: the money has moved already, and a balance may be below zero after it.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { balanceNanoMax, balanceUsdMax, nameCharactersMax } from "../../accounts/limits.ts";
-import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { createWorkspace } from "../../accounts/workspaces/workspaces.ts";
 import { parseAmount, line, usd } from "../../accounts/workspaces/fields.ts";
 import { type WorkspaceForm, WorkspaceView } from "../../accounts/workspaces/schema.ts";

@@ -4,11 +4,10 @@
  * Filters that no index has (status, error code) read the log from its newest row on, a bounded part at a time, and the answer says from
  * where an older part goes on.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectCallerIds, type Caller, selectCallers } from "../../accounts/keys/store.ts";
 import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
@@ -24,17 +23,7 @@ import {
   keyUsageReadsMax,
 } from "../limits.ts";
 import { type GenerationView, type LogView, viewGeneration } from "./schema.ts";
-import {
-  allColumns,
-  soughtColumns,
-  selectGenerations,
-  selectLog,
-  selectLogOfKeys,
-  selectWholeLog,
-  type LogPage,
-  type Reading,
-  selectGeneration,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 interface LogFilter extends OutcomeFilter {
   /** null: all workspaces that the actor may see. */
@@ -52,34 +41,36 @@ interface Sources {
 
 /** The request log, newest first: members see their own requests, overseers all requests. */
 export async function listGenerations(
-  { actor, filter, page }: { actor: Actor; filter: LogFilter; page: LogPage },
+  { actor, filter, page }: { actor: Actor; filter: LogFilter; page: store.LogPage },
   { sql, clock }: Sources,
 ): Promise<LogView> {
   const { workspace } = filter;
   const keys = await keysOf({ actor, filter }, sql);
-  const read = <Row extends object>(part: LogPage, columns: Reading["columns"]): Promise<Row[]> => {
+  const read = <Row extends object>(part: store.LogPage, columns: store.Reading["columns"]): Promise<Row[]> => {
     const reading = { sql, columns };
-    if (keys) return keys.length === 0 ? Promise.resolve([]) : selectLogOfKeys({ keys, ...part }, reading);
-    return workspace === null ? selectWholeLog(part, reading) : selectLog({ workspace, ...part }, clock.now(), reading);
+    if (keys) return keys.length === 0 ? Promise.resolve([]) : store.selectLogOfKeys({ keys, ...part }, reading);
+    return workspace === null
+      ? store.selectWholeLog(part, reading)
+      : store.selectLog({ workspace, ...part }, clock.now(), reading);
   };
   const { status, code } = filter;
   const sought = { status, code, model: keys === null ? null : page.model };
   if (!isSought(sought)) {
-    const rows = await read<GenerationRow>(page, allColumns);
+    const rows = await read<GenerationRow>(page, store.allColumns);
     const last = rows.length === page.limit ? rows.at(-1) : undefined;
     return { data: await views(rows, sql), next: last?.generation ?? null, searched: null };
   }
   const model = keys === null ? page.model : null;
   const found = await searchLog({ page: { ...page, model }, sought, parts: keys?.length ?? 1 }, (part) =>
-    read<SoughtRow>(part, soughtColumns),
+    read<SoughtRow>(part, store.soughtColumns),
   );
-  const rows = await selectGenerations(found.generations, sql);
+  const rows = await store.selectGenerations(found.generations, sql);
   return { data: await views(rows, sql), next: found.next, searched: found.searched };
 }
 
 /** @throws DomainError not_found: no such generation, or it has not ended */
 export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
-  const row = await selectGeneration(id, sql);
+  const row = await store.selectGeneration(id, sql);
   if (!row) throw generationNotFound(id);
   return row;
 }
@@ -133,7 +124,7 @@ export function keyGeneration({ sql, clock }: { sql: Database; clock: Clock }): 
   return async ({ key, generation }) => {
     const release = await turns.acquire(key);
     try {
-      const row = await selectGeneration(generation, sql);
+      const row = await store.selectGeneration(generation, sql);
       return row?.key === key ? row : null;
     } finally {
       release();
@@ -188,8 +179,8 @@ interface Found {
  * @param parts how many indexes `read` reads for a page, each from its newest row on
  */
 export async function searchLog(
-  { page, sought, parts }: { page: LogPage; sought: Sought; parts: number },
-  read: (page: LogPage) => Promise<SoughtRow[]>,
+  { page, sought, parts }: { page: store.LogPage; sought: Sought; parts: number },
+  read: (page: store.LogPage) => Promise<SoughtRow[]>,
 ): Promise<Found> {
   const found: Found = { generations: [], next: page.before, searched: 0 };
   const limitMax = Math.max(100, Math.floor(logSearchReadRowsMax / parts));
@@ -215,7 +206,7 @@ function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
 }
 
 /** @returns whether the page is full */
-function take(rows: SoughtRow[], { page, sought, found }: { page: LogPage; sought: Sought; found: Found }): boolean {
+function take(rows: SoughtRow[], { page, sought, found }: { page: store.LogPage; sought: Sought; found: Found }): boolean {
   for (const row of rows) {
     found.next = row.generation;
     found.searched++;

@@ -4,10 +4,9 @@
  * in use is waited for, briefly.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { type Database, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { monthOf, previousMonth, sleep, type Clock, type Month } from "../../kernel/clock.ts";
 import { errorCode } from "../../kernel/error-code.ts";

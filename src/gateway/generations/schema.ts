@@ -4,9 +4,9 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Caller } from "../../accounts/keys/store.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { logFields, type GenerationRow } from "../generation-fields.ts";
 
-const text = (description: string) => Type.String({ description });
 const tokens = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const GenerationView = logFields.schema;
@@ -14,7 +14,7 @@ export type GenerationView = Static<typeof GenerationView>;
 
 export const LogView = Type.Object({
   data: Type.Array(GenerationView, { description: "What was found" }),
-  next: Type.Union([Type.String(), Type.Null()], { description: "The value of `before` for older ones; null: there are none" }),
+  next: textOrNull("The value of `before` for older ones; null: there are none"),
   searched: Type.Union([Type.Integer(), Type.Null()], {
     description:
       "With `status` or `code`, and with `model` for the requests of a key or a member: how many generations were read to find them, newest first, at most 3,000; null: without these filters",

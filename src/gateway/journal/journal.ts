@@ -245,6 +245,7 @@ export class GenerationJournal implements Disposable {
     this.#cancelPrune = this.#parts.clock.after(pruneMs, () => {
       this.#open.prune(this.#parts.clock.monotonic() - 2 * rateWindowMs);
       this.#spool.confirm([]);
+      this.#spool.probe();
       this.#prune();
     });
   }

@@ -5,7 +5,8 @@
  * Lines are kept in segments. A segment is deleted once the ledger has confirmed all its generations and the rate window no longer needs
  * its admissions.
  * A failed write is rolled back and rejects the promises of its lines. From then on nothing may begin until a write succeeds, as on a full
- * disk.
+ * disk. That write has the settlements that were left out, even those that the ledger has: a successor that finds an intent alone charges
+ * only what was delivered by then, and a restored database may get that charge before the true one comes again.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -49,6 +50,8 @@ interface PendingLine {
   line: string;
   /** The segment is kept until the ledger has this generation. */
   generation: GenerationId;
+  /** A settlement, which is owed even if it cannot be written now. */
+  isOwed: boolean;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -62,6 +65,8 @@ export class Spool implements Disposable {
   #current: OpenSegment;
   #number: number;
   #pending: PendingLine[] = [];
+  /** The lines of settlements that could not be written, by generation. While there are any, `working` is false. */
+  readonly #leftOut = new Map<GenerationId, string>();
   #working = true;
   #closed = false;
 
@@ -103,15 +108,15 @@ export class Spool implements Disposable {
 
   /** Rejects when the line cannot be written: the generation must not be dispatched. */
   writeIntent(intent: GenerationIntent): Promise<void> {
-    return this.#writeSoon(encodeIntentLine(intent), intent.generation);
+    return this.#writeSoon(encodeIntentLine(intent), intent.generation, false);
   }
 
   /**
-   * Rejects when the line cannot be written. The settlement must still be published from memory.
+   * Rejects when the line cannot be written now: the next write has it. The settlement must still be published from memory.
    * @param text the settlement as JSON
    */
   writeSettlement(generation: GenerationId, text: string): Promise<void> {
-    return this.#writeSoon(encodeSettlementLine(text), generation);
+    return this.#writeSoon(encodeSettlementLine(text), generation, true);
   }
 
   /** Writes the progress of open generations. It keeps no segment, since it is written again while they are open. */
@@ -128,7 +133,10 @@ export class Spool implements Disposable {
     try {
       this.#write(pending.map(({ line }) => line).join(""));
     } catch (error) {
-      for (const { reject } of pending) reject(error);
+      for (const { line, generation, isOwed, reject } of pending) {
+        if (isOwed) this.#leftOut.set(generation, line);
+        reject(error);
+      }
       return;
     }
     for (const { generation, resolve } of pending) {
@@ -160,6 +168,7 @@ export class Spool implements Disposable {
   [Symbol.dispose](): void {
     if (this.#closed) return;
     this.flush();
+    this.probe();
     this.#writeClosed();
     this.#closed = true;
     this.#deleteDone();
@@ -176,10 +185,10 @@ export class Spool implements Disposable {
     }
   }
 
-  #writeSoon(line: string, generation: GenerationId): Promise<void> {
+  #writeSoon(line: string, generation: GenerationId, isOwed: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) this.#clock.endOfTurn(() => this.flush());
-      this.#pending.push({ line, generation, resolve, reject });
+      this.#pending.push({ line, generation, isOwed, resolve, reject });
     });
   }
 
@@ -187,7 +196,8 @@ export class Spool implements Disposable {
     // After the close, the file's descriptor may belong to another file or socket.
     if (this.#closed) throw new Error("Cannot write to the spool: it is closed");
     // A failed write may have left half a line: the next line begins with a line break.
-    const bytes = Buffer.from(this.#working ? lines : `\n${lines}`);
+    const leftOut = this.#working ? "" : `\n${[...this.#leftOut.values()].join("")}`;
+    const bytes = Buffer.from(leftOut + lines);
     this.#working = false;
     try {
       this.#current.file.write(bytes);
@@ -198,6 +208,16 @@ export class Spool implements Disposable {
     this.#working = true;
     this.#current.writtenAt = this.#clock.monotonic();
     this.#current.bytes += bytes.length;
+    if (this.#leftOut.size > 0) this.#keepLeftOut();
+  }
+
+  /** The current segment has now what was left out. What the ledger has confirmed meanwhile does not keep it. */
+  #keepLeftOut(): void {
+    const segments = [...this.#done, this.#current];
+    for (const generation of this.#leftOut.keys()) {
+      if (segments.some(({ open }) => open.has(generation))) this.#current.open.add(generation);
+    }
+    this.#leftOut.clear();
   }
 
   /** If no new segment can be opened, the current one continues to grow. */

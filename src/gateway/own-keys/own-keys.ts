@@ -8,13 +8,12 @@
  * Zero data retention is a statement of the workspace about its account: what the catalog says of a provider holds for the service's
  * account alone.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { newOwnKeyId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -23,17 +22,7 @@ import { ownKeyShownCharactersMin, ownKeysListedMax, ownKeysPerWorkspaceMax } fr
 import { ownCheck } from "../models/candidate.ts";
 import type { OwnKeyForm, OwnKeyView, NewOwnKey, OwnKeyDeleted } from "./schema.ts";
 import { sealOwnKey } from "./sealed-key.ts";
-import {
-  insertOwnKey,
-  lockOwnKeys,
-  selectOwnKeys,
-  type OwnKeyRow,
-  lockOwnKey,
-  updateSealed,
-  updateState,
-  deleteOwnKeyRow,
-  selectOwnKey,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { requireAccepted, requireProvider, type TrySources } from "./try-key.ts";
 
 export type OwnKeySources = Sources & TrySources & { keyring: Keyring };
@@ -52,18 +41,18 @@ export async function createOwnKey(
   requireSwitchedOn(workspace);
   const provider = requireProvider(form.provider, sources);
   const present = { workspace: workspace.id, limit: ownKeysListedMax };
-  requirePlace(await selectOwnKeys(present, sources.sql), provider.id);
+  requirePlace(await store.selectOwnKeys(present, sources.sql), provider.id);
   const key = new Secret(form.key);
   const { route } = await requireAccepted({ key, provider, workspace: workspace.id }, sources);
   return change(actor, sources, async (tx) => {
-    requirePlace(await lockOwnKeys(workspace.id, tx), provider.id);
+    requirePlace(await store.lockOwnKeys(workspace.id, tx), provider.id);
     const at = sources.clock.now();
     const owner = { workspace: workspace.id, id: newOwnKeyId(at), provider: provider.id };
     const sealed = sealOwnKey(key, owner, await dataKeyOf(workspace.id, { sql: tx, keyring: sources.keyring }));
     const zeroDataRetention = form.zero_data_retention ?? false;
     const name = form.name?.trim() || `${provider.name} key`;
     const checks = [ownCheck(route, owner)];
-    await insertOwnKey({ ...owner, name, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at }, tx);
+    await store.insertOwnKey({ ...owner, name, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at }, tx);
     const row = await findOwnKey(owner.id, tx);
     const changes = changedFields({ before: {}, after: audited(row) });
     const event: AuditEvent = { event: "provider.key.created", workspace: workspace.id, target: owner.id, changes };
@@ -72,7 +61,7 @@ export async function createOwnKey(
 }
 
 /** @throws DomainError conflict */
-export function requirePlace(rows: readonly OwnKeyRow[], provider: string, except?: string): void {
+export function requirePlace(rows: readonly store.OwnKeyRow[], provider: string, except?: string): void {
   const others = rows.filter(({ id }) => id !== except);
   const present = others.find((row) => row.provider === provider && row.state !== "disabled");
   if (present) {
@@ -98,12 +87,15 @@ export async function replaceOwnKey(
   const provider = requireProvider(found.provider, sources);
   const { route } = await requireAccepted({ key, provider, workspace: workspace.id }, sources);
   return change(actor, sources, async (tx) => {
-    requirePlace(await lockOwnKeys(workspace.id, tx), found.provider, id);
-    const row = requireOwnKey({ id, workspace: workspace.id, row: await lockOwnKey(id, tx) });
+    requirePlace(await store.lockOwnKeys(workspace.id, tx), found.provider, id);
+    const row = requireOwnKey({ id, workspace: workspace.id, row: await store.lockOwnKey(id, tx) });
     const sealed = sealOwnKey(key, row, await dataKeyOf(workspace.id, { sql: tx, keyring: sources.keyring }));
     const checks = [...new Set([...row.checks, ownCheck(route, row)])];
     const zeroDataRetention = form.zero_data_retention ?? row.zeroDataRetention;
-    await updateSealed({ id, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at: sources.clock.now() }, tx);
+    await store.updateSealed(
+      { id, lastFour: lastFourOf(form.key), sealed, zeroDataRetention, checks, at: sources.clock.now() },
+      tx,
+    );
     const after = await findOwnKey(id, tx);
     const changes = changedFields({ before: audited(row), after: audited(after) });
     const event: AuditEvent = { event: "provider.key.replaced", workspace: workspace.id, target: id, changes };
@@ -122,11 +114,11 @@ export async function disableOwnKey(
 ): Promise<OwnKeyView> {
   authorize(actor, { roles: managers, action: "disable a provider key" });
   return change(actor, sources, async (tx) => {
-    const row = requireOwnKey({ id, workspace, row: await lockOwnKey(id, tx) });
+    const row = requireOwnKey({ id, workspace, row: await store.lockOwnKey(id, tx) });
     const after = { ...row, state: "disabled" as const };
     const result = viewOwnKey(after, actor);
     if (row.state === "disabled") return { result, event: null };
-    await updateState(after, tx);
+    await store.updateState(after, tx);
     const changes = changedFields({ before: { state: row.state }, after: { state: after.state } });
     return { result, event: { event: "provider.key.disabled", workspace, target: id, changes } };
   });
@@ -142,16 +134,16 @@ export async function deleteOwnKey(
 ): Promise<OwnKeyDeleted> {
   authorize(actor, { roles: managers, action: "delete a provider key" });
   return change(actor, sources, async (tx) => {
-    requireOwnKey({ id, workspace, row: await lockOwnKey(id, tx) });
-    await deleteOwnKeyRow(id, tx);
+    requireOwnKey({ id, workspace, row: await store.lockOwnKey(id, tx) });
+    await store.deleteOwnKeyRow(id, tx);
     const event: AuditEvent = { event: "provider.key.deleted", workspace, target: id, changes: {} };
     return { result: { id, deleted: true as const }, event };
   });
 }
 
 /** Finds an own key in any workspace. @throws DomainError not_found */
-export async function findOwnKey(id: string, sql: Queries): Promise<OwnKeyRow> {
-  const row = await selectOwnKey(id, sql);
+export async function findOwnKey(id: string, sql: Queries): Promise<store.OwnKeyRow> {
+  const row = await store.selectOwnKey(id, sql);
   return requireOwnKey({ id, workspace: row?.workspace ?? "", row });
 }
 
@@ -163,8 +155,8 @@ export function requireOwnKey({
 }: {
   id: string;
   workspace: WorkspaceId;
-  row: OwnKeyRow | undefined;
-}): OwnKeyRow {
+  row: store.OwnKeyRow | undefined;
+}): store.OwnKeyRow {
   if (row?.workspace === workspace) return row;
   throw noOwnKey(id);
 }
@@ -178,7 +170,7 @@ export async function listOwnKeys(
   { actor, workspace }: { actor: Actor; workspace: WorkspaceId | null },
   sql: Queries,
 ): Promise<OwnKeyView[]> {
-  return (await selectOwnKeys({ workspace, limit: ownKeysListedMax }, sql)).map((row) => viewOwnKey(row, actor));
+  return (await store.selectOwnKeys({ workspace, limit: ownKeysListedMax }, sql)).map((row) => viewOwnKey(row, actor));
 }
 
 export interface KeyedWorkspace {
@@ -200,17 +192,17 @@ function lastFourOf(key: string): string | null {
   return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
 }
 
-function audited(row: OwnKeyRow): Fields {
+function audited(row: store.OwnKeyRow): Fields {
   const { provider, name, state, zeroDataRetention } = row;
   return { provider, name, masked: masked(row), state, zero_data_retention: zeroDataRetention };
 }
 
-function masked({ lastFour }: Pick<OwnKeyRow, "lastFour">): string {
+function masked({ lastFour }: Pick<store.OwnKeyRow, "lastFour">): string {
   return `…${lastFour ?? ""}`;
 }
 
 /** Members and auditors see that there is a key, and no part of it. */
-function viewOwnKey(row: OwnKeyRow, actor: Actor): OwnKeyView {
+function viewOwnKey(row: store.OwnKeyRow, actor: Actor): OwnKeyView {
   const manages = actor.kind !== "member" || managers.includes(actor.role);
   return {
     id: row.id,

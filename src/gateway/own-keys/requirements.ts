@@ -6,6 +6,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
 import type { Queries } from "../../backing/backing.ts";
+import { text } from "../../http/json-schema.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ownKeysPerWorkspaceMax, ownKeysListedMax } from "../limits.ts";
 import type { WorkspaceRequirements, Models } from "../models/models.ts";
@@ -30,8 +31,6 @@ async function usedKeys(workspace: WorkspaceRow["id"], sql: Queries): Promise<Ow
 }
 
 // What zero data retention stops
-
-const text = (description: string) => Type.String({ description });
 
 export const StoppedModel = Type.Object({
   id: text("The value of a request's `model`"),

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";
 
 /** It becomes a header's value. */
@@ -36,9 +37,7 @@ export type NewOwnKey = Static<typeof NewOwnKey>;
 export const OwnKeyTestForm = Type.Object({ model: Type.Optional(line("the id of a model", { title: "Test only this model" })) });
 export type OwnKeyTestForm = Static<typeof OwnKeyTestForm>;
 
-const text = (description: string) => Type.String({ description });
-const textForManagers = (description: string) =>
-  Type.Union([Type.String(), Type.Null()], { description: `${description}; shown to admins, super admins and the operator` });
+const textForManagers = (description: string) => textOrNull(`${description}; shown to admins, super admins and the operator`);
 
 export const OwnKeyView = Type.Object({
   id: text("Its id"),
@@ -64,7 +63,7 @@ export type OwnKeyDeleted = Static<typeof OwnKeyDeleted>;
 
 const Tested = Type.Object({
   model: text("Id of the model"),
-  code: Type.Union([Type.String(), Type.Null()], { description: "The code of the error; null: the call succeeded" }),
+  code: textOrNull("The code of the error; null: the call succeeded"),
 });
 
 export const OwnKeyTest = Type.Object({

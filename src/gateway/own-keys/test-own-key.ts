@@ -3,10 +3,9 @@
  * one named model. What passes counts for this workspace alone, since it shows what its account may call. The provider bills the calls, of
  * at most 16 output tokens each.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { launchChecksAtOnce } from "../limits.ts";

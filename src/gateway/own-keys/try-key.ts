@@ -8,6 +8,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
+import { text } from "../../http/json-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
@@ -134,8 +135,6 @@ function testProblem(code: string): string {
 }
 
 // Providers that take own keys
-
-const text = (description: string) => Type.String({ description });
 
 export const OwnKeyProvider = Type.Object({
   id: text("Its id, the `provider` of an own key"),

@@ -9,14 +9,7 @@ import { errorCode } from "../../kernel/error-code.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { observe, promptsDroppedTotal } from "../../kernel/metrics.ts";
 import { SealError } from "../../kernel/seal-key.ts";
-import {
-  promptBatchBytesMax,
-  promptBatchMax,
-  promptBytesWaitingMax,
-  promptWriteAttemptsMax,
-  promptWriteRetryMs,
-  promptsWaitingMax,
-} from "./limits.ts";
+import * as limits from "./limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { DataKeyCache, sealPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { insertPrompts } from "./store.ts";
@@ -50,7 +43,7 @@ export class PromptQueue {
 
   /** Never throws, and starts its work in the next turn of the event loop. @param bytes the prompt's approximate size in memory */
   add(prompt: PlainPrompt, bytes: number): void {
-    const full = this.#waiting.length >= promptsWaitingMax || this.#bytes + bytes > promptBytesWaitingMax;
+    const full = this.#waiting.length >= limits.promptsWaitingMax || this.#bytes + bytes > limits.promptBytesWaitingMax;
     if (full) return promptsDroppedTotal.inc({ reason: "full" });
     this.#waiting.push({ prompt, bytes });
     this.#bytes += bytes;
@@ -78,7 +71,7 @@ export class PromptQueue {
     let bytes = 0;
     const over = this.#waiting.findIndex((waiting, index) => {
       bytes += waiting.bytes;
-      return index === promptBatchMax || (index > 0 && bytes > promptBatchBytesMax);
+      return index === limits.promptBatchMax || (index > 0 && bytes > limits.promptBatchBytesMax);
     });
     return this.#waiting.slice(0, over === -1 ? undefined : over);
   }
@@ -93,8 +86,8 @@ export class PromptQueue {
       } catch (error) {
         log.warn({ event: "prompts.not_written", attempt, ...reasonOf(error) }, "Stored prompts could not be written");
       }
-      if (attempt === promptWriteAttemptsMax) return promptsDroppedTotal.inc({ reason: "failed" }, prompts.length);
-      await sleep(clock, promptWriteRetryMs);
+      if (attempt === limits.promptWriteAttemptsMax) return promptsDroppedTotal.inc({ reason: "failed" }, prompts.length);
+      await sleep(clock, limits.promptWriteRetryMs);
     }
   }
 

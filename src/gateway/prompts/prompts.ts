@@ -4,12 +4,11 @@
  * row, so that no other statement waits long; after an interruption the same call deletes the rest.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type Change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";

@@ -11,13 +11,7 @@ import { errorCode } from "../../kernel/error-code.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
-import {
-  promptRetentionBatchMax,
-  promptRetentionMs,
-  promptRetentionPauseMs,
-  promptRetentionsMax,
-  promptRetentionStepMs,
-} from "./limits.ts";
+import * as limits from "./limits.ts";
 import { deleteBatch } from "./prompts.ts";
 import { holdRetention, selectDueRetentions } from "./store.ts";
 
@@ -35,8 +29,8 @@ export function startPromptRetention(parts: RetentionParts): AsyncDisposable {
   const { clock, log } = parts;
   return repeatUntilStopped({
     clock,
-    round: (signal) => retainPrompts(parts, { signal, pauseMs: promptRetentionPauseMs }),
-    everyMs: promptRetentionMs,
+    round: (signal) => retainPrompts(parts, { signal, pauseMs: limits.promptRetentionPauseMs }),
+    everyMs: limits.promptRetentionMs,
     onError: (error) => log.warn({ event: "prompts.not_retained", reason: String(error) }, "Old prompts could not be deleted"),
   });
 }
@@ -50,7 +44,7 @@ interface RoundOptions {
 /** One round: until no prompt is left that is due, or a pass over the workspaces could delete none. @returns how many are deleted */
 export async function retainPrompts(parts: RetentionParts, options: RoundOptions = {}): Promise<number> {
   const now = parts.clock.now();
-  const endMs = now - (now % promptRetentionStepMs);
+  const endMs = now - (now % limits.promptRetentionStepMs);
   let total = 0;
   for (;;) {
     const deleted = await passOver(endMs, parts, options);
@@ -63,7 +57,7 @@ export async function retainPrompts(parts: RetentionParts, options: RoundOptions
 async function passOver(endMs: number, parts: RetentionParts, { pauseMs = 0, signal }: RoundOptions): Promise<number> {
   let deleted = 0;
   for (let after = ""; ;) {
-    const due = await selectDueRetentions({ endMs, after, limit: promptRetentionsMax }, parts.sql);
+    const due = await selectDueRetentions({ endMs, after, limit: limits.promptRetentionsMax }, parts.sql);
     const last = due.at(-1);
     if (last === undefined) return deleted;
     after = last;
@@ -82,7 +76,7 @@ async function retainBatch(workspace: WorkspaceId, endMs: number, { log, ...sour
       const keptDays = await holdRetention(workspace, tx);
       if (keptDays === null) return { result: 0, event: null };
       const before = new Date(endMs - keptDays * dayMs);
-      return deleteBatch({ workspace, before, limit: promptRetentionBatchMax, keptDays }, tx);
+      return deleteBatch({ workspace, before, limit: limits.promptRetentionBatchMax, keptDays }, tx);
     });
   } catch (error) {
     log.warn({ event: "prompts.not_retained", workspace, reason: nameOf(error) }, "Old prompts could not be deleted");

@@ -27,7 +27,6 @@ import {
 } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
-import type { ResponseHead } from "./transport/answer-reader.ts";
 import type { Post } from "./transport/transport.ts";
 
 export interface CallContext {
@@ -101,11 +100,15 @@ interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
   format: WireFormat;
 }
 
-/** Posts with our key. @throws UpstreamFailure for a response whose status is not 200 */
-export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
-  const head = await send(call, upstream, context);
-  if (head.status !== 200) throw await refusal(head.status, upstream, call.format);
-  return head;
+/** Posts with our key, and waits for the head of an answer. @throws UpstreamFailure for a response whose status is not 200 */
+export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<void> {
+  const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
+  const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
+  const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
+  const transport = wireFormats[route.format].transport(context.clock);
+  const url = urlOf(route.provider, baseUrl + encoded.path);
+  const { status } = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+  if (status !== 200) throw await refusal(status, upstream, format);
 }
 
 /**
@@ -138,28 +141,19 @@ function requireReserved(reservation: Reservation, call: ProviderCall): void {
 }
 
 async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: CallContext): Promise<ProviderAnswer> {
-  const { provider } = call.route;
-  const entry = wireFormats[call.route.format];
-  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${call.route.format} is not supported`);
-  const format = withParallelToolCallsOff(entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
-  const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
-  const head = await send(post, upstream, context);
-  if (head.status !== 200) throw await refusal(head.status, upstream, format);
-  if (call.streamed) return { kind: "stream", events: new ProviderStream({ upstream, format, route, clock: context.clock }) };
+  const entry = wireFormats[route.format];
+  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${route.format} is not supported`);
+  const format = withParallelToolCallsOff(entry.format, call.chat);
+  const { baseUrl } = route.provider;
+  await postEncoded({ route, streamed, second, onResent, format, baseUrl, encoded: format.encode(call) }, upstream, context);
+  if (streamed) {
+    const events = new ProviderStream({ upstream, format, route, wants: call.wants, clock: context.clock });
+    return { kind: "stream", events };
+  }
   const text = await readWhole(upstream, upstreamAnswerBytesMax);
   upstream.finished();
-  return { kind: "whole", answer: await decoded(text, format, route) };
-}
-
-function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
-  const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
-  const { provider } = route;
-  const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
-  const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
-  const transport = wireFormats[route.format].transport(context.clock);
-  const url = urlOf(provider, baseUrl + encoded.path);
-  return upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+  return { kind: "whole", answer: await decoded(text, format, call) };
 }
 
 function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
@@ -186,10 +180,10 @@ async function refusal(status: number, upstream: UpstreamCall, format: WireForma
 }
 
 /** @throws UpstreamFailure when the body holds no usable answer */
-async function decoded(text: string, format: WireFormat, route: Route): Promise<WholeAnswer> {
+async function decoded(text: string, format: WireFormat, { route, wants }: ProviderCall): Promise<WholeAnswer> {
   try {
-    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route));
-    return format.decodeAnswer(parsed(text), route);
+    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route, wants), wants);
+    return format.decodeAnswer(parsed(text), route, wants);
   } catch (error) {
     throw asUpstreamFailure(error);
   }

@@ -133,6 +133,19 @@ export function provenPath(request: Readonly<Record<string, unknown>>, path: Fie
   return shown === "" ? null : shown.replace(/^\./, "");
 }
 
+/** In the notation of our own errors, such as `messages[2].content`. */
+export function pathText(path: FieldPath): string {
+  return path
+    .map((name) => (isIndex(name) ? `[${name}]` : `.${name}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+/** Reads that notation. */
+export function readPathText(text: string): FieldPath {
+  return text.split(/[.[\]]+/).filter((name) => name !== "");
+}
+
 /** Most servers write names in either case. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

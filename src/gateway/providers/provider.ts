@@ -5,21 +5,58 @@
  * Streams use callbacks, since a promise for each event would cost more than the event itself.
  */
 import { Type, type Static } from "@sinclair/typebox";
+import type { JsonObject } from "../../http/json.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route, ReportedUsage } from "../models/model.ts";
+import type { Thought } from "../thoughts.ts";
 import type { FieldPath } from "./provider-error.ts";
 
 /** A request that passed the field checks: only known fields, without explicit nulls. */
 export interface ChatBody {
   model: string;
   messages: ChatMessage[];
+  /** Of an endpoint that speaks a provider's API. Only that provider's format reads it; all others convert the chat. */
+  [native]?: NativeRequest;
   [field: string]: unknown;
 }
 
 export interface ChatMessage {
   role: string;
   content?: unknown;
+  [apart]?: MessageFacts;
   [field: string]: unknown;
+}
+
+/**
+ * Facts of a message that chat completions have no field for. They stand under a symbol, so that no encoder, loop over fields, JSON or
+ * stored prompt can give them away. A copy by `{...message}` keeps them, and one by JSON does not.
+ */
+export const apart: unique symbol = Symbol("facts apart");
+
+export interface MessageFacts {
+  /** The model's thoughts, in their order. Only of `assistant`. */
+  thoughts?: readonly Thought[];
+  /** An instruction behind the first words of the user: it stays in its place. */
+  late?: true;
+  /** The tool failed. Only of `tool`. */
+  isError?: true;
+  /**
+   * Where the client wrote it: the item of its list, and for each part of `content` the block there. Absent: the same place.
+   */
+  source?: { item: number; parts?: readonly number[] };
+}
+
+/** The client's own request in the form of a provider's API: checked, parsed, with known fields alone. */
+export const native: unique symbol = Symbol("native request");
+
+export interface NativeRequest {
+  format: "anthropic" | "openai-responses";
+  body: JsonObject;
+}
+
+/** What an endpoint can show beyond the form of chat completions. */
+export interface AnswerWants {
+  thoughts: true;
 }
 
 export interface ProviderCall {
@@ -33,6 +70,8 @@ export interface ProviderCall {
   second?: boolean;
   /** Sent without the model's earlier thoughts, which the provider has refused. */
   withoutThoughts?: boolean;
+  /** Absent: none of it is decoded, and thoughts travel in the ids of calls. */
+  wants?: AnswerWants | undefined;
   /**
    * Called when the request was sent twice because a kept connection closed during the first send. This counts as the second
    * attempt.
@@ -62,11 +101,42 @@ export interface WholeAnswer {
   logprobs: unknown;
   /** null if the provider reported none. */
   usage: ReportedUsage | null;
+  stop?: StopWord | undefined;
+  /** The parts of the message in the model's order, if the call wants thoughts. Absent: reasoning, text, refusal, calls. */
+  pieces?: readonly AnswerPiece[] | undefined;
 }
 
-/** One step of a stream. The delta has the chat-completions form. */
+/** How the model stopped, in the words of Anthropic's API; absent for words that it does not document. */
+export interface StopWord {
+  reason: string;
+  /** The stop sequence that the model wrote. */
+  sequence: string | null;
+}
+
+/** The delta has the form of chat completions. */
+export interface DeltaEvent {
+  kind: "delta";
+  delta: Record<string, unknown>;
+  finishReason: FinishReason | null;
+  logprobs?: unknown;
+  /** Only with a finish reason. */
+  stop?: StopWord | undefined;
+}
+
+/** Ends the reasoning text before it. Only in the answer of a call that wants thoughts. */
+export interface ThoughtEvent {
+  kind: "thought";
+  /** See `Thought`. */
+  seal: string;
+  /** It stands alone: the provider gives no text of it. */
+  redacted: boolean;
+}
+
+export type AnswerPiece = DeltaEvent | ThoughtEvent;
+
+/** One step of a stream. */
 export type ProviderEvent =
-  | { kind: "delta"; delta: Record<string, unknown>; finishReason: FinishReason | null; logprobs?: unknown }
+  | AnswerPiece
   /** The provider's counts so far. The last report is valid; zeros never replace a count. */
   | { kind: "usage"; usage: ReportedUsage }
   | { kind: "failure"; failure: UpstreamFailure }
@@ -76,20 +146,33 @@ export type ProviderEvent =
 export type UpstreamCode =
   "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
 
+/** Causes of a refusal for which formats have a hint of their own. */
+export type HintedCause = "too_long" | "content_policy" | "reasoning_effort";
+
+/** A hint that stands for one of these causes. */
+export interface CauseHint {
+  hintedCause: HintedCause;
+  hint: string;
+}
+
 /** Why a provider did not answer. Never carries a provider's text to a client. */
 export class UpstreamFailure extends Error {
   override name = "UpstreamFailure";
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
+  /** The cause of a refusal that the hint stands for; null: none of these. */
+  readonly hintedCause: HintedCause | null;
   /** The provider refused thoughts of the model that the request gives back: without them it may accept the request. */
   isOfThoughts = false;
 
   /** @param detail for our log: status and error type; no prompt and no text of the provider */
-  constructor(code: UpstreamCode, detail: string, hint: string | null = null, cause?: unknown) {
+  constructor(code: UpstreamCode, detail: string, hint: CauseHint | string | null = null, cause?: unknown) {
     super(detail, { cause });
     this.code = code;
-    this.hint = hint;
+    const isBare = typeof hint === "string" || hint === null;
+    this.hint = isBare ? hint : hint.hint;
+    this.hintedCause = isBare ? null : hint.hintedCause;
   }
 }
 
@@ -143,17 +226,26 @@ export interface WireFormat {
   authorization(key: string): Record<string, string>;
   /**
    * @param route the called one: its model's thoughts are kept in the ids of its calls. Absent: they are not kept
+   * @param wants the call's: thoughts become pieces of the answer, and ids stay as the provider wrote them
    * @throws UpstreamFailure when a response with status 200 holds no usable answer
    */
-  decodeAnswer(body: unknown, route?: Route): WholeAnswer;
+  decodeAnswer(body: unknown, route?: Route, wants?: AnswerWants): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
    * or `failure`. If a body ends after a finish reason but without `[DONE]`, the decoder is given `[DONE]`, and returns what is still
    * missing, such as the arguments of a call that has none.
    */
-  streamDecoder(route?: Route): (data: string) => ProviderEvent[];
+  streamDecoder(route?: Route, wants?: AnswerWants): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
+  /** The API's own count of a prompt, which costs nothing. Absent: it has none. */
+  count?: TokenCount;
+}
+
+export interface TokenCount {
+  encode(call: Pick<ProviderCall, "chat" | "route">): EncodedCall;
+  /** @returns null: the body has no count */
+  decode(body: unknown): number | null;
 }
 
 /** Receives the next events of a stream. */

@@ -47,7 +47,7 @@ const outputNames = [
 export function withCause(failure: UpstreamFailure, body: unknown, status?: number): UpstreamFailure {
   if (failure.code !== "upstream_rejected") return failure;
   const told = readTold(typeof body === "string" ? (parseJson(body) ?? body) : body);
-  const why = causeOfHint(failure.hint) ?? (status === 413 ? "too_large" : causeOf(told));
+  const why = failure.hintedCause ?? (status === 413 ? "too_large" : causeOf(told));
   if (why === "too_long") return new Rejection(failure.message, { why, fields: tooLong(told.texts), paths: [] });
   const fields = why === "reasoning_effort" ? [["reasoning_effort"]] : [];
   const rejection = new Rejection(failure.message, { why, fields, paths: told.paths });
@@ -60,18 +60,12 @@ function tooLong(texts: readonly string[]): FieldPath[] {
   return texts.some((text) => outputNames.some((name) => text.includes(name))) ? [["max_tokens"], ["messages"]] : [["messages"]];
 }
 
-function causeOfHint(hint: string | null): RejectionCause | null {
-  if (hint === null) return null;
-  const known = Object.entries(rejectionCauses).find(([, words]) => words === hint);
-  return (known?.[0] as RejectionCause | undefined) ?? null;
-}
-
 /** What clients read. */
 export const rejectionCauses = {
-  too_long: contextHint,
+  too_long: contextHint.hint,
   too_large: "The request is larger than the provider accepts",
-  content_policy: filterHint,
-  reasoning_effort: effortHint,
+  content_policy: filterHint.hint,
+  reasoning_effort: effortHint.hint,
   schema: "The provider does not support this JSON schema",
   tool_pairs: "Each tool call needs its result in the messages right after it, and each result its call",
   message_order: "The provider does not accept messages of these roles in this order",

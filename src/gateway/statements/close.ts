@@ -16,15 +16,7 @@ import { monthBounds, monthOf, previousMonth, type Clock, type Month, sleep } fr
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
-import {
-  statementBacklogMax,
-  statementCheckMs,
-  statementCloseMsMax,
-  statementsDueMax,
-  statementWaitMs,
-  statementClosePollMs,
-  statementCloseWaitMs,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { keepMonths } from "../metering/verify-store.ts";
 import { composeStatement, ContradictionError } from "./compose.ts";
 import { hashedDocument, type ClosingView } from "./schema.ts";
@@ -50,7 +42,7 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
       const month = lastDueMonth(clock.now());
       if (month !== settled && (await closeStatements(parts, { signal })) === 0) settled = month;
     },
-    everyMs: statementCheckMs,
+    everyMs: limits.statementCheckMs,
     wakeOn: (wake) =>
       bus.listen("statements-due", () => {
         settled = null;
@@ -64,7 +56,7 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
   const month = lastDueMonth(clock.now());
-  const due = { month, monthEnd: new Date(monthBounds(month).endMs), workspace: null, limit: statementsDueMax };
+  const due = { month, monthEnd: new Date(monthBounds(month).endMs), workspace: null, limit: limits.statementsDueMax };
   let waiting = 0;
   let lags: boolean | null = null;
   for (let after = ""; ;) {
@@ -86,12 +78,12 @@ export function monthAfter(month: Month): Month {
 
 /** The last month whose statements may be closed. */
 function lastDueMonth(nowMs: number): Month {
-  return previousMonth(monthOf(nowMs - statementWaitMs));
+  return previousMonth(monthOf(nowMs - limits.statementWaitMs));
 }
 
 /** Whether metering lags. */
 async function mustWait({ bus }: ClosingParts): Promise<boolean> {
-  return (await bus.backlog("settlements")).messages > statementBacklogMax;
+  return (await bus.backlog("settlements")).messages > limits.statementBacklogMax;
 }
 
 /** Closes its months up to this one. Never rejects, so that a failure of one workspace does not affect others. @returns whether it could */
@@ -120,7 +112,7 @@ async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month:
   try {
     const closed = (await sql.begin("isolation level repeatable read", async (tx) => {
       await keepMonths(tx);
-      await allowStatements(statementCloseMsMax, tx);
+      await allowStatements(limits.statementCloseMsMax, tx);
       await preferHashes(tx);
       return closeIn({ workspace, month, nowMs: clock.now() }, tx);
     })) as boolean;
@@ -170,11 +162,11 @@ export async function closeNow(workspace: WorkspaceId | null, sources: Sources):
   const due = await dueNow(workspace, sources);
   if (due.length === 0) return { closed: [], waiting: [] };
   sources.notify("statements-due");
-  const until = sources.clock.monotonic() + statementCloseWaitMs;
+  const until = sources.clock.monotonic() + limits.statementCloseWaitMs;
   for (;;) {
     const waiting = await dueNow(workspace, sources);
     if (waiting.length === 0 || sources.clock.monotonic() >= until) return closingView(due, waiting);
-    await sleep(sources.clock, statementClosePollMs);
+    await sleep(sources.clock, limits.statementClosePollMs);
   }
 }
 
@@ -184,7 +176,7 @@ type Named = ClosingView["closed"][number];
 async function dueNow(workspace: WorkspaceId | null, { sql, clock }: Sources): Promise<Named[]> {
   const month = lastDueMonth(clock.now());
   const monthEnd = new Date(monthBounds(month).endMs);
-  const rows = await selectDue({ month, monthEnd, workspace, after: "", limit: statementsDueMax }, sql);
+  const rows = await selectDue({ month, monthEnd, workspace, after: "", limit: limits.statementsDueMax }, sql);
   return rows.flatMap(({ workspace: id, last, firstEntryAt }) =>
     monthsOf(last === null ? monthOf(firstEntryAt.getTime()) : monthAfter(last), month).map((number) => ({
       workspace_id: id,

@@ -11,17 +11,7 @@ import type { Caller } from "../../accounts/keys/store.ts";
 import { findCallers } from "../generations/generations.ts";
 import { statementLinesMax, statementMovementsMax } from "../limits.ts";
 import type { Line, Movement, StatementDocument } from "./schema.ts";
-import {
-  selectSliceBalance,
-  selectLines,
-  selectMovements,
-  selectOwnKeyUse,
-  selectRetainedTo,
-  selectSliceSums,
-  type LineRow,
-  type Slice,
-  type SliceSums,
-} from "./slice-store.ts";
+import * as store from "./slice-store.ts";
 import type { StatementSums } from "./store.ts";
 
 /** The rows of charges contradict the ledger's entries: `ledger verify` says which. */
@@ -35,7 +25,7 @@ interface Composed {
 }
 
 interface Composing {
-  slice: Slice;
+  slice: store.Slice;
   workspaceName: string;
   nowMs: number;
 }
@@ -47,7 +37,7 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
   const sums = await sumSlice(slice, tx);
   const lines = await linesThatAddUp(slice, sums, tx);
   const total = (part: "ofPrevious" | "ofNext"): string => formatUsd(lines.reduce((sum, line) => sum + line[part], 0n));
-  const ownKeyUse = await selectOwnKeyUse(slice, tx);
+  const ownKeyUse = await store.selectOwnKeyUse(slice, tx);
   const document = {
     number: month,
     workspace: { id: workspace, name: workspaceName },
@@ -73,20 +63,20 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
 }
 
 /** What the ledger alone says of a slice. */
-export async function sumSlice(slice: Slice, tx: Transaction): Promise<SliceSums & Omit<StatementSums, "number">> {
-  const opening = await selectSliceBalance(slice.workspace, slice.from - 1n, tx);
-  const sums = await selectSliceSums(slice, tx);
-  const closing = await selectSliceBalance(slice.workspace, slice.to, tx);
+export async function sumSlice(slice: store.Slice, tx: Transaction): Promise<store.SliceSums & Omit<StatementSums, "number">> {
+  const opening = await store.selectSliceBalance(slice.workspace, slice.from - 1n, tx);
+  const sums = await store.selectSliceSums(slice, tx);
+  const closing = await store.selectSliceBalance(slice.workspace, slice.to, tx);
   if (opening + sums.credits - sums.refunds - sums.charges !== closing)
     throw new ContradictionError(`The entries ${slice.from} to ${slice.to} do not add up to their last balance`);
   return { ...sums, opening, closing };
 }
 
 /** The requests of some callers, without a proof against the ledger, which does not know callers. */
-export async function linesOf(slice: Slice, keys: KeyId[], tx: Transaction): Promise<Line[]> {
+export async function linesOf(slice: store.Slice, keys: KeyId[], tx: Transaction): Promise<Line[]> {
   if (slice.to < slice.from || keys.length === 0) return [];
-  const { lastAt } = await selectSliceSums(slice, tx);
-  return viewLines(await selectLines({ slice, keys, untilMs: untilOf(lastAt), linesMax: statementLinesMax }, tx), tx);
+  const { lastAt } = await store.selectSliceSums(slice, tx);
+  return viewLines(await store.selectLines({ slice, keys, untilMs: untilOf(lastAt), linesMax: statementLinesMax }, tx), tx);
 }
 
 function untilOf(lastAt: Date | null): number {
@@ -97,11 +87,11 @@ function untilOf(lastAt: Date | null): number {
  * Nearly all charges of a slice began in its month or in the one before. Only where those do not add up to the entries,
  * all months are searched.
  */
-async function linesThatAddUp(slice: Slice, sums: SliceSums, tx: Transaction): Promise<LineRow[]> {
+async function linesThatAddUp(slice: store.Slice, sums: store.SliceSums, tx: Transaction): Promise<store.LineRow[]> {
   if (slice.to < slice.from) return [];
   let missing = { requests: sums.requests, cost: sums.charges };
   for (const untilMs of [untilOf(sums.lastAt), null]) {
-    const lines = await selectLines({ slice, keys: null, untilMs, linesMax: statementLinesMax }, tx);
+    const lines = await store.selectLines({ slice, keys: null, untilMs, linesMax: statementLinesMax }, tx);
     missing = {
       requests: lines.reduce((left, { requests }) => left - requests, sums.requests),
       cost: lines.reduce((left, { cost }) => left - cost, sums.charges),
@@ -111,7 +101,7 @@ async function linesThatAddUp(slice: Slice, sums: SliceSums, tx: Transaction): P
       untilMs === null &&
       missing.requests >= 0n &&
       missing.cost >= 0n &&
-      slice.from <= (await selectRetainedTo(slice.workspace, tx))
+      slice.from <= (await store.selectRetainedTo(slice.workspace, tx))
     )
       return withRest(lines, missing);
   }
@@ -120,13 +110,13 @@ async function linesThatAddUp(slice: Slice, sums: SliceSums, tx: Transaction): P
 }
 
 /** Adds what retention has deleted: their tokens are not known by entry. */
-function withRest(lines: LineRow[], { requests, cost }: Pick<LineRow, "requests" | "cost">): LineRow[] {
-  const isRest = ({ model }: LineRow): boolean => model === null;
+function withRest(lines: store.LineRow[], { requests, cost }: Pick<store.LineRow, "requests" | "cost">): store.LineRow[] {
+  const isRest = ({ model }: store.LineRow): boolean => model === null;
   const rest = lines.find(isRest) ?? emptyRest;
   return [...lines.filter((line) => !isRest(line)), { ...rest, requests: rest.requests + requests, cost: rest.cost + cost }];
 }
 
-const emptyRest: LineRow = {
+const emptyRest: store.LineRow = {
   key: null,
   model: null,
   provider: null,
@@ -144,11 +134,11 @@ const emptyRest: LineRow = {
 
 /** The first ones, and the sum of all others. */
 async function movements(
-  slice: Slice,
+  slice: store.Slice,
   { areCredits, sum }: { areCredits: boolean; sum: bigint },
   tx: Transaction,
 ): Promise<Movement[]> {
-  const rows = await selectMovements(slice, { areCredits, limit: statementMovementsMax }, tx);
+  const rows = await store.selectMovements(slice, { areCredits, limit: statementMovementsMax }, tx);
   const rest = rows.reduce((left, { amount }) => left - amount, sum);
   const listed = rows.map(({ at, kind, reference, amount }) => ({
     at: isoTime(at.getTime()),
@@ -160,13 +150,13 @@ async function movements(
   return rest === 0n || last === undefined ? listed : [...listed, { at: last.at, kind: null, ref: null, usd: formatUsd(rest) }];
 }
 
-async function viewLines(rows: LineRow[], tx: Transaction): Promise<Line[]> {
+async function viewLines(rows: store.LineRow[], tx: Transaction): Promise<Line[]> {
   const keys = rows.flatMap(({ key }) => (key === null ? [] : [{ key }]));
   const callers = await findCallers(keys, tx);
   return rows.map((row) => viewLine(row, row.key === null ? undefined : callers.get(row.key)));
 }
 
-function viewLine({ key, ...row }: LineRow, caller: Caller | undefined): Line {
+function viewLine({ key, ...row }: store.LineRow, caller: Caller | undefined): Line {
   const isWorkbench = key !== null && isMemberCaller(key);
   return {
     key_id: isWorkbench ? null : key,

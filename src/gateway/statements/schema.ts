@@ -6,11 +6,10 @@
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { CsvFile } from "../../http/csv-response.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 
-const text = (description: string) => Type.String({ description });
 const usd = (description: string) => text(`${description}, in USD with nine decimals`);
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const number = text("The month in UTC, such as 2026-10");
 
@@ -30,7 +29,7 @@ const Line = Type.Object({
     "The model that answered; null: a rest, which sums the cheapest lines beyond 10,000, and requests whose rows retention had deleted",
   ),
   provider: textOrNull("The provider that answered; null: a rest"),
-  endpoint: textOrNull("chat, completions or embeddings; null: a rest"),
+  endpoint: textOrNull("chat, completions, embeddings, messages or responses; null: a rest"),
   tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
     description: "The bound of the price tier that the requests' tokens passed; null: the base price",
   }),

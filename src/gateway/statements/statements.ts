@@ -3,10 +3,9 @@
  * amounts, which are the workspace's, and the lines of their own keys; overseers see all. The open statement of two million charges takes
  * 4.7 s, since it is summed from the charges: a price tier is kept with them alone.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import { isoTime, type Clock, type Month, monthBounds, monthOf } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -10,16 +10,7 @@ import { newTopUpId, type WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { byWeir, changeTopUp, type TopUpParts } from "./change-top-up.ts";
 import { confirmPayment } from "./payments.ts";
-import {
-  lockTopUpSettings,
-  type TopUpSettingsRow,
-  insertTopUp,
-  selectBalance,
-  selectPending,
-  sumAutomatic,
-  updateTopUp,
-  type TopUpRow,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 /**
  * Tops a workspace up if it is due. However many run at once, one payment is made: each decides under the workspace's lock, by the
@@ -32,43 +23,44 @@ export async function topUpAutomatically(workspace: WorkspaceId, parts: TopUpPar
 }
 
 /** Tries a declined payment again, with a new number and key, if it is still due; otherwise ends it. */
-export async function retryPayment({ id, workspace }: TopUpRow, parts: TopUpParts): Promise<void> {
+export async function retryPayment({ id, workspace }: store.TopUpRow, parts: TopUpParts): Promise<void> {
   const reserved = (await parts.reserved(workspace)) ?? 0n;
   const again = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, settings, now }) => {
     if (topUp.retryAt === null || topUp.retryAt > now) return { result: null };
     const amount = await amountDue({ settings, reserved, except: id, nowMs: now.getTime() }, tx);
     if (amount === null || amount < topUp.amount) {
-      await updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
+      await store.updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
       return { result: null };
     }
     const { customer, paymentMethod, receiptEmail } = settings;
     const paidBy = { customer, paymentMethod, receiptEmail, paymentIntent: null };
     const next = { ...topUp, ...paidBy, state: "confirming" as const, try: topUp.try + 1, triedAt: now, retryAt: null };
-    await updateTopUp(next, tx);
+    await store.updateTopUp(next, tx);
     return { result: next };
   });
   if (again !== null) await confirmPayment(again, parts);
 }
 
 /** @returns the new top-up, with its key, before any call; null: none is due */
-async function beginAutomatic(workspace: WorkspaceId, parts: TopUpParts): Promise<TopUpRow | null> {
+async function beginAutomatic(workspace: WorkspaceId, parts: TopUpParts): Promise<store.TopUpRow | null> {
   const reserved = (await parts.reserved(workspace)) ?? 0n;
   return change(byWeir, parts, async (tx) => {
-    const settings = await lockTopUpSettings(workspace, tx);
+    const settings = await store.lockTopUpSettings(workspace, tx);
     const now = parts.clock.now();
     const amount = await amountDue({ settings, reserved, except: null, nowMs: now }, tx);
-    if (amount === null || (await selectPending({ workspace, kind: "automatic" }, tx))) return { result: null, event: null };
+    if (amount === null || (await store.selectPending({ workspace, kind: "automatic" }, tx)))
+      return { result: null, event: null };
     const { customer, paymentMethod, receiptEmail } = settings;
     const of = { id: newTopUpId(now), workspace, kind: "automatic" as const, state: "confirming" as const, amount };
     const paidBy = { customer, paymentMethod, receiptEmail, sessionExpiresAt: null, madeBy: "weir", at: new Date(now) };
-    const result = await insertTopUp({ ...of, ...paidBy }, tx);
+    const result = await store.insertTopUp({ ...of, ...paidBy }, tx);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
     return { result, event: { event: "top_up.created", workspace, target: result.id, changes } };
   });
 }
 
 interface Due {
-  settings: TopUpSettingsRow;
+  settings: store.TopUpSettingsRow;
   /** What open requests hold. */
   reserved: NanoUsd;
   /** A top-up that does not count against the month. */
@@ -80,8 +72,8 @@ interface Due {
 async function amountDue({ settings, reserved, except, nowMs }: Due, tx: Transaction): Promise<NanoUsd | null> {
   const { workspace, enabled, paused, threshold, amount, monthlyCap, paymentMethod } = settings;
   if (!enabled || paused || threshold === null || amount === null || monthlyCap === null || paymentMethod === null) return null;
-  const credit = await selectBalance(workspace, tx);
+  const credit = await store.selectBalance(workspace, tx);
   if (!credit?.isServed || credit.balance - reserved >= threshold) return null;
-  const charged = await sumAutomatic({ workspace, since: new Date(monthBounds(monthOf(nowMs)).startMs), except }, tx);
+  const charged = await store.sumAutomatic({ workspace, since: new Date(monthBounds(monthOf(nowMs)).startMs), except }, tx);
   return charged + amount > monthlyCap ? null : amount;
 }

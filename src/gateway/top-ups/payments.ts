@@ -14,16 +14,7 @@ import { bookMovement } from "../credit/credit.ts";
 import { changeTopUp, type TopUpParts, refreshed, type Locked, paymentReference } from "./change-top-up.ts";
 import { offerAuthentication, openCheckout, endTry, declinePayment } from "./checkout.ts";
 import { idempotencyKeyMs } from "./limits.ts";
-import {
-  selectTopUp,
-  updateTopUp,
-  type TopUpRow,
-  updateTopUpSettings,
-  type TopUpSettingsRow,
-  selectBalance,
-  selectPending,
-  selectTopUpOfPayment,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { CallRefusedError, KeyReusedError, type NewPayment, type PaymentIntent, type Card } from "./stripe-api.ts";
 
 /**
@@ -31,16 +22,16 @@ import { CallRefusedError, KeyReusedError, type NewPayment, type PaymentIntent, 
  * @returns the top-up as it is afterwards
  * @throws CallRefusedError, StripeUnavailableError
  */
-export async function checkTopUp(topUp: TopUpRow, parts: TopUpParts): Promise<TopUpRow> {
+export async function checkTopUp(topUp: store.TopUpRow, parts: TopUpParts): Promise<store.TopUpRow> {
   await ask(topUp, parts);
-  return (await selectTopUp(topUp.id, parts.sql)) ?? topUp;
+  return (await store.selectTopUp(topUp.id, parts.sql)) ?? topUp;
 }
 
 /** Ends a top-up whose page was left without a payment. */
-export async function leaveCheckout({ id, workspace }: TopUpRow, parts: TopUpParts, event?: string): Promise<void> {
+export async function leaveCheckout({ id, workspace }: store.TopUpRow, parts: TopUpParts, event?: string): Promise<void> {
   await changeTopUp({ id, workspace, event }, parts, async ({ tx, topUp, now }) => {
     const isOpen = topUp.state === "open" || topUp.state === "created" || topUp.state === "action_required";
-    if (isOpen) await updateTopUp({ ...topUp, state: "expired", endedAt: now }, tx);
+    if (isOpen) await store.updateTopUp({ ...topUp, state: "expired", endedAt: now }, tx);
     return { result: null };
   });
 }
@@ -50,7 +41,7 @@ export async function leaveCheckout({ id, workspace }: TopUpRow, parts: TopUpPar
  * the same key, and so makes one payment.
  * @throws StripeUnavailableError: the outcome is not known
  */
-export async function confirmPayment(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
+export async function confirmPayment(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
   try {
     const intent = await payment(topUp, parts);
     if (intent === null) await giveUp(topUp, { failure: "not_made", isFinal: false }, parts);
@@ -69,7 +60,7 @@ export async function confirmPayment(topUp: TopUpRow, parts: TopUpParts): Promis
  */
 export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, event?: string): Promise<void> {
   if (intent.topUp === null) return;
-  const known = await selectTopUp(intent.topUp.id, parts.sql);
+  const known = await store.selectTopUp(intent.topUp.id, parts.sql);
   if (!known) {
     const facts = { topUp: intent.topUp.id, paymentIntent: intent.id };
     raiseAlarm(parts.log, "top_up.unknown", facts, "Stripe has a payment of a top-up that the database does not have");
@@ -87,14 +78,14 @@ export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, ev
  * @returns undefined: it is not a payment of Weir
  * @throws StripeUnavailableError: it is not known
  */
-export async function findPaidTopUp(paymentIntent: string, parts: TopUpParts): Promise<TopUpRow | undefined> {
-  const known = await selectTopUpOfPayment(paymentIntent, parts.sql);
+export async function findPaidTopUp(paymentIntent: string, parts: TopUpParts): Promise<store.TopUpRow | undefined> {
+  const known = await store.selectTopUpOfPayment(paymentIntent, parts.sql);
   if (known) return known;
   await creditPayment(await parts.stripe.readPayment(paymentIntent), parts);
-  return selectTopUpOfPayment(paymentIntent, parts.sql);
+  return store.selectTopUpOfPayment(paymentIntent, parts.sql);
 }
 
-async function ask(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
+async function ask(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
   if (topUp.state !== "paid" && (!topUp.isPending || topUp.retryAt !== null)) return;
   if (topUp.session !== null) return askSession(topUp, topUp.session, parts);
   if (topUp.state === "created") return void (await reopened(topUp, parts));
@@ -103,14 +94,14 @@ async function ask(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
   if (topUp.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(topUp.paymentIntent), parts);
 }
 
-async function askSession(topUp: TopUpRow, id: string, parts: TopUpParts): Promise<void> {
+async function askSession(topUp: store.TopUpRow, id: string, parts: TopUpParts): Promise<void> {
   const session = await parts.stripe.readCheckout(id);
   if (session.status === "expired") return leaveCheckout(topUp, parts);
   if (session.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(session.paymentIntent), parts);
 }
 
 /** A refused call leaves a failed top-up, which is a state like others. */
-async function reopened(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
+async function reopened(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
   try {
     await openCheckout(topUp, parts);
   } catch (error) {
@@ -119,7 +110,7 @@ async function reopened(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
 }
 
 /** @returns null: the payment was never made */
-async function payment(topUp: TopUpRow, { stripe, clock }: TopUpParts): Promise<PaymentIntent | null> {
+async function payment(topUp: store.TopUpRow, { stripe, clock }: TopUpParts): Promise<PaymentIntent | null> {
   const { id, amount, customer, paymentMethod, receiptEmail, triedAt } = topUp;
   if (customer === null || paymentMethod === null) throw new CallRefusedError("no_card");
   const asked: NewPayment = { topUp: id, try: topUp.try, amount, customer, paymentMethod, receiptEmail };
@@ -136,7 +127,7 @@ async function payment(topUp: TopUpRow, { stripe, clock }: TopUpParts): Promise<
 }
 
 async function giveUp(
-  { id, workspace, try: tried }: TopUpRow,
+  { id, workspace, try: tried }: store.TopUpRow,
   { failure, isFinal }: { failure: string; isFinal: boolean },
   parts: TopUpParts,
 ): Promise<void> {
@@ -170,7 +161,7 @@ async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts
   const { tx, topUp, now } = locked;
   const { workspace } = topUp;
   const facts = { workspace, topUp: topUp.id, paymentIntent: intent.id };
-  const { balance = 0n } = (await selectBalance(workspace, tx)) ?? {};
+  const { balance = 0n } = (await store.selectBalance(workspace, tx)) ?? {};
   if (intent.currency !== "usd" || intent.received <= 0n || balance + intent.received > balanceNanoMax) {
     raiseAlarm(
       parts.log,
@@ -178,14 +169,15 @@ async function credited(intent: PaymentIntent, locked: Locked, parts: TopUpParts
       facts,
       "A payment cannot be credited: its currency or the balance's bound forbids it",
     );
-    if (topUp.state !== "credited") await updateTopUp({ ...topUp, state: "paid", retryAt: null, paymentIntent: intent.id }, tx);
+    if (topUp.state !== "credited")
+      await store.updateTopUp({ ...topUp, state: "paid", retryAt: null, paymentIntent: intent.id }, tx);
     return nothing;
   }
   const reference = paymentReference(intent.id);
   if (!(await bookMovement({ workspace, kind: "credit", amount: intent.received, reference }, tx))) return nothing;
   const received = topUp.received + intent.received;
   const done = { state: "credited" as const, received, paymentIntent: intent.id, failure: null, retryAt: null, endedAt: now };
-  await updateTopUp({ ...topUp, ...done }, tx);
+  await store.updateTopUp({ ...topUp, ...done }, tx);
   await afterSuccess(intent, locked);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(intent.received), top_up: topUp.id } });
   const event: AuditEvent = { event: "credit.added", workspace, target: reference, changes };
@@ -197,12 +189,12 @@ async function afterSuccess(intent: PaymentIntent, { tx, settings, topUp, now }:
   const byPerson = topUp.session !== null;
   const card = byPerson && intent.savesCard ? intent.card : null;
   const paused = byPerson ? false : settings.paused;
-  await updateTopUpSettings({ ...withCard(settings, card), failures: 0, paused }, tx);
-  const waiting = card === null ? undefined : await selectPending({ workspace: topUp.workspace, kind: "automatic" }, tx);
-  if (waiting?.retryAt) await updateTopUp({ ...waiting, retryAt: now }, tx);
+  await store.updateTopUpSettings({ ...withCard(settings, card), failures: 0, paused }, tx);
+  const waiting = card === null ? undefined : await store.selectPending({ workspace: topUp.workspace, kind: "automatic" }, tx);
+  if (waiting?.retryAt) await store.updateTopUp({ ...waiting, retryAt: now }, tx);
 }
 
-function withCard(settings: TopUpSettingsRow, card: Card | null): TopUpSettingsRow {
+function withCard(settings: store.TopUpSettingsRow, card: Card | null): store.TopUpSettingsRow {
   if (card === null) return settings;
   const { paymentMethod, brand: cardBrand, lastFour: cardLastFour, expires: cardExpires } = card;
   return { ...settings, paymentMethod, cardBrand, cardLastFour, cardExpires };
@@ -211,11 +203,11 @@ function withCard(settings: TopUpSettingsRow, card: Card | null): TopUpSettingsR
 async function moved(intent: PaymentIntent, { tx, topUp, now }: Locked, state: "processing" | "canceled") {
   if (!isCurrent(intent, topUp)) return nothing;
   const ended = state === "canceled" ? { retryAt: null, endedAt: now } : {};
-  await updateTopUp({ ...topUp, ...ended, state, paymentIntent: intent.id }, tx);
+  await store.updateTopUp({ ...topUp, ...ended, state, paymentIntent: intent.id }, tx);
   return nothing;
 }
 
 /** A payment of an earlier try says nothing about the current one. */
-function isCurrent({ topUp }: PaymentIntent, row: TopUpRow): boolean {
+function isCurrent({ topUp }: PaymentIntent, row: store.TopUpRow): boolean {
   return topUp !== null && topUp.try === row.try && row.isPending;
 }

@@ -5,11 +5,9 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { usd, parseAmount } from "../../accounts/workspaces/fields.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { topUpCentsMax, topUpCentsMin } from "./limits.ts";
-
-const text = (description: string) => Type.String({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const TopUpForm = Type.Object({ usd: usd("The amount, from 5 to 2,500 USD in whole cents") });
 export type TopUpForm = Static<typeof TopUpForm>;

@@ -3,11 +3,10 @@
  * order: earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten, and automatic top-up is off; Weir then
  * charges it in no case, whatever Stripe answers.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -17,15 +16,7 @@ import { type TopUpParts, byWeir } from "./change-top-up.ts";
 import { topUpCentsMin, topUpMonthlyCapUsdMax, topUpThresholdUsdMax } from "./limits.ts";
 import { cardRemovedMail } from "./mails.ts";
 import { ofCents, parseBetween, parseTopUpAmount, type TopUpSettingsForm, type TopUpSettingsView } from "./schema.ts";
-import {
-  lockTopUpSettings,
-  updateTopUpSettings,
-  type TopUpSettingsRow,
-  selectTopUpSettings,
-  sumAutomatic,
-  claimEvent,
-  selectWorkspacesOfCard,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { CallRefusedError, type StripeApi } from "./stripe-api.ts";
 
 /**
@@ -40,13 +31,13 @@ export async function setTopUpSettings(
   authorize(actor, { roles: managers, action: "change automatic top-up" });
   const amounts = parseAmounts(form);
   const removed = await change(actor, parts, async (tx) => {
-    const before = await lockTopUpSettings(workspace, tx);
+    const before = await store.lockTopUpSettings(workspace, tx);
     const after = withMail({ ...before, ...amounts, ...switched(form, before) }, actor);
     const next = form.remove_card === true ? withoutCard(after) : after;
     requireFitting(next);
     const changes = changedFields({ before: audited(before), after: audited(next) });
     if (Object.keys(changes).length === 0) return { result: null, event: null };
-    await updateTopUpSettings(next, tx);
+    await store.updateTopUpSettings(next, tx);
     const card = next.paymentMethod === null ? before.paymentMethod : null;
     return { result: card, event: { event: "top_up.settings.updated", workspace, target: workspace, changes } };
   });
@@ -67,7 +58,7 @@ export async function showTopUpSettings(
   { sql, clock, stripe }: Sources,
 ): Promise<TopUpSettingsView> {
   authorize(actor, { roles: overseers, action: "see automatic top-up" });
-  const row = await selectTopUpSettings(workspace, sql);
+  const row = await store.selectTopUpSettings(workspace, sql);
   const since = new Date(monthBounds(monthOf(clock.now())).startMs);
   const usd = (amount: NanoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
   return {
@@ -82,19 +73,19 @@ export async function showTopUpSettings(
     threshold_usd: usd(row.threshold),
     amount_usd: usd(row.amount),
     monthly_cap_usd: usd(row.monthlyCap),
-    month_usd: formatUsd(await sumAutomatic({ workspace, since, except: null }, sql)),
+    month_usd: formatUsd(await store.sumAutomatic({ workspace, since, except: null }, sql)),
     declines: row.failures,
   };
 }
 
 /** Forgets a card that was removed at Stripe: automatic top-up is off from now on. */
 export async function removeCard(paymentMethod: string, parts: TopUpParts, event: string): Promise<void> {
-  for (const workspace of await selectWorkspacesOfCard(paymentMethod, parts.sql)) {
+  for (const workspace of await store.selectWorkspacesOfCard(paymentMethod, parts.sql)) {
     await change(byWeir, parts, async (tx) => {
-      const settings = await lockTopUpSettings(workspace, tx);
-      const isNew = await claimEvent({ id: event, at: new Date(parts.clock.now()) }, tx);
+      const settings = await store.lockTopUpSettings(workspace, tx);
+      const isNew = await store.claimEvent({ id: event, at: new Date(parts.clock.now()) }, tx);
       if (!isNew || settings.paymentMethod !== paymentMethod) return { result: null, event: null };
-      await updateTopUpSettings(withoutCard(settings), tx);
+      await store.updateTopUpSettings(withoutCard(settings), tx);
       if (settings.enabled) await parts.mailManagers({ workspace, ...cardRemovedMail(parts.publicUrl) }, tx);
       const before = { enabled: settings.enabled, card: settings.cardLastFour };
       const changes = changedFields({ before, after: { enabled: false, card: null } });
@@ -103,7 +94,7 @@ export async function removeCard(paymentMethod: string, parts: TopUpParts, event
   }
 }
 
-function parseAmounts(form: TopUpSettingsForm): Partial<TopUpSettingsRow> {
+function parseAmounts(form: TopUpSettingsForm): Partial<store.TopUpSettingsRow> {
   const { threshold_usd: threshold, amount_usd: amount, monthly_cap_usd: cap } = form;
   const between = (field: string, text: string, usdMax: number) =>
     parseBetween({ field, text, min: ofCents(topUpCentsMin), max: parseUsd(String(usdMax)) });
@@ -114,24 +105,24 @@ function parseAmounts(form: TopUpSettingsForm): Partial<TopUpSettingsRow> {
   };
 }
 
-function withMail(row: TopUpSettingsRow, actor: Actor): TopUpSettingsRow {
+function withMail(row: store.TopUpSettingsRow, actor: Actor): store.TopUpSettingsRow {
   return actor.kind === "member" ? { ...row, receiptEmail: actor.email } : row;
 }
 
 /** Switching it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
-function switched({ enabled }: TopUpSettingsForm, before: TopUpSettingsRow): Partial<TopUpSettingsRow> {
+function switched({ enabled }: TopUpSettingsForm, before: store.TopUpSettingsRow): Partial<store.TopUpSettingsRow> {
   if (enabled === undefined) return {};
   const isAgain = enabled && (!before.enabled || before.paused);
   return { enabled, ...(isAgain && { failures: 0, paused: false }) };
 }
 
 /** Also what a removal at Stripe leads to. */
-function withoutCard(row: TopUpSettingsRow): TopUpSettingsRow {
+function withoutCard(row: store.TopUpSettingsRow): store.TopUpSettingsRow {
   return { ...row, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null, enabled: false, paused: false };
 }
 
 /** @throws DomainError */
-function requireFitting({ enabled, paymentMethod, threshold, amount, monthlyCap }: TopUpSettingsRow): void {
+function requireFitting({ enabled, paymentMethod, threshold, amount, monthlyCap }: store.TopUpSettingsRow): void {
   const refuse = (code: "invalid_field" | "conflict", cause: string, field: string) =>
     new DomainError(code, `Cannot change automatic top-up: ${cause}`, { field });
   if (monthlyCap !== null && amount !== null && amount > monthlyCap)
@@ -146,7 +137,7 @@ function requireFitting({ enabled, paymentMethod, threshold, amount, monthlyCap 
 }
 
 /** Settings by their names in the control API. */
-function audited(row: TopUpSettingsRow): Fields {
+function audited(row: store.TopUpSettingsRow): Fields {
   const usd = (amount: bigint | null) => (amount === null ? null : formatUsd(amount));
   return {
     enabled: row.enabled,

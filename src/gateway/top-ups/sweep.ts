@@ -9,25 +9,17 @@ import { retryPayment, topUpAutomatically } from "./automatic.ts";
 import type { TopUpParts } from "./change-top-up.ts";
 import { topUpBatchMax, topUpsAtOnceMax, topUpSweepMax, webhookEventsKeptMs, stripeListedMax, takenBackAgeMs } from "./limits.ts";
 import { checkTopUp } from "./payments.ts";
-import {
-  deleteEvents,
-  selectPendingRefunds,
-  selectWatched,
-  selectRetriesDue,
-  selectUnfinished,
-  isApplied,
-  selectRefund,
-} from "./store.ts";
+import * as store from "./store.ts";
 import type { StripeDispute, StripeRefund } from "./stripe-api.ts";
 import { sendRefund, applyDispute, disputeStepKey, type DisputeStep, applyRefund, refundStateOf } from "./take-back.ts";
 
 /** Tops up the workspaces whose credit is below their threshold, and tries declined payments again. */
 export async function topUpWhereDue(parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const now = new Date(parts.clock.now());
-  const retries = await selectRetriesDue({ now, limit: topUpSweepMax }, parts.sql);
+  const retries = await store.selectRetriesDue({ now, limit: topUpSweepMax }, parts.sql);
   await eachOf(retries, (topUp) => retryPayment(topUp, parts), { log: parts.log, signal });
   for (let after = ""; !signal?.aborted;) {
-    const workspaces = await selectWatched({ after, limit: topUpBatchMax }, parts.sql);
+    const workspaces = await store.selectWatched({ after, limit: topUpBatchMax }, parts.sql);
     const last = workspaces.at(-1);
     if (last === undefined) return;
     after = last;
@@ -39,11 +31,11 @@ export async function topUpWhereDue(parts: TopUpParts, signal?: AbortSignal): Pr
 export async function sweepTopUps(ageMs: number, parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { sql, clock, log } = parts;
   const before = new Date(clock.now() - ageMs);
-  const topUps = await selectUnfinished({ triedBefore: before, limit: topUpSweepMax }, sql);
+  const topUps = await store.selectUnfinished({ triedBefore: before, limit: topUpSweepMax }, sql);
   await eachOf(topUps, (topUp) => checkTopUp(topUp, parts), { log, signal });
-  const refunds = await selectPendingRefunds({ madeBefore: before, limit: topUpSweepMax }, sql);
+  const refunds = await store.selectPendingRefunds({ madeBefore: before, limit: topUpSweepMax }, sql);
   await eachOf(refunds, (refund) => sendRefund(refund, parts), { log, signal });
-  await deleteEvents(new Date(clock.now() - webhookEventsKeptMs), sql);
+  await store.deleteEvents(new Date(clock.now() - webhookEventsKeptMs), sql);
   await sweepTakenBack(parts, signal);
 }
 
@@ -103,12 +95,12 @@ async function takeDispute({ isWithdrawn, isReinstated, ...dispute }: StripeDisp
   if (isWithdrawn) steps.push("withdrawn");
   if (isReinstated) steps.push("reinstated");
   for (const step of steps) {
-    if (!(await isApplied(disputeStepKey(dispute, step), parts.sql))) await applyDispute({ dispute, step }, parts);
+    if (!(await store.isApplied(disputeStepKey(dispute, step), parts.sql))) await applyDispute({ dispute, step }, parts);
   }
 }
 
 async function takeRefund(made: StripeRefund, parts: TopUpParts): Promise<void> {
-  const known = await selectRefund(made.refund ?? made.id, parts.sql);
+  const known = await store.selectRefund(made.refund ?? made.id, parts.sql);
   const isKnown = known !== undefined && (known.state === "failed" || known.state === refundStateOf(made));
   if (!isKnown) await applyRefund(made, parts);
 }

@@ -6,10 +6,9 @@
  * ledger. Each step of a dispute and each state of a refund is applied once, whichever of event and list reports it first. `ledger verify`
  * explains a balance below zero by these entries.
  */
-import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
+import { signatureOf, type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { newRefundId, type WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
@@ -27,17 +26,7 @@ import { idempotencyKeyMs } from "./limits.ts";
 import { disputeMail } from "./mails.ts";
 import { findPaidTopUp } from "./payments.ts";
 import { parseBetween, ofCents, wholeCents, type RefundForm, type TopUpView } from "./schema.ts";
-import {
-  insertRefund,
-  type RefundRow,
-  selectBalance,
-  updateTopUp,
-  selectRefund,
-  updateRefund,
-  selectTopUp,
-  type TopUpRow,
-  updateTopUpSettings,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { CallRefusedError, KeyReusedError, type NewRefund, type StripeRefund } from "./stripe-api.ts";
 import { findTopUp, noTopUp, showTopUp } from "./top-ups.ts";
 
@@ -66,7 +55,7 @@ export async function refundTopUp(
 async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm; held: NanoUsd }, { tx, topUp, now }: Locked) {
   const { workspace, id } = topUp;
   const left = topUp.received - topUp.refunded - topUp.disputed;
-  const { balance = 0n } = (await selectBalance(workspace, tx)) ?? {};
+  const { balance = 0n } = (await store.selectBalance(workspace, tx)) ?? {};
   const available = wholeCents(balance - held);
   if (left <= 0n) throw new DomainError("conflict", `Cannot refund ${id}: nothing is left of it`, { field: "usd" });
   const amount = form.usd === undefined ? left : parseBetween({ field: "usd", text: form.usd, min: ofCents(1), max: left });
@@ -75,7 +64,7 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
     throw new DomainError("conflict", message, { field: "usd" });
   }
   const { actor: madeBy } = signatureOf(actor);
-  const refund: RefundRow = {
+  const refund: store.RefundRow = {
     id: newRefundId(now.getTime()),
     topUp: id,
     amount,
@@ -85,8 +74,8 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
     createdAt: now,
   };
   await bookMovement({ workspace, kind: "refund", amount: -amount, reference: refundReference(refund.id) }, tx);
-  await insertRefund(refund, tx);
-  await updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
+  await store.insertRefund(refund, tx);
+  await store.updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
   const changes = changedFields({ before: {}, after: { usd: formatUsd(amount), refund: refund.id } });
   const event: AuditEvent = { event: "top_up.refunded", workspace, target: id, changes };
   return { result: refund, events: [event] };
@@ -98,8 +87,8 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
  * Asks Stripe for the refund. It is repeated until the outcome is known, with the same key, and so refunds once.
  * @throws StripeUnavailableError: the outcome is not known
  */
-export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<void> {
-  const topUp = await selectTopUp(refund.topUp, parts.sql);
+export async function sendRefund(refund: store.RefundRow, parts: TopUpParts): Promise<void> {
+  const topUp = await store.selectTopUp(refund.topUp, parts.sql);
   if (!topUp?.paymentIntent) return;
   const asked: NewRefund = { refund: refund.id, amount: refund.amount, paymentIntent: topUp.paymentIntent };
   try {
@@ -113,16 +102,16 @@ export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<
 }
 
 /** What Stripe's word for a refund's state means here. */
-export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
+export function refundStateOf({ status }: Pick<StripeRefund, "status">): store.RefundRow["state"] {
   if (status === "failed" || status === "canceled") return "failed";
   return status === "succeeded" ? "succeeded" : "pending";
 }
 
 /** Follows a refund of Stripe, even one that was made in its dashboard. It takes back credit that may be spent already. */
 export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
-  const known = await selectRefund(made.refund ?? made.id, parts.sql);
+  const known = await store.selectRefund(made.refund ?? made.id, parts.sql);
   const topUp = known
-    ? await selectTopUp(known.topUp, parts.sql)
+    ? await store.selectTopUp(known.topUp, parts.sql)
     : made.paymentIntent === null
       ? undefined
       : await findPaidTopUp(made.paymentIntent, parts);
@@ -131,7 +120,7 @@ export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?:
 
 /** @returns null: it was never made */
 async function callFor(
-  { createdAt, refund }: RefundRow,
+  { createdAt, refund }: store.RefundRow,
   asked: NewRefund,
   { stripe, clock }: TopUpParts,
 ): Promise<StripeRefund | null> {
@@ -154,7 +143,7 @@ const refundFailed = "A refund failed; its amount is part of the credit again";
  * @param made null: Stripe did not make it
  */
 async function endRefund(
-  { id: topUpId, workspace }: TopUpRow,
+  { id: topUpId, workspace }: store.TopUpRow,
   { id, made }: { id: string | null; made: StripeRefund | null },
   parts: TopUpParts,
   event?: string,
@@ -166,12 +155,12 @@ async function endRefund(
     if (row === undefined || row.state === "failed") return { result: id === null };
     const { tx } = locked;
     const state = told === "pending" ? row.state : told;
-    await updateRefund({ id: row.id, state, refund: made?.id ?? row.refund }, tx);
+    await store.updateRefund({ id: row.id, state, refund: made?.id ?? row.refund }, tx);
     if (!hasFailed) return { result: id === null };
     await bookMovement({ workspace, kind: "refund_reversed", amount: row.amount, reference: refundReference(row.id) }, tx);
     // The refund's entry may be of this transaction.
-    const topUp = (await selectTopUp(topUpId, tx)) ?? locked.topUp;
-    await updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
+    const topUp = (await store.selectTopUp(topUpId, tx)) ?? locked.topUp;
+    await store.updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
     raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(row.amount), refund: row.id } });
     const event: AuditEvent = { event: "top_up.refund_reversed", workspace, target: topUp.id, changes };
@@ -184,12 +173,12 @@ async function endRefund(
 async function present(
   { id, made }: { id: string | null; made: StripeRefund | null },
   { tx, topUp, now }: Locked,
-): Promise<RefundRow | undefined> {
-  if (id !== null) return selectRefund(id, tx);
+): Promise<store.RefundRow | undefined> {
+  if (id !== null) return store.selectRefund(id, tx);
   if (made === null) return undefined;
-  const before = await selectRefund(made.id, tx);
+  const before = await store.selectRefund(made.id, tx);
   if (before) return before;
-  const row: RefundRow = {
+  const row: store.RefundRow = {
     id: newRefundId(now.getTime()),
     topUp: topUp.id,
     amount: made.amount,
@@ -199,9 +188,9 @@ async function present(
     createdAt: now,
   };
   const { workspace } = topUp;
-  await insertRefund(row, tx);
+  await store.insertRefund(row, tx);
   await bookMovement({ workspace, kind: "refund", amount: -row.amount, reference: refundReference(row.id) }, tx);
-  await updateTopUp({ ...topUp, refunded: topUp.refunded + row.amount }, tx);
+  await store.updateTopUp({ ...topUp, refunded: topUp.refunded + row.amount }, tx);
   return row;
 }
 
@@ -247,9 +236,9 @@ async function booked({ dispute, step }: { dispute: Dispute; step: DisputeStep }
   const takes = step !== "opened" && (await bookMovement({ workspace, kind: "dispute", amount: -amount, reference }, tx));
   const returns = step === "reinstated" && (await bookMovement({ workspace, kind: "dispute_reinstated", amount, reference }, tx));
   const disputed = topUp.disputed + (takes ? amount : 0n) - (returns ? amount : 0n);
-  await updateTopUp({ ...topUp, disputed }, tx);
+  await store.updateTopUp({ ...topUp, disputed }, tx);
   if (step !== "reinstated") {
-    await updateTopUpSettings({ ...settings, enabled: false }, tx);
+    await store.updateTopUpSettings({ ...settings, enabled: false }, tx);
     if (step === "opened") await parts.mailManagers({ workspace, ...disputeMail({ topUp, amount }, parts.publicUrl) }, tx);
   }
   const after = { usd: formatUsd(amount), dispute: dispute.id, disputed_usd: formatUsd(disputed) };

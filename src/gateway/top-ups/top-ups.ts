@@ -3,10 +3,9 @@
  * again, and another amount closes it first; so two clicks make one payment. The row and its key are stored before the page is asked for,
  * so no payment is without a row. Credit is added when a payment is found to be made, by change-top-up.ts.
  */
-import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
+import { type Actor, signatureOf, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { newTopUpId, type WorkspaceId } from "../../kernel/ids.ts";
@@ -16,19 +15,7 @@ import { openCheckout, stripeProblem } from "./checkout.ts";
 import { checkoutOpenMs } from "./limits.ts";
 import { checkTopUp } from "./payments.ts";
 import { parseTopUpAmount, type TopUpForm, type TopUpView } from "./schema.ts";
-import {
-  lockTopUpSettings,
-  selectTopUpSettings,
-  updateTopUpSettings,
-  insertTopUp,
-  selectPending,
-  updateTopUp,
-  type TopUpRow,
-  selectRefundsOf,
-  type RefundRow,
-  selectTopUp,
-  selectTopUps,
-} from "./store.ts";
+import * as store from "./store.ts";
 import { CallRefusedError } from "./stripe-api.ts";
 
 /**
@@ -43,7 +30,7 @@ export async function createTopUp(
   authorize(actor, { roles: managers, action: "top up by card" });
   const amount = parseTopUpAmount("usd", form.usd);
   try {
-    const open = await selectPending({ workspace, kind: "manual" }, parts.sql);
+    const open = await store.selectPending({ workspace, kind: "manual" }, parts.sql);
     const again = open === undefined ? null : await continued(open, amount, parts);
     const topUp = again ?? (await insert({ actor, workspace, amount, customer: await customerOf(workspace, parts) }, parts));
     return viewTopUp(topUp.state === "created" ? await openCheckout(topUp, parts) : topUp, []);
@@ -60,15 +47,15 @@ export function noTopUp(id: string): DomainError {
 export async function findTopUp(
   { id, workspace }: { id: string; workspace: WorkspaceId | null },
   sql: Queries,
-): Promise<TopUpRow> {
-  const row = await selectTopUp(id, sql);
+): Promise<store.TopUpRow> {
+  const row = await store.selectTopUp(id, sql);
   if (!row || (workspace !== null && row.workspace !== workspace)) throw noTopUp(id);
   return row;
 }
 
 /** @throws DomainError not_found */
 export async function showTopUp({ id, workspace }: { id: string; workspace: WorkspaceId }, sql: Queries): Promise<TopUpView> {
-  return viewTopUp(await findTopUp({ id, workspace }, sql), await selectRefundsOf([id], sql));
+  return viewTopUp(await findTopUp({ id, workspace }, sql), await store.selectRefundsOf([id], sql));
 }
 
 interface Listing {
@@ -81,8 +68,8 @@ interface Listing {
 /** Newest first. @throws DomainError forbidden for members, who do not see what the workspace pays */
 export async function listTopUps({ actor, ...filter }: Listing, sql: Queries): Promise<TopUpView[]> {
   authorizeToSee(actor);
-  const rows = await selectTopUps(filter, sql);
-  const refunds = await selectRefundsOf(
+  const rows = await store.selectTopUps(filter, sql);
+  const refunds = await store.selectRefundsOf(
     rows.map(({ id }) => id),
     sql,
   );
@@ -96,7 +83,7 @@ export function authorizeToSee(actor: Actor): void {
 }
 
 /** @returns the open top-up of this amount; null: none is open */
-async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<TopUpRow | null> {
+async function continued(open: store.TopUpRow, amount: NanoUsd, parts: TopUpParts): Promise<store.TopUpRow | null> {
   const present = await checkTopUp(open, parts);
   if (!present.isPending) return null;
   if (present.state !== "open" && present.state !== "created") throw inTheMaking(present);
@@ -104,23 +91,23 @@ async function continued(open: TopUpRow, amount: NanoUsd, parts: TopUpParts): Pr
   const { id, workspace, session } = present;
   if (session !== null) await close(present, session, parts);
   await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, now }) => {
-    if (topUp.isPending) await updateTopUp({ ...topUp, state: "canceled", endedAt: now }, tx);
+    if (topUp.isPending) await store.updateTopUp({ ...topUp, state: "canceled", endedAt: now }, tx);
     return { result: null };
   });
   return null;
 }
 
-function inTheMaking({ id }: TopUpRow): DomainError {
+function inTheMaking({ id }: store.TopUpRow): DomainError {
   return new DomainError("conflict", `Cannot top up: the payment of ${id} is being made`, { field: "usd" });
 }
 
 /** A page that is about to close is of no use. */
-function isOpenFor({ sessionExpiresAt }: TopUpRow, { clock }: TopUpParts): boolean {
+function isOpenFor({ sessionExpiresAt }: store.TopUpRow, { clock }: TopUpParts): boolean {
   return sessionExpiresAt !== null && sessionExpiresAt.getTime() > clock.now() + checkoutOpenMs / 3;
 }
 
 /** Closes the page, unless its payer has just paid. */
-async function close(topUp: TopUpRow, session: string, parts: TopUpParts): Promise<void> {
+async function close(topUp: store.TopUpRow, session: string, parts: TopUpParts): Promise<void> {
   try {
     await parts.stripe.expireCheckout(session);
   } catch (error) {
@@ -133,17 +120,17 @@ async function close(topUp: TopUpRow, session: string, parts: TopUpParts): Promi
 async function insert(
   { actor, workspace, amount, customer }: { actor: Actor; workspace: WorkspaceId; amount: NanoUsd; customer: string },
   parts: TopUpParts,
-): Promise<TopUpRow> {
+): Promise<store.TopUpRow> {
   return change(actor, parts, async (tx) => {
-    await lockTopUpSettings(workspace, tx);
-    const pending = await selectPending({ workspace, kind: "manual" }, tx);
+    await store.lockTopUpSettings(workspace, tx);
+    const pending = await store.selectPending({ workspace, kind: "manual" }, tx);
     if (pending) throw inTheMaking(pending);
     const now = parts.clock.now();
     const id = newTopUpId(now);
     const { actor: madeBy } = signatureOf(actor);
     const of = { id, workspace, kind: "manual" as const, state: "created" as const, amount, customer, madeBy };
     const page = { paymentMethod: null, receiptEmail: null, sessionExpiresAt: new Date(now + checkoutOpenMs), at: new Date(now) };
-    const result = await insertTopUp({ ...of, ...page }, tx);
+    const result = await store.insertTopUp({ ...of, ...page }, tx);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
     return { result, event: { event: "top_up.created", workspace, target: id, changes } };
   });
@@ -151,18 +138,18 @@ async function insert(
 
 /** Stripe's customer of the workspace, which holds the saved card. */
 async function customerOf(workspace: WorkspaceId, parts: TopUpParts): Promise<string> {
-  const { customer } = await selectTopUpSettings(workspace, parts.sql);
+  const { customer } = await store.selectTopUpSettings(workspace, parts.sql);
   if (customer !== null) return customer;
   const created = await parts.stripe.createCustomer(workspace);
   return parts.sql.begin(async (tx) => {
-    const settings = await lockTopUpSettings(workspace, tx);
+    const settings = await store.lockTopUpSettings(workspace, tx);
     if (settings.customer !== null) return settings.customer;
-    await updateTopUpSettings({ ...settings, customer: created }, tx);
+    await store.updateTopUpSettings({ ...settings, customer: created }, tx);
     return created;
   });
 }
 
-function viewTopUp(row: TopUpRow, refunds: readonly RefundRow[]): TopUpView {
+function viewTopUp(row: store.TopUpRow, refunds: readonly store.RefundRow[]): TopUpView {
   const time = (at: Date | null): string | null => at && isoTime(at.getTime());
   const isOpen = row.state === "open" || row.state === "action_required";
   return {

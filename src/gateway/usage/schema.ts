@@ -3,6 +3,7 @@
  * descriptions of the fields are those of the OpenAPI description.
  */
 import { Type, type Static } from "@sinclair/typebox";
+import { text, textOrNull } from "../../http/json-schema.ts";
 
 export const usagePeriods = ["hour", "day", "month"] as const;
 export type UsagePeriod = (typeof usagePeriods)[number];
@@ -10,7 +11,6 @@ export const usageDimensions = ["key", "member", "model", "provider", "endpoint"
 export type UsageDimension = (typeof usageDimensions)[number];
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const text = (description: string) => Type.String({ description });
 
 export const UsageSums = Type.Object({
   requests: count("Requests that were accepted"),
@@ -32,12 +32,12 @@ const period = {
 const UsageRow = Type.Composite([
   Type.Object({
     ...period,
-    key_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "The key; null: the Workbench" })),
+    key_id: Type.Optional(textOrNull("The key; null: the Workbench")),
     key_name: Type.Optional(text("The key's present name; `Workbench` for the Workbench")),
     member: Type.Optional(text("The email of the key's owner, or of the member who used the Workbench")),
     model: Type.Optional(text("The model that answered")),
     provider: Type.Optional(text("The provider that answered")),
-    endpoint: Type.Optional(text("The endpoint: chat, completions or embeddings")),
+    endpoint: Type.Optional(text("The endpoint: chat, completions, embeddings, messages or responses")),
   }),
   UsageSums,
 ]);

@@ -2,12 +2,11 @@
  * The usage of a workspace, and of one key for its holder: members see their own, overseers all. With `series`, names beyond the most
  * expensive have one row for the whole time, and `periods` has the sums of all names by period: a chart needs no more.
  */
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, requireSeen } from "../../accounts/keys/keys.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";

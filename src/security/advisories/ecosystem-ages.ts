@@ -4,12 +4,11 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
+import { textOrNull } from "../../http/json-schema.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { advisoryEtagCharactersMax } from "../limits.ts";
 import { ecosystems, type Ecosystem } from "../versions/ecosystem.ts";
 import { selectEcosystems, upsertBegunSync, upsertSync } from "./sync-store.ts";
-
-const timeOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const OsvEcosystemName = Type.Unsafe<Ecosystem>(
   Type.Union(
@@ -23,14 +22,14 @@ export const EcosystemAge = Type.Object({
   known: Type.Boolean({
     description: "Whether projects are compared with it: it has records, and its first synchronization is not incomplete",
   }),
-  sync_began_at: timeOrNull(
+  sync_began_at: textOrNull(
     "When its first synchronization began to send records, while it is not complete, ISO 8601 in UTC; null: none is incomplete",
   ),
-  synced_at: timeOrNull("When its published archive was last taken over, ISO 8601 in UTC; null: never"),
-  imported_at: timeOrNull("When one of its records, not withdrawn, was last imported, ISO 8601 in UTC; null: never"),
-  newest_record: timeOrNull("When the newest of its imported records was changed, ISO 8601 in UTC; null: unknown"),
-  published_at: timeOrNull("When the archive was published, ISO 8601 in UTC; null: unknown"),
-  etag: timeOrNull("The archive's ETag; null: none"),
+  synced_at: textOrNull("When its published archive was last taken over, ISO 8601 in UTC; null: never"),
+  imported_at: textOrNull("When one of its records, not withdrawn, was last imported, ISO 8601 in UTC; null: never"),
+  newest_record: textOrNull("When the newest of its imported records was changed, ISO 8601 in UTC; null: unknown"),
+  published_at: textOrNull("When the archive was published, ISO 8601 in UTC; null: unknown"),
+  etag: textOrNull("The archive's ETag; null: none"),
 });
 export type EcosystemAge = Static<typeof EcosystemAge>;
 

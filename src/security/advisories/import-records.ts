@@ -19,30 +19,7 @@ import { groupAliases, type RecordAliases, regroup, type Regrouping, type Stored
 import { noteImported } from "./sync-store.ts";
 import { issueFrom, recordsOf, type IssueFacts } from "./issue.ts";
 import { readRecord, type PreparedRecord, ReadRecord } from "./read-body.ts";
-import {
-  lockImports,
-  selectFacts,
-  type StoredFacts,
-  selectIssues,
-  replaceAffected,
-  replaceAliases,
-  selectRecordAliases,
-  selectJoined,
-  selectPackages,
-  upsertAdvisories,
-  type AdvisoryRow,
-  type AffectedRow,
-  deleteUnreferenced,
-  endIssues,
-  insertIssues,
-  replaceNames,
-  updateIssues,
-  selectIssueFacts,
-  copyRanks,
-  copyTriages,
-  moveFindings,
-  type IssueMove,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 export interface Imported {
   /** Records that are new or replaced an older state. */
@@ -68,7 +45,7 @@ export async function importRecords(
   const at = new Date(clock.now());
   const { candidates, failures } = await readAll(records, new EventLoopYielder(clock));
   const latest = latestOf(candidates);
-  const done = await withoutDeadlock(() => sql.begin((tx) => store([...latest.values()], at, tx)));
+  const done = await withoutDeadlock(() => sql.begin((tx) => storeCandidates([...latest.values()], at, tx)));
   return { ...done, unchanged: candidates.length - done.imported, failures };
 }
 
@@ -110,21 +87,21 @@ async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function store(
+async function storeCandidates(
   candidates: readonly PreparedRecord[],
   at: Date,
   tx: Transaction,
 ): Promise<Pick<Imported, "imported" | "scans">> {
   await allowStatements(advisoryBatchMs, tx);
-  await lockImports(tx);
+  await store.lockImports(tx);
   const ids = candidates.map(({ id }) => id);
-  const stored = await selectFacts(ids, tx);
+  const stored = await store.selectFacts(ids, tx);
   await noteImported({ records: candidates, at }, tx);
   const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
   return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
 }
 
-function replaces({ modified, digest }: PreparedRecord, stored: StoredFacts | undefined): boolean {
+function replaces({ modified, digest }: PreparedRecord, stored: store.StoredFacts | undefined): boolean {
   if (stored === undefined) return true;
   return digest !== stored.digest && isNotOlder({ candidate: modified, stored: stored.modified });
 }
@@ -138,15 +115,15 @@ async function storeRecords({ records, at }: { records: readonly PreparedRecord[
   );
   const { before, regrouping } = await regroupWith(records, tx);
   const names = [...new Set([...ids, ...namesOfChangedIssues(regrouping, before)])];
-  const packagesBefore = await selectPackages(names, tx);
+  const packagesBefore = await store.selectPackages(names, tx);
   // Projects are locked before findings, as in scans, to avoid deadlocks.
   const affected = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
   const scans = await requestScansOf({ packages: affected, at }, tx);
-  await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
-  await replaceAliases(records, tx);
+  await store.upsertAdvisories({ rows: records.map(rowOf), at }, tx);
+  await store.replaceAliases(records, tx);
   const rows = records.flatMap((record) => affectedBy(record, packages));
   const entryElements = records.flatMap((record) => (record.names.length === 0 ? [] : [record.entryElements])).join(",");
-  await replaceAffected({ advisories: ids, rows, entryElements }, tx);
+  await store.replaceAffected({ advisories: ids, rows, entryElements }, tx);
   await storeIssues({ regrouping, facts: records.map(({ facts }) => facts), at }, tx);
   return scans;
 }
@@ -156,13 +133,13 @@ async function regroupWith(
   advisories: readonly RecordAliases[],
   tx: Transaction,
 ): Promise<{ before: StoredIssue[]; regrouping: Regrouping }> {
-  const joined = await selectJoined(
+  const joined = await store.selectJoined(
     advisories.flatMap(({ id, aliases }) => [id, ...aliases]),
     tx,
   );
-  const before = await selectIssues(joined, tx);
+  const before = await store.selectIssues(joined, tx);
   const replaced = new Set(advisories.map(({ id }) => id));
-  const others = (await selectRecordAliases(joined, tx)).filter(({ id }) => !replaced.has(id));
+  const others = (await store.selectRecordAliases(joined, tx)).filter(({ id }) => !replaced.has(id));
   return { before, regrouping: regroup({ before, after: groupAliases([...others, ...advisories]) }) };
 }
 
@@ -174,11 +151,11 @@ function namesOfChangedIssues({ continued, added, ended }: Regrouping, before: r
   return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
 }
 
-function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: PreparedRecord): AdvisoryRow {
+function rowOf({ id, modified, aliases, digest, facts: { withdrawn }, recordElement }: PreparedRecord): store.AdvisoryRow {
   return { id, modified, withdrawn, aliases, digest, recordElement };
 }
 
-function affectedBy({ id, names, positions }: PreparedRecord, packages: ReadonlyMap<string, bigint>): AffectedRow[] {
+function affectedBy({ id, names, positions }: PreparedRecord, packages: ReadonlyMap<string, bigint>): store.AffectedRow[] {
   return names.map((name, index) => ({ advisory: id, position: positions[index] ?? 0, package: idOf(name, packages) }));
 }
 
@@ -207,28 +184,28 @@ async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): 
   const issueOf = (group: AliasGroup) => issueFrom(group, recordsOf(group, byId));
   const endedIds = ended.map(({ issue }) => issue);
   // Ends issues first, since others may take their names.
-  await endIssues(endedIds, tx);
-  await updateIssues(
+  await store.endIssues(endedIds, tx);
+  await store.updateIssues(
     changed.map(({ issue, group }) => ({ id: issue, issue: issueOf(group) })),
     tx,
   );
-  const ids = await insertIssues(
+  const ids = await store.insertIssues(
     added.map(({ group }) => issueOf(group)),
     tx,
   );
   for (const { issue, group } of continued) ids.set(group.id, issue);
   const renamed = [...continued.filter((one) => one.renamed), ...added].map(({ group }) => group);
-  await replaceNames(
+  await store.replaceNames(
     renamed.map((group) => ({ id: issueIdOf(group, ids), group })),
     tx,
   );
   await follow({ regrouping, ids, at }, tx);
   // This includes moved findings: an issue that was merged with others has new names.
-  await copyRanks(
+  await store.copyRanks(
     changed.map(({ issue }) => issue),
     tx,
   );
-  await deleteUnreferenced(endedIds, tx);
+  await store.deleteUnreferenced(endedIds, tx);
 }
 
 function namesOf({ ids, shared }: AliasGroup): string[] {
@@ -242,7 +219,7 @@ async function withStored(
   tx: Transaction,
 ): Promise<Map<string, IssueFacts>> {
   const missing = [...new Set(groups.flatMap(namesOf))].filter((name) => !fresh.has(name));
-  const stored = missing.length === 0 ? [] : await selectIssueFacts(missing, tx);
+  const stored = missing.length === 0 ? [] : await store.selectIssueFacts(missing, tx);
   return new Map([...fresh, ...stored.map((one) => [one.id, one] as const)]);
 }
 
@@ -257,9 +234,13 @@ async function follow(
   { regrouping: { added, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
   tx: Transaction,
 ): Promise<void> {
-  const splits = added.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
-  const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: issueIdOf(group, ids) })));
-  await copyTriages([...splits, ...joins.flat()], tx);
+  const splits = added.flatMap(({ group, from }) =>
+    from.map((issue): store.IssueMove => ({ from: issue, to: issueIdOf(group, ids) })),
+  );
+  const joins = ended.map(({ issue, into }) =>
+    into.map((group): store.IssueMove => ({ from: issue, to: issueIdOf(group, ids) })),
+  );
+  await store.copyTriages([...splits, ...joins.flat()], tx);
   // A finding moves to the first issue only; the next scan finds the others.
-  await moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
+  await store.moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }

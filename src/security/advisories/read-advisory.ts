@@ -9,17 +9,7 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
 import { isJsonObject } from "../../http/json.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
-import {
-  advisoryEventsMax,
-  advisoryIdCharactersMax,
-  advisoryNameCharactersMax,
-  advisoryNamesMax,
-  advisoryPackagesMax,
-  advisoryRangesMax,
-  advisoryReferencesMax,
-  advisoryVersionsMax,
-  versionCharactersMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
 import {
   type Advisory,
@@ -34,8 +24,8 @@ import {
 const Text = Type.String({ says: "a string" });
 const Id = Type.String({
   pattern: "^[^\\s\\x00-\\x1f\\x7f]+$",
-  maxLength: advisoryIdCharactersMax,
-  says: `an id of 1 to ${advisoryIdCharactersMax} characters without spaces`,
+  maxLength: limits.advisoryIdCharactersMax,
+  says: `an id of 1 to ${limits.advisoryIdCharactersMax} characters without spaces`,
 });
 const Time = Type.String({
   pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
@@ -43,17 +33,17 @@ const Time = Type.String({
 });
 const Version = Type.String({
   minLength: 1,
-  maxLength: versionCharactersMax,
-  says: `a version of 1 to ${versionCharactersMax} characters, as a string`,
+  maxLength: limits.versionCharactersMax,
+  says: `a version of 1 to ${limits.versionCharactersMax} characters, as a string`,
 });
 const Name = Type.String({
   minLength: 1,
-  maxLength: advisoryNameCharactersMax,
-  says: `a name of 1 to ${advisoryNameCharactersMax} characters`,
+  maxLength: limits.advisoryNameCharactersMax,
+  says: `a name of 1 to ${limits.advisoryNameCharactersMax} characters`,
 });
 const Specific = Type.Record(Type.String(), Type.Unknown(), { says: "an object" });
-const Ids = list(Id, advisoryNamesMax);
-const Severities = list(object({ type: Text, score: Text }), advisoryNamesMax);
+const Ids = list(Id, limits.advisoryNamesMax);
+const Severities = list(object({ type: Text, score: Text }), limits.advisoryNamesMax);
 
 const Range = object({
   type: Type.String({ pattern: "^(SEMVER|ECOSYSTEM|GIT)$", says: '"SEMVER", "ECOSYSTEM" or "GIT"' }),
@@ -65,7 +55,7 @@ const Range = object({
       last_affected: Type.Optional(Version),
       limit: Type.Optional(Version),
     }),
-    advisoryEventsMax,
+    limits.advisoryEventsMax,
   ),
   database_specific: Type.Optional(Specific),
 });
@@ -73,8 +63,8 @@ const Range = object({
 const Affected = object({
   package: Type.Optional(object({ ecosystem: Name, name: Name, purl: Type.Optional(Text) })),
   severity: Type.Optional(Severities),
-  ranges: Type.Optional(list(Range, advisoryRangesMax)),
-  versions: Type.Optional(list(Version, advisoryVersionsMax)),
+  ranges: Type.Optional(list(Range, limits.advisoryRangesMax)),
+  versions: Type.Optional(list(Version, limits.advisoryVersionsMax)),
   ecosystem_specific: Type.Optional(Specific),
   database_specific: Type.Optional(Specific),
 });
@@ -91,12 +81,12 @@ const OsvRecord = object({
   summary: Type.Optional(Text),
   details: Type.Optional(Text),
   severity: Type.Optional(Severities),
-  affected: Type.Optional(list(Affected, advisoryPackagesMax)),
-  references: Type.Optional(list(object({ type: Text, url: Text }), advisoryReferencesMax)),
+  affected: Type.Optional(list(Affected, limits.advisoryPackagesMax)),
+  references: Type.Optional(list(object({ type: Text, url: Text }), limits.advisoryReferencesMax)),
   credits: Type.Optional(
     list(
-      object({ name: Text, contact: Type.Optional(list(Text, advisoryNamesMax)), type: Type.Optional(Text) }),
-      advisoryNamesMax,
+      object({ name: Text, contact: Type.Optional(list(Text, limits.advisoryNamesMax)), type: Type.Optional(Text) }),
+      limits.advisoryNamesMax,
     ),
   ),
   database_specific: Type.Optional(Specific),

@@ -19,9 +19,9 @@ import { readAdvisory } from "./read-advisory.ts";
 let last: Promise<unknown> = Promise.resolve();
 
 /** @throws when reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
-export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
+export function readBodyInSubprocess(bytes: Uint8Array, clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
-    decodeBatch(readerLines({ input: [readerHead("advisories", ""), ...pieces], withinMs: advisoryReadMs, clock }));
+    decodeBatch(readerLines({ input: [readerHead("advisories", ""), bytes], withinMs: advisoryReadMs, clock }));
   const reading = last.then(read, read);
   last = reading;
   reading.catch(() => {});

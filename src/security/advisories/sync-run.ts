@@ -22,24 +22,9 @@ import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { shortened } from "../../kernel/text.ts";
 import { lowerPriority, splitLines } from "../../process/subprocess.ts";
-import {
-  advisorySyncEveryMs,
-  advisorySyncLookMs,
-  advisorySyncMs,
-  advisorySyncOutputBytesMax,
-  advisorySyncProgressCharactersMax,
-  advisorySyncSeenMs,
-  advisorySyncSilenceMs,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
-import {
-  insertSyncRun,
-  selectSyncRun,
-  selectUsedEcosystems,
-  updateSyncProgress,
-  updateToEnded,
-  type SyncResult,
-} from "./sync-store.ts";
+import * as store from "./sync-store.ts";
 
 interface SyncRun {
   started_at: string;
@@ -47,7 +32,7 @@ interface SyncRun {
   ended_at: string | null;
   progress: string;
   failure: string | null;
-  results: SyncResult[];
+  results: store.SyncResult[];
 }
 
 interface SyncRunnerParts {
@@ -94,7 +79,10 @@ export class SyncRunner implements Disposable {
     const { sql, clock, log } = this.#parts;
     const nowMs = clock.now();
     const id = newInternalId(nowMs);
-    const began = await insertSyncRun({ id, at: new Date(nowMs), silentSince: new Date(nowMs - advisorySyncSilenceMs) }, sql);
+    const began = await store.insertSyncRun(
+      { id, at: new Date(nowMs), silentSince: new Date(nowMs - limits.advisorySyncSilenceMs) },
+      sql,
+    );
     if (!began) throw new DomainError("conflict", "Cannot synchronize advisories: a synchronization is running");
     log.info({ event: "advisories.sync", run: id, ecosystems: ecosystems.length });
     void this.#run(id, ecosystems).catch((error: unknown) =>
@@ -108,9 +96,9 @@ export class SyncRunner implements Disposable {
   /** The last one; null: none. One whose process has died counts as ended. */
   async last(): Promise<SyncRun | null> {
     const { sql, clock } = this.#parts;
-    const row = await selectSyncRun(sql);
+    const row = await store.selectSyncRun(sql);
     if (row === undefined) return null;
-    const isLost = row.endedAt === null && row.seenAt.getTime() < clock.now() - advisorySyncSilenceMs;
+    const isLost = row.endedAt === null && row.seenAt.getTime() < clock.now() - limits.advisorySyncSilenceMs;
     const endedAt = row.endedAt ?? (isLost ? row.seenAt : null);
     return {
       started_at: isoTime(row.startedAt.getTime()),
@@ -128,7 +116,7 @@ export class SyncRunner implements Disposable {
   }
 
   #lookLater(): void {
-    this.#cancelLook = this.#parts.clock.after(advisorySyncLookMs, () => {
+    this.#cancelLook = this.#parts.clock.after(limits.advisorySyncLookMs, () => {
       this.#lookLater();
       void this.#startIfDue().catch((error: unknown) => {
         // Another gateway was faster, or the disk or the database is not ready: the next look tries again.
@@ -140,8 +128,9 @@ export class SyncRunner implements Disposable {
   async #startIfDue(): Promise<void> {
     const { sql, clock } = this.#parts;
     const last = await this.last();
-    if (last !== null && (last.ended_at === null || clock.now() - Date.parse(last.started_at) < advisorySyncEveryMs)) return;
-    const used = await selectUsedEcosystems(sql);
+    if (last !== null && (last.ended_at === null || clock.now() - Date.parse(last.started_at) < limits.advisorySyncEveryMs))
+      return;
+    const used = await store.selectUsedEcosystems(sql);
     if (used.length > 0) await this.start(used);
   }
 
@@ -155,12 +144,12 @@ export class SyncRunner implements Disposable {
       stopped ??= why;
       child.kill("SIGKILL");
     };
-    const late = `It took longer than ${advisorySyncMs / 3_600_000} hours: the next one continues`;
-    const cancelDeadline = clock.after(advisorySyncMs, () => stop(late));
+    const late = `It took longer than ${limits.advisorySyncMs / 3_600_000} hours: the next one continues`;
+    const cancelDeadline = clock.after(limits.advisorySyncMs, () => stop(late));
     let cancelSeen = () => {};
     const seeLater = () => {
-      cancelSeen = clock.after(advisorySyncSeenMs, () => {
-        void updateSyncProgress({ id, at: new Date(clock.now()), progress }, sql).catch(() => {});
+      cancelSeen = clock.after(limits.advisorySyncSeenMs, () => {
+        void store.updateSyncProgress({ id, at: new Date(clock.now()), progress }, sql).catch(() => {});
         void disk.require().catch(() => stop(full));
         seeLater();
       });
@@ -172,17 +161,20 @@ export class SyncRunner implements Disposable {
         child.once("close", (code) => resolve(code));
       });
       const reading = textOf(child.stdout);
-      for await (const line of splitLines(child.stderr)) progress = shortened(line, advisorySyncProgressCharactersMax);
+      for await (const line of splitLines(child.stderr)) progress = shortened(line, limits.advisorySyncProgressCharactersMax);
       const [code, output] = [await ended, await reading];
       const results = resultsOf(output);
       if (stopped === full) await rm(folder, { recursive: true, force: true });
       const failure = stopped ?? failureOf({ results, code, progress });
-      await updateToEnded({ id, at: new Date(clock.now()), failure, results: results ?? [] }, sql);
+      await store.updateToEnded({ id, at: new Date(clock.now()), failure, results: results ?? [] }, sql);
       const imported = (results ?? []).reduce((sum, one) => sum + one.imported, 0);
       log.info({ event: "advisories.synced", run: id, imported, failed: failure !== null });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      await updateToEnded({ id, at: new Date(clock.now()), failure: `The command could not be run: ${why}`, results: [] }, sql);
+      await store.updateToEnded(
+        { id, at: new Date(clock.now()), failure: `The command could not be run: ${why}`, results: [] },
+        sql,
+      );
     } finally {
       cancelDeadline();
       cancelSeen();
@@ -216,13 +208,13 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const piece of stream) {
     bytes += piece.length;
-    if (bytes <= advisorySyncOutputBytesMax) pieces.push(piece);
+    if (bytes <= limits.advisorySyncOutputBytesMax) pieces.push(piece);
   }
-  return bytes <= advisorySyncOutputBytesMax ? Buffer.concat(pieces).toString() : "";
+  return bytes <= limits.advisorySyncOutputBytesMax ? Buffer.concat(pieces).toString() : "";
 }
 
 /** @returns null where the command ended without a result */
-function resultsOf(output: string): SyncResult[] | null {
+function resultsOf(output: string): store.SyncResult[] | null {
   try {
     const { data } = Object(JSON.parse(output));
     return Array.isArray(data) ? data.map(resultOf) : null;
@@ -232,13 +224,13 @@ function resultsOf(output: string): SyncResult[] | null {
 }
 
 /** The command of this version wrote it. */
-function resultOf(value: unknown): SyncResult {
-  const { ecosystem, imported = 0, failed = 0, failure } = value as SyncResult & { failed?: number };
+function resultOf(value: unknown): store.SyncResult {
+  const { ecosystem, imported = 0, failed = 0, failure } = value as store.SyncResult & { failed?: number };
   return { ecosystem, imported, refused: failed, failure };
 }
 
 interface Ending {
-  results: SyncResult[] | null;
+  results: store.SyncResult[] | null;
   code: number | null;
   /** The last line that the command wrote. */
   progress: string;
@@ -247,7 +239,7 @@ interface Ending {
 function failureOf({ results, code, progress }: Ending): string | null {
   if (results === null) return code === null ? "It was stopped: the next one continues" : progress;
   const failed = results.flatMap(({ ecosystem, failure }) => (failure === null ? [] : [`${ecosystem}: ${failure}`]));
-  return failed.length === 0 ? null : shortened(failed.join("; "), 4 * advisorySyncProgressCharactersMax);
+  return failed.length === 0 ? null : shortened(failed.join("; "), 4 * limits.advisorySyncProgressCharactersMax);
 }
 
 /** The operator token goes to this process alone, and not to the proxy of the way out. Lower case counts before capitals. */

@@ -8,7 +8,7 @@
 import { DomainError, bodyTooSlow } from "../../accounts/errors.ts";
 import type { ByteLease } from "../../accounts/quotas/byte-budget.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
-import { bodyPieces, type BodyErrors, joined, largeBodyThrottle } from "../../http/body.ts";
+import { bodyPieces, type BodyErrors, largeBodyThrottle, wholeBody } from "../../http/body.ts";
 import { parseJsonObject } from "../../http/json.ts";
 import { callJsonValuesMax } from "../../http/limits.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -142,8 +142,8 @@ function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   }
 }
 
-async function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
-  return joined(await Array.fromAsync(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax })));
+function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: ToolsParts): Promise<Uint8Array> {
+  return wholeBody(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax }));
 }
 
 /** A callback assigns the slot, which the type checker cannot see. */

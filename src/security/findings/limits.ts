@@ -44,7 +44,7 @@ export const vexExportMs = 60_000;
 
 // Alerts
 /** New findings that an alert names; it counts all. */
-export const freshFindingsToldMax = 20;
+export const freshFindingsNamedMax = 20;
 
 // Exploits
 /** Rows of a batch. */

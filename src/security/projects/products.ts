@@ -3,16 +3,15 @@
  * always one or the other. Creating writes an audit event in the same transaction.
  */
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import type { Transaction, Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nameFilter, listData, pageAnswer, pageFields } from "../fields.ts";
-import { productRowsDefault } from "../limits.ts";
 import { operation, reading } from "../operation.ts";
+import { productRowsDefault } from "../limits.ts";
 import { requireResourceQuota, resourceCreated, referenceTo, requireResource, resourceNotFound } from "../resource.ts";
 import { ProductForm, ProductView, viewProductOf, viewProducts } from "./product-schema.ts";
 import { insertProduct, selectProductIdByName, countProducts, selectProducts } from "./product-store.ts";

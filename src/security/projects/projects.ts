@@ -3,29 +3,20 @@
  * product changes nothing and is not recorded. If another transaction is creating the same project, finding it waits and then sees it.
  */
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type AuditEvent } from "../../accounts/audit/change.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { isToolsId, type WorkspaceId, newToolsId } from "../../kernel/ids.ts";
 import { nameFilter, listData, pageAnswer, pageFields, idField } from "../fields.ts";
-import { projectRowsDefault, projectFindingsMax, projectItemsMax, projectMoveMs } from "../limits.ts";
 import { operation, reading } from "../operation.ts";
+import { projectRowsDefault, projectFindingsMax, projectItemsMax, projectMoveMs } from "../limits.ts";
 import { resourceNotFound, referenceTo, requireResource, resourceCreated } from "../resource.ts";
 import { blindness, gaps, withoutAdvisories } from "./coverage.ts";
 import { requireProduct } from "./products.ts";
 import { ProjectView, viewProjects, ProjectDetailsView, viewProjectOf } from "./schema.ts";
 import { showProject } from "./show.ts";
-import {
-  countProjects,
-  selectProjects,
-  lockProject,
-  updateProduct,
-  type ProjectRow,
-  selectProjectIdByName,
-  insertProject,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 export const listProjects = operation({
   title: "List projects",
@@ -39,8 +30,8 @@ export const listProjects = operation({
     const { sql } = parts;
     const filter = { workspace, scope, name: name ?? null };
     const limit = Math.min(requested, listRowsMax);
-    const total = await countProjects(filter, sql);
-    const rows = await selectProjects({ ...filter, limit, offset }, sql);
+    const total = await store.countProjects(filter, sql);
+    const rows = await store.selectProjects({ ...filter, limit, offset }, sql);
     const hint = total === 0 && name !== undefined ? ". A name must match exactly" : "";
     return {
       data: { projects: await viewProjects(rows, parts), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
@@ -106,11 +97,11 @@ export async function setProduct({ actor, workspace, project, product }: Project
   authorize(actor, { roles: writers, action: "change a project" });
   return change(actor, sources, async (tx) => {
     const reference = referenceTo("project", project);
-    const row = await lockProject({ workspace, ...reference }, tx);
+    const row = await store.lockProject({ workspace, ...reference }, tx);
     if (!row) throw resourceNotFound("project", reference);
     const target = product === null ? null : await requireProduct({ workspace, product }, tx);
     if (target === row.product) return { result: row.id, event: null };
-    await updateProduct({ id: row.id, product: target }, tx);
+    await store.updateProduct({ id: row.id, product: target }, tx);
     return { result: row.id, event: moved({ workspace, row, target }) };
   });
 }
@@ -129,7 +120,7 @@ export async function requireProject(
     await requireResource("project", { workspace, ...reference }, sql);
     return reference.id;
   }
-  const id = await selectProjectIdByName({ workspace, ...reference }, sql);
+  const id = await store.selectProjectIdByName({ workspace, ...reference }, sql);
   if (id === undefined) throw resourceNotFound("project", reference);
   return id;
 }
@@ -143,7 +134,7 @@ interface NamedProject {
 
 interface FoundProject {
   /** Locked until the transaction ends. */
-  project: ProjectRow;
+  project: store.ProjectRow;
   /** The event of the creation; empty when the project existed. */
   events: AuditEvent[];
 }
@@ -152,14 +143,14 @@ interface FoundProject {
 export async function findOrCreateProject({ workspace, project, at }: NamedProject, tx: Transaction): Promise<FoundProject> {
   const reference = referenceTo("project", project);
   if ("id" in reference) {
-    const row = await lockProject({ workspace, ...reference }, tx);
+    const row = await store.lockProject({ workspace, ...reference }, tx);
     if (!row) throw resourceNotFound("project", reference);
     return { project: row, events: [] };
   }
   const id = newToolsId("prj", at.getTime());
   // If another transaction is creating the project, this statement waits for it, and the next one sees the project.
-  const made = await insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
-  const row = await lockProject({ workspace, name: project }, tx);
+  const made = await store.insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
+  const row = await store.lockProject({ workspace, name: project }, tx);
   if (!row) throw new Error(`The project "${project}" exists and cannot be found`);
   return { project: row, events: made ? [resourceCreated("project", { workspace, id, name: project })] : [] };
 }
@@ -178,7 +169,7 @@ function sentence(project: ProjectDetailsView): string {
   return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
 }
 
-function moved({ workspace, row, target }: { workspace: WorkspaceId; row: ProjectRow; target: string | null }): AuditEvent {
+function moved({ workspace, row, target }: { workspace: WorkspaceId; row: store.ProjectRow; target: string | null }): AuditEvent {
   const changes = { product_id: { from: row.product, to: target } };
   return { event: "project.updated", workspace, target: row.id, changes };
 }

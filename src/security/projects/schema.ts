@@ -4,6 +4,7 @@
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
+import { text, textOrNull } from "../../http/json-schema.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { VulnerabilityCounts, VulnerabilityRow, countVulnerabilities } from "../findings/lists/list-rows.ts";
@@ -13,9 +14,7 @@ import { resourceNotFound } from "../resource.ts";
 import { selectQueuePositions } from "../scans/store.ts";
 import { selectProject, type ListedProject } from "./store.ts";
 
-const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ description });
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const words = <Word extends string>(all: readonly Word[], description: string) =>
   Type.Unsafe<Word>(
     Type.Union(

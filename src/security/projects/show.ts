@@ -7,17 +7,7 @@ import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
-import {
-  countUnknowns,
-  selectShownComponents,
-  selectLiveCounts,
-  selectStatusCounts,
-  selectVersionAfter,
-  selectUnknowns,
-  type ComponentRow,
-  type Metrics,
-  type VersionPlace,
-} from "./content-store.ts";
+import * as store from "./content-store.ts";
 import { selectPaths } from "../sboms/store.ts";
 import { noFinding } from "../findings/lists/list-store.ts";
 import { findingsCountedPerPage } from "../findings/limits.ts";
@@ -46,7 +36,7 @@ export async function showProject(
   const metrics = await metricsOf(id, sql);
   const coverage = await viewCoverage(row.sbom?.id ?? null, sources);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);
-  const unknowns = await selectUnknowns({ project: id, limit }, sql);
+  const unknowns = await store.selectUnknowns({ project: id, limit }, sql);
   return {
     ...project,
     repository: row.repository,
@@ -63,19 +53,22 @@ export async function showProject(
     },
     unknown_matches: {
       items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
-      total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
+      total: (await store.countUnknowns(id, sql)) + row.unknownsLeftOut,
     },
     metrics: { ...viewMetrics(metrics, row.sbom?.components ?? 0), ...coverage },
   };
 }
 
 /** Counts the live findings of a project page by page. */
-async function metricsOf(project: string, sql: Database): Promise<Metrics> {
-  const counts = await selectStatusCounts(project, sql);
+async function metricsOf(project: string, sql: Database): Promise<store.Metrics> {
+  const counts = await store.selectStatusCounts(project, sql);
   const live = { vulnerableComponents: 0, fixable: 0 };
-  for (let after: VersionPlace | null = noFinding; after !== null;) {
-    const last: VersionPlace | null = await selectVersionAfter({ project, after, limit: findingsCountedPerPage }, sql);
-    const page = await selectLiveCounts({ project, after, last }, sql);
+  for (let after: store.VersionPlace | null = noFinding; after !== null;) {
+    const last: store.VersionPlace | null = await store.selectVersionAfter(
+      { project, after, limit: findingsCountedPerPage },
+      sql,
+    );
+    const page = await store.selectLiveCounts({ project, after, last }, sql);
     live.vulnerableComponents += page.vulnerableComponents;
     live.fixable += page.fixable;
     after = last;
@@ -102,7 +95,7 @@ interface ShownComponents {
 async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Queries): Promise<ComponentView[]> {
   if (sbom === null) return [];
   const blind = withoutAdvisories({ metrics });
-  const rows = await selectShownComponents({ project, sbom, limit: projectItemsMax }, sql);
+  const rows = await store.selectShownComponents({ project, sbom, limit: projectItemsMax }, sql);
   const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
   const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
   return rows.map((row) => {
@@ -116,7 +109,7 @@ async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Qu
 
 /** @param blind the ecosystems without advisories, and why */
 function matchOf(
-  { ecosystem, purl, version, unknown }: ComponentRow,
+  { ecosystem, purl, version, unknown }: store.ComponentRow,
   blind: ReadonlyMap<Ecosystem, string>,
 ): ComponentView["match"] {
   if (ecosystem === null) {
@@ -133,14 +126,14 @@ function unreadable({
   ecosystem,
   version,
   purl,
-}: Pick<ComponentRow, "version" | "purl"> & { ecosystem: Ecosystem }): string | null {
+}: Pick<store.ComponentRow, "version" | "purl"> & { ecosystem: Ecosystem }): string | null {
   if (version === null) return "the document names no version";
   const read = readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
   return read.known ? null : "its version cannot be read";
 }
 
 function viewMetrics(
-  metrics: Metrics,
+  metrics: store.Metrics,
   components: number,
 ): Omit<ProjectDetailsView["metrics"], "coverage" | "advisories_updated_at"> {
   return {

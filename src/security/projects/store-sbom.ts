@@ -7,18 +7,17 @@
  * written, and again when it is locked.
  */
 import { Type } from "@sinclair/typebox";
-import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
+import { signatureOf, type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Notification } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { lineOf } from "../fields.ts";
-import { packagesPerStatement, sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../limits.ts";
 import { operation } from "../operation.ts";
+import { packagesPerStatement, sbomBytesMax, sbomFilenameCharactersMax, sbomStoreMs } from "../limits.ts";
 import { referenceTo, requireResource, requireResourceQuota } from "../resource.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
 import type { SbomRows } from "../sboms/sbom-rows.ts";

@@ -10,13 +10,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/public-address.ts";
 import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../http/safe-fetch.ts";
 import { isoTime, sleep, type Clock } from "../../kernel/clock.ts";
-import {
-  repositoryCallMs,
-  repositoryRedirectsMax,
-  repositoryRetryMs,
-  repositoryTriesMax,
-  repositoryWaitMsMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import type { JsonValue } from "../sboms/json.ts";
 
 interface HostApiParts {
@@ -53,13 +47,13 @@ export class HostApi {
     let url = new URL(`${this.#parts.base}${path}`);
     let redirects = 0;
     for (let tries = 1; ;) {
-      const answer = await this.#tried({ url, bytesMax, headers, isLast: tries >= repositoryTriesMax });
+      const answer = await this.#tried({ url, bytesMax, headers, isLast: tries >= limits.repositoryTriesMax });
       if (answer?.status === 200) return answer;
       const moved = answer === null ? null : this.#movedTo(answer, url);
       if (moved === null) {
         await this.#wait(answer, tries++);
       } else {
-        if (++redirects > repositoryRedirectsMax) throw this.#refusal("redirects without an end");
+        if (++redirects > limits.repositoryRedirectsMax) throw this.#refusal("redirects without an end");
         url = moved;
       }
     }
@@ -95,7 +89,7 @@ export class HostApi {
     const { call, headers: always, signal } = this.#parts;
     if (signal.aborted) throw this.#refusal("did not give everything in time");
     try {
-      const bounds = { answerBytesMax: bytesMax, deadlineMs: repositoryCallMs, what: "The answer" };
+      const bounds = { answerBytesMax: bytesMax, deadlineMs: limits.repositoryCallMs, what: "The answer" };
       return await call({ method: "GET", url, headers: { ...always, ...headers }, ...bounds });
     } catch (error) {
       if (error instanceof TooLargeError) throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
@@ -120,9 +114,9 @@ export class HostApi {
     const now = clock.now();
     const until = answer === null ? null : limitedUntil(answer, now);
     if (until === null && answer !== null && answer.status < 500) throw this.#refusalOf(answer.status);
-    const waitMs = until === null ? repositoryRetryMs : until - now;
-    if (until !== null && (waitMs > repositoryWaitMsMax || tries >= repositoryTriesMax)) throw this.#limited(until);
-    if (tries >= repositoryTriesMax) throw this.#refusal(`answers with status ${answer?.status ?? 0}: try again later`);
+    const waitMs = until === null ? limits.repositoryRetryMs : until - now;
+    if (until !== null && (waitMs > limits.repositoryWaitMsMax || tries >= limits.repositoryTriesMax)) throw this.#limited(until);
+    if (tries >= limits.repositoryTriesMax) throw this.#refusal(`answers with status ${answer?.status ?? 0}: try again later`);
     await sleep(clock, Math.max(waitMs, 0), signal);
   }
 

@@ -7,11 +7,10 @@
  * `git@host:owner/name.git`; http is only allowed for a platform that is configured on this machine.
  */
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { findToken } from "../../connectors/connections/connections.ts";
 import type { SafeFetch } from "../../http/safe-fetch.ts";
@@ -19,8 +18,8 @@ import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import { lineOf } from "../fields.ts";
-import { repositoryAddressCharactersMax, repositoryImportMs, repositoryFetchMs } from "../limits.ts";
 import { operation } from "../operation.ts";
+import { repositoryAddressCharactersMax, repositoryImportMs, repositoryFetchMs } from "../limits.ts";
 import { type SbomStoreParts, storeSbom } from "../projects/store-sbom.ts";
 import type { SbomReader } from "../sboms/reader.ts";
 import { github } from "./github.ts";

@@ -9,24 +9,13 @@ import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { DomainError } from "../../accounts/errors.ts";
+import { GatheredBytes } from "../../http/body.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reader.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { unwrap } from "../archives/unwrap.ts";
-import {
-  archiveNameCharactersMax,
-  repositoryBytesMax,
-  repositoryFilesMax,
-  repositorySkippedMax,
-  archiveRatioFromBytes,
-  archiveRatioMax,
-  lockFileBytesMax,
-  repositoryArchiveEntriesMax,
-  repositoryArchiveUnpackedBytesMax,
-  folderDepthMax,
-  repositoryFoldersMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
 
@@ -53,34 +42,34 @@ export class CollectedFiles implements RepositoryFiles {
   /** @throws DomainError if there are too many or they are too large */
   add(file: RepositoryFile): void {
     this.#bytes += file.bytes.length;
-    if (this.files.length >= repositoryFilesMax)
+    if (this.files.length >= limits.repositoryFilesMax)
       throw new DomainError(
         "invalid_field",
-        `The repository has more than ${repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
       );
-    if (this.#bytes > repositoryBytesMax)
+    if (this.#bytes > limits.repositoryBytesMax)
       throw new DomainError(
         "invalid_field",
-        `The lock files of the repository hold more than ${repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
       );
     this.files.push(file);
   }
 
   refuse(path: string, reason: string): void {
-    if (this.refused.length < repositorySkippedMax) this.refused.push({ path: path.slice(0, archiveNameCharactersMax), reason });
+    if (this.refused.length < limits.repositorySkippedMax)
+      this.refused.push({ path: path.slice(0, limits.archiveNameCharactersMax), reason });
   }
 }
 
 export const repositoryBudget: Budget = {
-  entriesMax: repositoryArchiveEntriesMax,
-  bytesMax: repositoryArchiveUnpackedBytesMax,
-  ratioMax: archiveRatioMax,
-  ratioFromBytes: archiveRatioFromBytes,
+  entriesMax: limits.repositoryArchiveEntriesMax,
+  bytesMax: limits.repositoryArchiveUnpackedBytesMax,
+  ratioMax: limits.archiveRatioMax,
+  ratioFromBytes: limits.archiveRatioFromBytes,
 };
 
-/** In the pieces in which it arrived. */
 interface UploadedArchive {
-  pieces: readonly Uint8Array[];
+  bytes: Uint8Array;
   yielder: EventLoopYielder;
 }
 
@@ -90,8 +79,7 @@ interface UploadedArchive {
  */
 export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
-  const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const usage = new BudgetUsage(budget, () => length);
+  const usage = new BudgetUsage(budget, () => archive.bytes.length);
   try {
     await collect(archive, usage, collecting);
   } catch (error) {
@@ -108,15 +96,15 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
   const folders = [""];
   let visited = 0;
   for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
-    if (++visited > repositoryFoldersMax)
+    if (++visited > limits.repositoryFoldersMax)
       throw new DomainError(
         "invalid_field",
-        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
+        `The folder "${folder}" holds more than ${limits.repositoryFoldersMax} folders, the most that are looked through`,
       );
     for await (const entry of await opendir(join(folder, within))) {
       const path = within === "" ? entry.name : `${within}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+        if (!isIgnored(entry.name) && path.split("/").length <= limits.folderDepthMax) folders.push(path);
       } else if (isLockFileOrCompanion(path)) {
         if (entry.isFile()) await addFolderFile({ folder, path }, found);
         else found.refuse(path, "is a link, and links are not followed");
@@ -153,25 +141,22 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
 }
 
 /** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
-async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
+async function* piecesOf({ bytes, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
-  for (const bytes of pieces) {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      yield bytes.subarray(at, at + pieceBytes);
-      await yielder.yieldIfDue();
-    }
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield bytes.subarray(at, at + pieceBytes);
+    await yielder.yieldIfDue();
   }
 }
 
 async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
-  const pieces: Bytes[] = [];
-  let length = 0;
+  const gathered = new GatheredBytes();
   for await (const piece of entry.bytes()) {
-    length += piece.length;
-    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
-    pieces.push(piece.slice());
+    gathered.add(piece.slice());
+    if (gathered.length > limits.lockFileBytesMax)
+      return found.refuse(path, `is larger than ${limits.lockFileBytesMax / 1024 / 1024} MiB`);
   }
-  found.add({ path, bytes: Buffer.concat(pieces) });
+  found.add({ path, bytes: gathered.take() });
 }
 
 /** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
@@ -187,7 +172,7 @@ async function addFolderFile({ folder, path }: { folder: string; path: string },
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const { size } = await file.stat();
-    if (size > lockFileBytesMax) found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    if (size > limits.lockFileBytesMax) found.refuse(path, `is larger than ${limits.lockFileBytesMax / 1024 / 1024} MiB`);
     else found.add({ path, bytes: await file.readFile() });
   } finally {
     await file.close();

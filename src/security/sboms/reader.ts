@@ -13,27 +13,18 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { subprocessesMax, SubprocessTimeoutError, type SubprocessInput } from "../../process/subprocess.ts";
-import {
-  sbomReadHereBytesMax,
-  sbomReadMs,
-  sbomReaderWaitMs,
-  sbomReadersMax,
-  sbomReadersPerWorkspaceMax,
-  sbomReadersWaitingMax,
-  sbomReadersWaitingPerWorkspaceMax,
-  toolsBodyBytesMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { readerHead, readerLines } from "../subprocess.ts";
 import { parseSbomField, type SbomPath, type ParsedBody, decodeBody } from "./sbom-field.ts";
 import { SbomRefusal } from "./refusal.ts";
 
 const busy = "Too many SBOMs are being read at present (sbomReadersMax); nothing was stored, so try again in a minute";
 const readerTurns = {
-  runningMax: Math.min(sbomReadersMax, subprocessesMax),
-  runningPerHolderMax: sbomReadersPerWorkspaceMax,
-  waitingMax: sbomReadersWaitingMax,
-  waitingPerHolderMax: sbomReadersWaitingPerWorkspaceMax,
-  waitMs: sbomReaderWaitMs,
+  runningMax: Math.min(limits.sbomReadersMax, subprocessesMax),
+  runningPerHolderMax: limits.sbomReadersPerWorkspaceMax,
+  waitingMax: limits.sbomReadersWaitingMax,
+  waitingPerHolderMax: limits.sbomReadersWaitingPerWorkspaceMax,
+  waitMs: limits.sbomReaderWaitMs,
 };
 
 interface ReaderParts {
@@ -77,7 +68,7 @@ export class SbomReader {
     await using file = await spool(allOf([head, ...beginning], rest), this.#parts.folder);
     await onReceived?.(true);
     const body = await this.readInSubprocess({ input: file, workspace });
-    if (body.rest.length > toolsBodyBytesMax) throw restTooLarge(body, path ?? []);
+    if (body.rest.length > limits.toolsBodyBytesMax) throw restTooLarge(body, path ?? []);
     return body;
   }
 
@@ -94,11 +85,14 @@ export class SbomReader {
     const { clock } = this.#parts;
     const release = await this.#semaphore.acquire(workspace);
     try {
-      const lines = readerLines({ input, withinMs: sbomReadMs, clock });
+      const lines = readerLines({ input, withinMs: limits.sbomReadMs, clock });
       return await decodeBody(lines, new EventLoopYielder(clock));
     } catch (error) {
       if (!(error instanceof SubprocessTimeoutError)) throw error;
-      throw new SbomRefusal("too_large", `The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
+      throw new SbomRefusal(
+        "too_large",
+        `The document takes longer than ${limits.sbomReadMs / 1_000} s to read; upload a smaller one`,
+      );
     } finally {
       release();
     }
@@ -113,7 +107,7 @@ async function begunOf(
 ): Promise<{ beginning: Uint8Array[]; rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array> | null }> {
   const all = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
   const beginning: Uint8Array[] = [];
-  for (let bytes = 0; bytes <= sbomReadHereBytesMax;) {
+  for (let bytes = 0; bytes <= limits.sbomReadHereBytesMax;) {
     const { done, value } = await all.next();
     if (done) return { beginning, rest: null };
     beginning.push(value);
@@ -159,7 +153,7 @@ async function* allOf(
 
 function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
   const place = path.join(".");
-  const none = `There is no document at "${place}" in the body: without one, send at most ${toolsBodyBytesMax} bytes`;
-  const some = `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "${place}"`;
+  const none = `There is no document at "${place}" in the body: without one, send at most ${limits.toolsBodyBytesMax} bytes`;
+  const some = `The body is too large: send at most ${limits.toolsBodyBytesMax} bytes beside the document at "${place}"`;
   return new SbomRefusal("too_large", sbom === null ? none : some);
 }

@@ -11,22 +11,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { newScanProgress, type ScanProgress } from "./scan-progress.ts";
-import {
-  chargeShare,
-  selectLeastServed,
-  awaitAdvisoryChanges,
-  moveLease,
-  selectScanState,
-  takeDue,
-  updateToBegun,
-  updateToCompleted,
-  updateToFailed,
-  updateToNextSlice,
-  updateToWaiting,
-  type LeaseKey,
-  type ScanStateRow,
-  type TakenRow,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 /** Another scanner has the project now. */
 export class LeaseLostError extends Error {
@@ -54,7 +39,7 @@ export class Lease {
   #attempts: number;
   #until: Date;
 
-  private constructor({ project, workspace, attempts, until }: TakenRow & { until: Date }, sources: Sources) {
+  private constructor({ project, workspace, attempts, until }: store.TakenRow & { until: Date }, sources: Sources) {
     this.project = project;
     this.#workspace = workspace;
     this.#attempts = attempts;
@@ -68,10 +53,10 @@ export class Lease {
     const { sql, clock } = sources;
     const now = new Date(clock.now());
     const until = new Date(now.getTime() + scanLeaseMs);
-    for (const workspace of await selectLeastServed(now, sql)) {
-      const row = await takeDue({ workspace, now, until }, sql);
+    for (const workspace of await store.selectLeastServed(now, sql)) {
+      const row = await store.takeDue({ workspace, now, until }, sql);
       if (row === undefined) continue;
-      await chargeShare({ workspace, milliseconds: scanSliceMs, now }, sql);
+      await store.chargeShare({ workspace, milliseconds: scanSliceMs, now }, sql);
       return new Lease({ ...row, until }, sources);
     }
     return null;
@@ -94,13 +79,13 @@ export class Lease {
    */
   async beginOrResume(): Promise<ScanState> {
     return this.#withLockWait(async (tx) => {
-      const known = resumableState(found(await selectScanState(this.#key, tx)));
+      const known = resumableState(found(await store.selectScanState(this.#key, tx)));
       if (known !== null) return known;
-      await awaitAdvisoryChanges(tx);
-      const { workspace, sbom, asked, beganAt } = found(await selectScanState(this.#key, tx));
+      await store.awaitAdvisoryChanges(tx);
+      const { workspace, sbom, asked, beganAt } = found(await store.selectScanState(this.#key, tx));
       const at = new Date(Math.max(this.#sources.clock.now(), (beganAt?.getTime() ?? 0) + 1));
       const progress = newScanProgress({ sbom, asked });
-      await updateToBegun({ ...this.#key, progress, at }, tx);
+      await store.updateToBegun({ ...this.#key, progress, at }, tx);
       return { workspace, at, progress };
     });
   }
@@ -116,9 +101,9 @@ export class Lease {
   ): Promise<T> {
     const next = new Date(Math.max(this.#sources.clock.now() + scanLeaseMs, this.#until.getTime()));
     const result = await this.#withLockWait(async (tx) => {
-      const project = found(await moveLease({ ...this.#key, next, progress: null }, tx));
+      const project = found(await store.moveLease({ ...this.#key, next, progress: null }, tx));
       const done = await work(tx, project);
-      if (further !== null) found(await moveLease({ project: this.project, until: next, next, progress: further }, tx));
+      if (further !== null) found(await store.moveLease({ project: this.project, until: next, next, progress: further }, tx));
       return done;
     });
     this.#until = next;
@@ -129,32 +114,32 @@ export class Lease {
   /** @param also runs in the same transaction */
   async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
-      await updateToCompleted({ ...this.#key, progress, at: now }, tx);
+      await store.updateToCompleted({ ...this.#key, progress, at: now }, tx);
       await also(tx);
     });
   }
 
   /** Releases the project, so that any scanner can resume the scan. */
   async endSlice(): Promise<void> {
-    await this.#end((tx, now) => updateToNextSlice({ ...this.#key, due: now, spentMs: Math.round(this.#spentMs) }, tx));
+    await this.#end((tx, now) => store.updateToNextSlice({ ...this.#key, due: now, spentMs: Math.round(this.#spentMs) }, tx));
   }
 
   /** Releases the project; the scan is tried again after `pauseMs`. */
   async retryAfter(pauseMs: number): Promise<void> {
     await this.#end((tx, now) => {
       const due = new Date(now.getTime() + pauseMs);
-      return updateToWaiting({ ...this.#key, due, attempts: this.attempts }, tx);
+      return store.updateToWaiting({ ...this.#key, due, attempts: this.attempts }, tx);
     });
   }
 
   /** Releases the project without counting the attempt. */
   async release(): Promise<void> {
-    await this.#end((tx, now) => updateToWaiting({ ...this.#key, due: now, attempts: this.attempts - 1 }, tx));
+    await this.#end((tx, now) => store.updateToWaiting({ ...this.#key, due: now, attempts: this.attempts - 1 }, tx));
   }
 
   /** @param failure a sentence that is shown to people */
   async fail(failure: string): Promise<void> {
-    await this.#end((tx, now) => updateToFailed({ ...this.#key, at: now, failure }, tx));
+    await this.#end((tx, now) => store.updateToFailed({ ...this.#key, at: now, failure }, tx));
   }
 
   /** Charges the workspace for the time that was used in place of the whole slice. */
@@ -162,7 +147,7 @@ export class Lease {
     const now = new Date(this.#sources.clock.now());
     return this.#withLockWait(async (tx) => {
       await work(tx, now);
-      await chargeShare({ workspace: this.#workspace, milliseconds: this.#spentMs - scanSliceMs, now }, tx);
+      await store.chargeShare({ workspace: this.#workspace, milliseconds: this.#spentMs - scanSliceMs, now }, tx);
     });
   }
 
@@ -180,13 +165,13 @@ export class Lease {
     return this.#sources.clock.monotonic() - this.#sinceMs;
   }
 
-  get #key(): LeaseKey {
+  get #key(): store.LeaseKey {
     return { project: this.project, until: this.#until };
   }
 }
 
 /** @returns null when there is none, or when it is a scan of an earlier SBOM */
-function resumableState({ workspace, sbom, beganAt, progress }: ScanStateRow): ScanState | null {
+function resumableState({ workspace, sbom, beganAt, progress }: store.ScanStateRow): ScanState | null {
   return progress === null || beganAt === null || progress.sbom !== sbom ? null : { workspace, at: beganAt, progress };
 }
 

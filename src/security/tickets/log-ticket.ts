@@ -15,15 +15,7 @@ import { ticketRepeatMs } from "../limits.ts";
 import type { OperationCall, Outcome } from "../operation.ts";
 import { requireTicketQuota } from "./quota.ts";
 import type { Confirmation, TicketType } from "./schema.ts";
-import {
-  insertTicket,
-  lockDuplicate,
-  lockAttachment,
-  selectAttachmentOf,
-  updateAttachmentTicket,
-  type AttachmentRow,
-  type TicketRecord,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 interface Draft {
   type: TicketType;
@@ -52,8 +44,8 @@ export async function logTicket(draft: Draft, call: OperationCall<{ attachment_p
 }
 
 interface Logged {
-  ticket: Pick<TicketRecord, "id" | "reference" | "type" | "status">;
-  attachment: AttachmentRow | null;
+  ticket: Pick<store.TicketRecord, "id" | "reference" | "type" | "status">;
+  attachment: store.AttachmentRow | null;
   repeated: boolean;
 }
 
@@ -64,15 +56,17 @@ async function logIn(tx: Transaction, draft: Draft, call: OperationCall<{ attach
   // The digest does not depend on the order of fields.
   const fingerprint = digestOf([caller.workspace, caller.actor.email, draft.type, details, attachment?.sha256 ?? null]);
   const now = parts.clock.now();
-  const duplicate = await lockDuplicate({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
-  if (duplicate) return { ticket: duplicate, attachment: (await selectAttachmentOf(duplicate.id, tx)) ?? null, repeated: true };
+  const duplicate = await store.lockDuplicate({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
+  if (duplicate)
+    return { ticket: duplicate, attachment: (await store.selectAttachmentOf(duplicate.id, tx)) ?? null, repeated: true };
   if (attachment && attachment.ticket !== null) throw attachmentNotFound();
   const { type, subject, text } = draft;
   const place = { workspace: caller.workspace, owner: caller.actor.email };
   const ticket = { ...place, id: newToolsId("tkt", now), reference: newReference(type), type, subject };
-  const inserted = await insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
+  const inserted = await store.insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
   if (!inserted) throw new Error(`The reference ${ticket.reference} was drawn twice`);
-  if (attachment && !(await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx))) throw attachmentNotFound();
+  if (attachment && !(await store.updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx)))
+    throw attachmentNotFound();
   const mail = acknowledgementOf({ ...ticket, text });
   if (mail) await insertMail({ ...mail, at: new Date(now) }, tx);
   await requireTicketQuota({ workspace: caller.workspace, mailed: mail !== null, now }, tx);
@@ -80,9 +74,12 @@ async function logIn(tx: Transaction, draft: Draft, call: OperationCall<{ attach
 }
 
 /** Returns a used attachment too, since a repeated call gives the same ticket. @throws DomainError when it does not exist */
-async function attachmentOf({ attachment: id, caller }: OperationCall<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
+async function attachmentOf(
+  { attachment: id, caller }: OperationCall<unknown>,
+  tx: Transaction,
+): Promise<store.AttachmentRow | null> {
   if (id === null) return null;
-  const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);
+  const row = await store.lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);
   if (!row) throw attachmentNotFound();
   return row;
 }

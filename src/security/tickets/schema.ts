@@ -1,11 +1,6 @@
 /** The words and fields of tickets in the tools API: types, statuses, what a ticket may be about, and the confirmation. */
 import { Type, type Static } from "@sinclair/typebox";
-import {
-  attachmentPathCharactersMax,
-  ticketContextCharactersMax,
-  ticketTextCharactersMax,
-  toolNameCharactersMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { lineOf, textField } from "../fields.ts";
 
 export const ticketTypes = ["feedback", "bug", "support"] as const;
@@ -28,24 +23,24 @@ const TicketStatusView = literals(ticketStatuses, "Status of the ticket");
 /** Fields that every ticket may have. */
 export const aboutFields = {
   tool_name: Type.Optional(
-    lineOf({ title: "Name of the operation that the ticket is about", min: 1, max: toolNameCharactersMax }),
+    lineOf({ title: "Name of the operation that the ticket is about", min: 1, max: limits.toolNameCharactersMax }),
   ),
   context: Type.Optional(
     textField({
       title: "What you were doing, in one sentence, without secrets or personal data",
-      max: ticketContextCharactersMax,
+      max: limits.ticketContextCharactersMax,
     }),
   ),
   attachment_path: Type.Optional(
     lineOf({
       title: "Path of one file of at most 50 MB; read only where the MCP server runs on your machine, over stdio",
       min: 1,
-      max: attachmentPathCharactersMax,
+      max: limits.attachmentPathCharactersMax,
     }),
   ),
 };
 
-export const ticketText = (title: string) => textField({ title, min: 1, max: ticketTextCharactersMax });
+export const ticketText = (title: string) => textField({ title, min: 1, max: limits.ticketTextCharactersMax });
 
 export const Confirmation = Type.Object({
   ticket_id: Type.String({ description: "The ticket's id" }),

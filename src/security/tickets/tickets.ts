@@ -3,27 +3,19 @@
  * see their own and everyone else those of all members.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
+import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
-import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { shortened } from "../../kernel/text.ts";
 import { lineOf, choiceField, textField, optionalNumber, listData, pageAnswer, pageFields } from "../fields.ts";
-import { ticketTextCharactersMax, feedbackRatingMax, ticketRowsDefault } from "../limits.ts";
 import { type Annotations, operation, reading } from "../operation.ts";
+import { ticketTextCharactersMax, feedbackRatingMax, ticketRowsDefault } from "../limits.ts";
 import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText, TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
-import {
-  countTickets,
-  selectTickets,
-  type TicketRecord,
-  selectWorkspaceTickets,
-  ticketExists,
-  type WorkspaceTicketFilter,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 /** The annotations of operations that log a ticket: people outside read it, and it deletes nothing. */
 const ticketAnnotations: Annotations = {
@@ -106,8 +98,8 @@ export const listMyTickets = operation({
       type: type === "all" ? null : type,
       status: status === "all" ? null : status,
     };
-    const total = await countTickets(filter, sql);
-    const rows = await selectTickets({ ...filter, limit, offset }, sql);
+    const total = await store.countTickets(filter, sql);
+    const rows = await store.selectTickets({ ...filter, limit, offset }, sql);
     const hint = total === 0 && status !== "all" ? `. None is ${status}: ask again with the status "all"` : "";
     return {
       data: { tickets: rows.map(viewTicket), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
@@ -124,14 +116,14 @@ export type WorkspaceTicket = Static<typeof WorkspaceTicket>;
 
 /** The tickets of a workspace, newest first. @throws DomainError not_found for an unknown `before` */
 export async function listTickets(
-  { actor, before, ...rest }: { actor: Actor; before: string | null; limit: number } & Omit<WorkspaceTicketFilter, "owner">,
+  { actor, before, ...rest }: { actor: Actor; before: string | null; limit: number } & Omit<store.WorkspaceTicketFilter, "owner">,
   sql: Queries,
 ): Promise<WorkspaceTicket[]> {
   const owner = ownerSeenBy(actor);
-  if (before !== null && !(await ticketExists({ id: before, workspace: rest.workspace, owner }, sql))) {
+  if (before !== null && !(await store.ticketExists({ id: before, workspace: rest.workspace, owner }, sql))) {
     throw new DomainError("not_found", `There is no ticket with the id "${before}"`, { field: "before" });
   }
-  const rows = await selectWorkspaceTickets({ ...rest, owner, before }, sql);
+  const rows = await store.selectWorkspaceTickets({ ...rest, owner, before }, sql);
   return rows.map(({ createdAt, updatedAt, ...ticket }) => ({
     ...ticket,
     created_at: isoTime(createdAt.getTime()),
@@ -146,6 +138,6 @@ function subjectOf(text: string): string {
   return shortened(text, subjectCharactersMax);
 }
 
-function viewTicket({ createdAt, updatedAt, ...ticket }: TicketRecord): TicketRow {
+function viewTicket({ createdAt, updatedAt, ...ticket }: store.TicketRecord): TicketRow {
   return { ...ticket, created_at: isoTime(createdAt.getTime()), updated_at: isoTime(updatedAt.getTime()) };
 }

@@ -1,8 +1,8 @@
 /** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how much it does not show. */
 import { Type, type Static } from "@sinclair/typebox";
+import { textOrNull } from "../../http/json-schema.ts";
 import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
 
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const count = (description: string) => Type.Integer({ description });
 
@@ -54,13 +54,13 @@ export const VulnerabilityRecord = Type.Object(
     ),
     severity: SeverityView,
     cvss_score: cvssScore,
-    cvss_version: orNull("2.0, 3.0, 3.1 or 4.0"),
-    cvss_vector: orNull("The vector of the score"),
-    severity_source: orNull("Id of the advisory with this severity"),
-    affected_component: orNull("A component of the active scope that has it, as name@version; null when none has"),
-    affected_project: orNull("The project of that component"),
-    fix_version: orNull("The nearest version of that component that is not affected"),
-    ecosystem: orNull(
+    cvss_version: textOrNull("2.0, 3.0, 3.1 or 4.0"),
+    cvss_vector: textOrNull("The vector of the score"),
+    severity_source: textOrNull("Id of the advisory with this severity"),
+    affected_component: textOrNull("A component of the active scope that has it, as name@version; null when none has"),
+    affected_project: textOrNull("The project of that component"),
+    fix_version: textOrNull("The nearest version of that component that is not affected"),
+    ecosystem: textOrNull(
       "That component's ecosystem; without a component, the ecosystem of all affected packages, when there is only one",
     ),
     affected_components_count: count("Components of the active scope that have it"),
@@ -70,9 +70,9 @@ export const VulnerabilityRecord = Type.Object(
     aliases: texts("Other ids"),
     sources: texts("Ids of the advisories that describe it, in the order of precedence"),
     cwes: texts("Kinds of weaknesses, such as CWE-79"),
-    published: orNull("When the first advisory was published (UTC, ISO 8601)"),
-    modified: orNull("When an advisory was last changed"),
-    withdrawn: orNull("When the last advisory was withdrawn; null when at least one is not withdrawn"),
+    published: textOrNull("When the first advisory was published (UTC, ISO 8601)"),
+    modified: textOrNull("When an advisory was last changed"),
+    withdrawn: textOrNull("When the last advisory was withdrawn; null when at least one is not withdrawn"),
     affected: Type.Array(AffectedView, { description: "Affected packages" }),
     occurrences: Type.Array(Occurrence, {
       description: "Its findings in the active scope; those that are open or in progress come first",

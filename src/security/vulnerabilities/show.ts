@@ -11,27 +11,11 @@ import { readIdentifier, type Advisory, isNotOlder } from "../advisories/advisor
 import { byPrecedence } from "../advisories/issue.ts";
 import { readAdvisory } from "../advisories/read-advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
-import {
-  vulnerabilityAliasesMax,
-  vulnerabilityAffectedMax,
-  vulnerabilityOccurrencesMax,
-  vulnerabilityRangesMax,
-  vulnerabilitySourcesMax,
-  vulnerabilityDescriptionCharactersMax,
-  vulnerabilityReferencesMax,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { operation, reading } from "../operation.ts";
 import { affectedPackages, type BoundedRecord } from "./affected-packages.ts";
 import { VulnerabilityRecord } from "./schema.ts";
-import {
-  countOccurrences,
-  selectBoundedRecords,
-  selectByName,
-  selectOccurrences,
-  type InScope,
-  type IssueRow,
-  type OccurrenceRow,
-} from "./store.ts";
+import * as store from "./store.ts";
 
 export const getVulnerability = operation({
   title: "Get a vulnerability",
@@ -63,18 +47,18 @@ interface ShownVulnerability {
  * @throws DomainError invalid_field for what is not an id; not_found
  */
 export async function showVulnerability(
-  { named, workspace, scope }: { named: string } & Omit<InScope, "vulnerability">,
+  { named, workspace, scope }: { named: string } & Omit<store.InScope, "vulnerability">,
   sql: Queries,
 ): Promise<ShownVulnerability> {
   const id = readIdentifier(named);
   if (id === null) throw new DomainError("invalid_field", "Invalid CVE identifier");
-  const issues = await selectByName(id, sql);
+  const issues = await store.selectByName(id, sql);
   const [issue] = issues;
   if (issue === undefined) throw new DomainError("not_found", `None of the advisories that this service has is about "${id}"`);
   const names = issues.map(({ name }) => name);
   const record = {
     ...(await viewIssue(issue, sql)),
-    stands_for: names.slice(0, vulnerabilityAliasesMax),
+    stands_for: names.slice(0, limits.vulnerabilityAliasesMax),
     ...(await viewOccurrences({ vulnerability: issue.id, workspace, scope }, sql)),
   };
   const ecosystem = record.ecosystem ?? onlyEcosystem(record.affected.map((one) => one.ecosystem));
@@ -84,11 +68,11 @@ export async function showVulnerability(
 /** For an id of several issues, the response shows the most severe one and names the others. */
 function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
   if (others.length === 0) return `${name} and its sources`;
-  const named = others.slice(0, vulnerabilityAliasesMax).join(", ");
+  const named = others.slice(0, limits.vulnerabilityAliasesMax).join(", ");
   return `${id} stands for ${others.length + 1} vulnerabilities: this is ${name}, the most severe of them; ask for the others by their names: ${named}`;
 }
 
-async function viewIssue(issue: IssueRow, sql: Queries) {
+async function viewIssue(issue: store.IssueRow, sql: Queries) {
   const { name, severity, score, cvssVersion, cvssVector, severitySource, ids, shared } = issue;
   const records = await boundedRecords(issue, sql);
   const { leftOut: texts, ...summary } = summaryOf(records.shown.map(({ advisory }) => advisory));
@@ -102,12 +86,12 @@ async function viewIssue(issue: IssueRow, sql: Queries) {
     cvss_vector: cvssVector,
     severity_source: severitySource,
     ...summary,
-    aliases: aliases.slice(0, vulnerabilityAliasesMax),
+    aliases: aliases.slice(0, limits.vulnerabilityAliasesMax),
     sources: records.shown.map(({ advisory }) => advisory.id),
     affected,
     left_out: {
       sources: records.total - records.shown.length,
-      aliases: Math.max(0, aliases.length - vulnerabilityAliasesMax),
+      aliases: Math.max(0, aliases.length - limits.vulnerabilityAliasesMax),
       ...texts,
       ...packages,
     },
@@ -115,9 +99,13 @@ async function viewIssue(issue: IssueRow, sql: Queries) {
 }
 
 /** In the order of precedence; advisories about only this issue come before those about several issues. */
-async function boundedRecords({ ids, shared }: IssueRow, sql: Queries): Promise<{ shown: BoundedRecord[]; total: number }> {
-  const bounds = { records: vulnerabilitySourcesMax, entries: vulnerabilityAffectedMax, versions: vulnerabilityRangesMax };
-  const rows = await selectBoundedRecords([...byPrecedence(ids), ...byPrecedence(shared)], bounds, sql);
+async function boundedRecords({ ids, shared }: store.IssueRow, sql: Queries): Promise<{ shown: BoundedRecord[]; total: number }> {
+  const bounds = {
+    records: limits.vulnerabilitySourcesMax,
+    entries: limits.vulnerabilityAffectedMax,
+    versions: limits.vulnerabilityRangesMax,
+  };
+  const rows = await store.selectBoundedRecords([...byPrecedence(ids), ...byPrecedence(shared)], bounds, sql);
   const shown = rows.map(({ record, entries, versions }) => ({ advisory: readAdvisory(record), entries, versions }));
   return { shown, total: rows[0]?.records ?? 0 };
 }
@@ -136,14 +124,14 @@ function summaryOf(records: readonly Advisory[]): Summarized {
   const shown = cut(description);
   return {
     description: shown,
-    references: references.slice(0, vulnerabilityReferencesMax).map(({ type, url }) => ({ type, url })),
+    references: references.slice(0, limits.vulnerabilityReferencesMax).map(({ type, url }) => ({ type, url })),
     cwes: [...new Set(records.flatMap(cwesOf))].toSorted(),
     published: inOrder(records.flatMap(({ published }) => published ?? []))[0] ?? null,
     modified: inOrder(records.map(({ modified }) => modified)).at(-1) ?? null,
     withdrawn: withdrawals.length < records.length ? null : (inOrder(withdrawals).at(-1) ?? null),
     leftOut: {
-      references: Math.max(0, references.length - vulnerabilityReferencesMax),
-      description_characters: Math.max(0, description.length - vulnerabilityDescriptionCharactersMax),
+      references: Math.max(0, references.length - limits.vulnerabilityReferencesMax),
+      description_characters: Math.max(0, description.length - limits.vulnerabilityDescriptionCharactersMax),
     },
   };
 }
@@ -162,8 +150,8 @@ function descriptionOf(records: readonly Advisory[]): string {
 
 /** Does not cut within a surrogate pair. */
 function cut(text: string): string {
-  if (text.length <= vulnerabilityDescriptionCharactersMax) return text;
-  const kept = text.slice(0, vulnerabilityDescriptionCharactersMax);
+  if (text.length <= limits.vulnerabilityDescriptionCharactersMax) return text;
+  const kept = text.slice(0, limits.vulnerabilityDescriptionCharactersMax);
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
@@ -180,9 +168,9 @@ function inOrder(times: readonly string[]): string[] {
   return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));
 }
 
-async function viewOccurrences(where: InScope, sql: Queries) {
-  const { total, components, projects } = await countOccurrences(where, sql);
-  const rows = total === 0 ? [] : await selectOccurrences({ ...where, limit: vulnerabilityOccurrencesMax }, sql);
+async function viewOccurrences(where: store.InScope, sql: Queries) {
+  const { total, components, projects } = await store.countOccurrences(where, sql);
+  const rows = total === 0 ? [] : await store.selectOccurrences({ ...where, limit: limits.vulnerabilityOccurrencesMax }, sql);
   const first = rows.find(({ live }) => live);
   return {
     affected_component: first === undefined ? null : componentOf(first),
@@ -205,7 +193,7 @@ async function viewOccurrences(where: InScope, sql: Queries) {
   };
 }
 
-function componentOf({ component, version }: OccurrenceRow): string {
+function componentOf({ component, version }: store.OccurrenceRow): string {
   return version === "" ? component : `${component}@${version}`;
 }
 

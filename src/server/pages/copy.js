@@ -1,6 +1,7 @@
-// Runs in the browser. It copies a text that the page shows.
+// Runs in the browser. It shows the address under which the page came, and copies a text that the page shows.
 "use strict";
 
+for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
 for (const button of document.querySelectorAll("[data-copies]")) offerCopy(button);
 
 function offerCopy(button) {

@@ -7,7 +7,7 @@ import type { MediaType, Parameter } from "../../openapi/operation.ts";
 import { curlOf } from "./curl.ts";
 import type { DescribedAnswer, DescribedOperation } from "./described.ts";
 import { typeWords, boundWords, shapeOf, type ShapeField, withoutNull, type Shape } from "./shape.ts";
-import { codeBlock, joined, prose } from "./site.ts";
+import { codeBlock, definition, joined, prose } from "./site.ts";
 
 export function operationSection(described: DescribedOperation): Html {
   const { operation, title, remark } = described;
@@ -103,28 +103,16 @@ function answerList(answers: readonly DescribedAnswer[]): Html {
   const links = shared.map(({ status }) => markup`<a href="#error-${status}">${status}</a>`);
   return markup`<h3>Answers</h3>
     <dl class="answers">
-      ${own.map(answerItem)}
-      ${
-        links.length === 0
-          ? null
-          : markup`<div>
-              <dt>Errors</dt>
-              <dd>${joined(links)}</dd>
-            </div>`
-      }
+      ${own.map(answerItem)} ${links.length === 0 ? null : definition({ term: "Errors", words: joined(links) })}
     </dl>`;
 }
 
 function answerItem({ status, description, headers, content }: DescribedAnswer): Html {
   const names = Object.keys(headers ?? {}).map((name) => markup`<a href="#header-${name}"><code>${name}</code></a>`);
-  return markup`<div>
-    <dt>${status}</dt>
-    <dd>
-      <p>${prose(sentence(description))}</p>
-      ${status.startsWith("2") ? Object.entries(content ?? {}).map(contentOf) : null}
-      ${names.length === 0 ? null : markup`<p class="hint">Headers: ${joined(names)}</p>`}
-    </dd>
-  </div>`;
+  const words = markup`<p>${prose(sentence(description))}</p>
+    ${status.startsWith("2") ? Object.entries(content ?? {}).map(contentOf) : null}
+    ${names.length === 0 ? null : markup`<p class="hint">Headers: ${joined(names)}</p>`}`;
+  return definition({ term: status, words });
 }
 
 function contentOf([type, { schema }]: [string, MediaType]): Html {

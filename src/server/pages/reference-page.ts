@@ -7,7 +7,7 @@ import { pageDocument } from "../../http/page.ts";
 import type { DescribedAnswer, Part } from "./described.ts";
 import { fieldList, objectForms, operationSection } from "./operation-section.ts";
 import { schemaId } from "./shape.ts";
-import { copyScript, siteHeader, siteStyle, referencePath, prose } from "./site.ts";
+import { copyScript, siteHeader, siteStyle, referencePath, definition, prose } from "./site.ts";
 
 export const referenceStyle = siteStyle(new URL("reference.css", import.meta.url));
 
@@ -89,13 +89,9 @@ function sharedErrors(operations: Part["operations"]): Map<string, DescribedAnsw
 function errorSection({ operations }: Part): Html | null {
   const byStatus = sharedErrors(operations);
   if (byStatus.size === 0) return null;
-  const items = [...byStatus.keys()].toSorted().map(
-    (status) =>
-      markup`<div id="error-${status}">
-        <dt>${status}</dt>
-        <dd>${prose(byStatus.get(status)?.description ?? "")}</dd>
-      </div>`,
-  );
+  const items = [...byStatus.keys()]
+    .toSorted()
+    .map((status) => definition({ id: `error-${status}`, term: status, words: prose(byStatus.get(status)?.description ?? "") }));
   return markup`<section aria-labelledby="errors">
     <h2 id="errors">Errors</h2>
     <p>Each status with the codes of <code>error.code</code>:</p>
@@ -121,12 +117,8 @@ function headerSection({ headers }: Part): Html | null {
   return markup`<section aria-labelledby="headers">
     <h2 id="headers">Headers of answers</h2>
     <dl class="answers">
-      ${headers.map(
-        ([name, { description }]) =>
-          markup`<div id="header-${name}">
-            <dt><code>${name}</code></dt>
-            <dd>${prose(description)}.</dd>
-          </div>`,
+      ${headers.map(([name, { description }]) =>
+        definition({ id: `header-${name}`, term: markup`<code>${name}</code>`, words: markup`${prose(description)}.` }),
       )}
     </dl>
   </section>`;

@@ -1,6 +1,11 @@
 /**
- * /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. The overview has the
- * service's address in its commands; those of the last addresses are kept, and a client that keeps naming new ones gets it without one.
+ * /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for, and then kept. The commands
+ * of the overview have the address of PUBLIC_URL; without it, the page's script shows the address under which the browser came.
+ *
+ * Why no renderer from npm: served from our own origin under the policy of our pages (no inline style, no eval, no HTML from scripts),
+ * Scalar 1.72, Redoc 3.0, RapiDoc 9.3 and Elements 9.0 show nothing, and Swagger UI 5.35 only its frame. They are 0.9 to 4.4 MB of script;
+ * a page here is one request and can be read without one. With the policy off, the audit of the browser tests, which must find nothing,
+ * finds 45 faulty elements in Redoc and 48 in Elements, and Redoc asks its maker's host for an image.
  */
 import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
 import { notFound } from "../../gateway/api/routes.ts";
@@ -9,29 +14,26 @@ import { htmlType, pageHeaders } from "../../http/page.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { OpenApiDocument } from "../../openapi/document.ts";
-import { referenceOriginMs, referenceOriginsMax } from "../limits.ts";
 import { partsOf, type Part, type DescribedOperation } from "./described.ts";
 import { partPage, referenceStyle, referenceText, type ReferencePage, partPath } from "./reference-page.ts";
-import { serviceOrigin, copyScript, referencePath, codeBlock, prose } from "./site.ts";
+import { copyScript, referencePath, codeBlock, definition, prose } from "./site.ts";
 
 interface ReferenceParts {
   /** The OpenAPI document as JSON. */
   description: string;
   consoleOn: boolean;
-  /** null: PUBLIC_URL is not set. */
+  /** The address that PUBLIC_URL names; null: it is not set, and the browser says under which address it came. */
   publicOrigin: string | null;
-  clock: Clock;
 }
 
 const policy = pageHeaders({ style: referenceStyle, scripts: [copyScript], forms: "none" });
 
-export function referenceRoutes({ description, consoleOn, publicOrigin, clock }: ReferenceParts): Routes {
+export function referenceRoutes({ clock, ...parts }: ReferenceParts & { clock: Clock }): Routes {
   const router = new Router({ clock });
-  const page = pagesOf({ description, consoleOn, clock });
+  const page = pagesOf(parts);
   const show = async ({ request, params }: RouteContext): Promise<Response> => {
     const { method } = request;
-    const origin = serviceOrigin(request, publicOrigin);
-    const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null, origin) : null;
+    const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null) : null;
     if (shown === null) return notFound();
     return answer(request, await shown, { stays: "until changed", ranges: false, version: null, headers: policy });
   };
@@ -39,43 +41,20 @@ export function referenceRoutes({ description, consoleOn, publicOrigin, clock }:
   return router.app;
 }
 
-type PageMaker = (name: string | null, origin: string | null) => Promise<Document> | null;
-
 /** @returns makes each page once; null for a name that no part has; the name null is the overview's */
-function pagesOf({ description, consoleOn, clock }: Omit<ReferenceParts, "publicOrigin">): PageMaker {
-  const made = new Map<string, Promise<Document>>();
+function pagesOf({ description, consoleOn, publicOrigin }: ReferenceParts): (name: string | null) => Promise<Document> | null {
+  const made = new Map<string | null, Promise<Document>>();
   let read: { document: OpenApiDocument; parts: Part[] } | null = null;
-  const make = (page: ReferencePage, parts: readonly Part[]) => documentOf(referenceText(page, parts, consoleOn), htmlType);
-  const overview = lastOverviews((origin) => {
-    const { document, parts } = (read ??= readDescription(description));
-    return make(overviewPage(document, parts, origin), parts);
-  }, clock);
-  return (name, origin) => {
-    if (name === null) return overview(origin);
-    const { parts } = (read ??= readDescription(description));
-    const part = parts.find((one) => one.name === name);
-    if (part === undefined) return null;
-    const page = made.get(name) ?? make(partPage(part), parts);
-    made.set(name, page);
-    return page;
-  };
-}
-
-/** Keeps the overviews of the last addresses. */
-function lastOverviews(make: (origin: string | null) => Promise<Document>, clock: Clock): typeof make {
-  const kept = new Map<string | null, Promise<Document>>();
-  let nextAtMs = 0;
-  return (asked) => {
-    const hasRoom = kept.size < referenceOriginsMax || clock.monotonic() >= nextAtMs;
-    const origin = hasRoom || kept.has(asked) ? asked : null;
-    const known = kept.get(origin);
+  return (name) => {
+    const known = made.get(name);
     if (known !== undefined) return known;
-    const [oldest = null] = kept.keys();
-    if (kept.size === referenceOriginsMax) kept.delete(oldest);
-    const fresh = make(origin);
-    kept.set(origin, fresh);
-    nextAtMs = clock.monotonic() + referenceOriginMs;
-    return fresh;
+    const { document, parts } = (read ??= readDescription(description));
+    const part = parts.find((one) => one.name === name) ?? null;
+    if (part === null && name !== null) return null;
+    const page = part === null ? overviewPage(document, parts, publicOrigin) : partPage(part);
+    const shown = documentOf(referenceText(page, parts, consoleOn), htmlType);
+    made.set(name, shown);
+    return shown;
   };
 }
 
@@ -84,7 +63,7 @@ function readDescription(description: string): { document: OpenApiDocument; part
   return { document, parts: partsOf(document) };
 }
 
-/** First calls, keys, and every operation in one list. @param origin the service's address; null: it is not known */
+/** First calls, keys, and every operation in one list. */
 function overviewPage({ info, components }: OpenApiDocument, parts: readonly Part[], origin: string | null): ReferencePage {
   const [lead = "", ...paragraphs] = info.description.split("\n\n");
   const main = markup`<h1>API reference</h1>
@@ -115,7 +94,8 @@ from openai import OpenAI
 client = OpenAI(base_url=os.environ["WEIR_URL"] + "/gpt/v1", api_key=os.environ["WEIR_KEY"])`;
 
 function quickStart(origin: string | null): Html {
-  const variables = `export WEIR_URL=${origin ?? "…  # this service's address"}\nexport WEIR_KEY=…  # an API key`;
+  const address = origin ?? markup`<span data-origin>…  # this service's address</span>`;
+  const variables = markup`export WEIR_URL=${address}\nexport WEIR_KEY=…  # an API key`;
   return markup`<section aria-labelledby="quick-start">
     <h2 id="quick-start">Quick start</h2>
     <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
@@ -143,16 +123,10 @@ function keySection(schemes: Record<string, unknown>): Html {
       each key from a variable:
     </p>
     <dl class="answers keys">
-      ${rows.map(
-        ([id, name, variable]) =>
-          markup`<div id="${id}">
-            <dt>${name}</dt>
-            <dd>
-              <p>${prose(descriptionOf(schemes[id]))}.</p>
-              <p class="hint">In the examples <code>$${variable}</code></p>
-            </dd>
-          </div>`,
-      )}
+      ${rows.map(([id, term, variable]) => {
+        const hint = markup`<p class="hint">In the examples <code>$${variable}</code></p>`;
+        return definition({ id, term, words: markup`<p>${prose(descriptionOf(schemes[id]))}.</p>${hint}` });
+      })}
     </dl>
   </section>`;
 }

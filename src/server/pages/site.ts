@@ -10,7 +10,7 @@ export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
 export const signInPath = "/console/sign-in";
 
-/** The script of copy buttons. */
+/** The script of copy buttons, which also shows the address under which the browser came. */
 export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
 /** @param consoleOn whether the Console is served, so that a person can sign in */
@@ -53,6 +53,11 @@ export function prose(text: string): Html {
   return markup`${pieces.map((piece, index) => (index % 2 === 1 ? markup`<code>${piece}</code>` : markup`${piece}`))}`;
 }
 
+/** A term and what is said of it, within a list of class `answers`. */
+export function definition({ id, term, words }: { id?: string; term: string | Html; words: Html }): Html {
+  return markup`<div${id === undefined ? null : markup` id="${id}"`}><dt>${term}</dt><dd>${words}</dd></div>`;
+}
+
 /** The parts with a separator between them, and another one before the last. */
 export function joined(parts: readonly Html[], between = ", ", last = between): Html {
   const separator = (index: number): string => (index === 0 ? "" : index === parts.length - 1 ? last : between);
@@ -63,6 +68,6 @@ export function joined(parts: readonly Html[], between = ", ", last = between): 
  * Code to copy: a button in its corner, shown where a script can copy. @param id unique on the page @param what names it to screen
  * readers, after "Copy"
  */
-export function codeBlock({ id, what, code }: { id: string; what: string; code: string }): Html {
+export function codeBlock({ id, what, code }: { id: string; what: string; code: string | Html }): Html {
   return markup`<div class="code-block"><pre><code id="${id}">${code}</code></pre>${copyButton({ copies: id, label: "Copy", what })}</div>`;
 }

@@ -60,7 +60,7 @@ describe("a body", () => {
       await clock.pass(1_000);
     }
     void steady.end();
-    expect((await steady.received).pieces).toHaveLength(25);
+    expect((await steady.received).bytes).toHaveLength(25 * bodyBytesPerSecondMin);
     expect(clock.pending).toBe(0);
   });
 
@@ -78,7 +78,7 @@ describe("slow bodies of one workspace", () => {
     const { receive, begin } = open();
     for (let person = 0; person < 20; person++) begin(memberLane(`${person}@a`, "a"));
     await settled();
-    expect((await receive(memberLane("b@b", "b"), "body")).pieces).toHaveLength(1);
+    expect((await receive(memberLane("b@b", "b"), "body")).bytes).toHaveLength(4);
   });
 
   test("give way to its own people, who find no place", async () => {
@@ -88,7 +88,7 @@ describe("slow bodies of one workspace", () => {
     await clock.pass(bodyGivesWayMs);
     const body = receive(memberLane("3@a", "a"), "body");
     await settled();
-    expect((await body).pieces).toHaveLength(1);
+    expect((await body).bytes).toHaveLength(4);
     expect([...slow, other].map(({ state }) => state()).toSorted()).toEqual(["open", "open", "too slow"]);
     expect(other.state()).toBe("open");
   });
@@ -107,7 +107,7 @@ describe("bodies that keep up", () => {
     for (let tenth = 0; tenth < 10; tenth++) await keepUp();
     const body = receive(memberLane("c@c", "c"), "body");
     for (let tenth = 0; tenth < 200; tenth++) await keepUp();
-    expect(await Promise.race([body, settled()])).toMatchObject({ pieces: [expect.anything()] });
+    expect(await Promise.race([body, settled()])).toMatchObject({ bytes: new TextEncoder().encode("body") });
   });
 
   test("of one workspace have all its places while nobody else has one", async () => {
@@ -115,7 +115,7 @@ describe("bodies that keep up", () => {
     begin(memberLane("1@a", "a"));
     const second = receive(memberLane("2@a", "a"), "body");
     await settled();
-    expect(await Promise.race([second, settled()])).toMatchObject({ pieces: [expect.anything()] });
+    expect(await Promise.race([second, settled()])).toMatchObject({ bytes: new TextEncoder().encode("body") });
   });
 });
 
@@ -132,7 +132,7 @@ describe("when every place is taken", () => {
     await settled();
     const body = receive(networkLane("192.0.2.4"), "event");
     await settled();
-    expect((await body).pieces).toHaveLength(1);
+    expect((await body).bytes).toHaveLength(5);
     expect([oldest, ...busiest, last].map(({ state }) => state())).toEqual(["open", "open", "too slow", "open"]);
   });
 
@@ -151,14 +151,14 @@ describe("when every place is taken", () => {
     const body = await large.received;
     expect(await Promise.race([waiting, settled()])).toBeUndefined();
     body[Symbol.dispose]();
-    expect((await waiting).pieces).toHaveLength(1);
+    expect((await waiting).bytes).toHaveLength(4);
   });
 
   test("the operator's body is read", async () => {
     const { receive, begin } = open({ all: 1 });
     begin(memberLane("a@a", "a"));
     await settled();
-    expect((await receive(operatorLane, "body")).pieces).toHaveLength(1);
+    expect((await receive(operatorLane, "body")).bytes).toHaveLength(4);
   });
 
   test("a workspace that fills the waiting room gives way to another one", async () => {

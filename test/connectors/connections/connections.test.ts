@@ -153,34 +153,6 @@ describe.each(oneDatabase)("connections on $name", ({ open }) => {
     expect(await connect({ connector: "manual", credentials: {} })).toMatchObject({ method: "record_only", fields: [] });
   });
 
-  test("can be changed by admins and seen by all members of the workspace", async () => {
-    const { id } = await connect();
-    for (const role of ["member", "auditor"]) {
-      const as = `${role}@acme`;
-      const body = { workspace: "acme", connector: "okta", credentials: okta };
-      expect(await control.refusal("POST", "/connections", { as, body })).toBe("403 forbidden null");
-      expect(await control.refusal("PUT", `/connections/${id}/credentials`, { as, body: { credentials: okta } })).toBe(
-        "403 forbidden null",
-      );
-      expect(await control.refusal("POST", `/connections/${id}/test`, { as })).toBe("403 forbidden null");
-      expect(await control.refusal("DELETE", `/connections/${id}`, { as })).toBe("403 forbidden null");
-      expect((await control.list("/connections?workspace=acme", { as })).length).toBeGreaterThan(0);
-    }
-    expect(await control.expect("DELETE", `/connections/${id}`, { as: "admin@acme" })).toMatchObject({ deleted: true });
-  });
-
-  test("of another workspace do not exist", async () => {
-    const { id } = await connect();
-    const as = "admin@other";
-    const workspace = "other";
-    expect(await control.refusal("PUT", `/connections/${id}/credentials`, { as, body: { workspace, credentials: okta } })).toBe(
-      "404 not_found id",
-    );
-    expect(await control.refusal("POST", `/connections/${id}/test`, { as, body: { workspace } })).toBe("404 not_found id");
-    expect(await control.refusal("DELETE", `/connections/${id}?workspace=other`, { as })).toBe("404 not_found id");
-    expect(await control.refusal("DELETE", `/connections/con-none`)).toBe("404 not_found id");
-  });
-
   test("have a command line that reads credentials from a file", async () => {
     await using weir = new Weir(control);
     await using folder = await temporaryFolder();

@@ -1,5 +1,5 @@
 /** The catalog's pages as text; test/browser covers what a reader does with them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf, judgeSearchWords } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
@@ -13,10 +13,10 @@ import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { wholeCatalog } from "../../support/providers/catalogs.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
 import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";
+import { catalogService } from "../catalog-service.ts";
 
 const files = await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname);
 const catalog = catalogOf(files);
@@ -210,31 +210,10 @@ test("without a catalog, a page reports it", async () => {
 describe("served", () => {
   let fleet: Fleet;
   beforeAll(async () => {
-    fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog });
+    fleet = await catalogService();
   }, 60_000);
-  afterAll(() => fleet[Symbol.asyncDispose]());
   const get = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`${fleet.url()}${path}`, { redirect: "manual", ...init });
-
-  test.each(["/connectors", "/connectors/okta"])("%s has a strong ETag, 304, gzip and HEAD", async (path) => {
-    const plain = await get(path, { headers: { "accept-encoding": "identity" } });
-    const etag = plain.headers.get("etag") ?? "";
-    const text = await plain.text();
-    expect([plain.status, plain.headers.get("content-type"), plain.headers.get("cache-control")]).toEqual([
-      200,
-      "text/html; charset=utf-8",
-      "public, no-cache",
-    ]);
-    expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
-    expect(plain.headers.get("x-catalog-version")).toMatch(/^\d{4}-\d{2}-\d{2}\.1$/);
-    const known = await get(path, { headers: { "if-none-match": etag, "accept-encoding": "identity" } });
-    expect([known.status, await known.text()]).toEqual([304, ""]);
-    const gzip = await get(path, { headers: { "accept-encoding": "gzip" } });
-    expect(gzip.headers.get("etag")).not.toBe(etag);
-    expect(await gzip.text()).toBe(text);
-    const head = await get(path, { method: "HEAD", headers: { "accept-encoding": "identity" } });
-    expect([head.status, head.headers.get("etag"), await head.text()]).toEqual([200, etag, ""]);
-  });
 
   test.each(["/connectors", "/connectors/okta", "/connectors/nobody", "/connectors?page=x"])(
     "%s may load nothing from elsewhere, and nothing may frame it",

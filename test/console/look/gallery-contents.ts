@@ -1,11 +1,9 @@
 /** What the gallery's pages show: ordinary and hostile text. */
 import { markup } from "../../../src/http/html.ts";
-import { badge } from "../../../src/console/look/parts.ts";
+import { badge, money, time, type Column } from "../../../src/console/look/parts.ts";
 import { meter } from "../../../src/console/look/charts.ts";
 import { actionButton, type Field } from "../../../src/console/look/forms.ts";
 import type { Surroundings } from "../../../src/console/look/frame.ts";
-import { money, time } from "../../../src/console/look/values.ts";
-import type { Column } from "../../../src/console/look/table.ts";
 
 export const hostile = [
   "<script>document.title='harmed'</script>",

@@ -13,12 +13,14 @@ import {
   forbiddenState,
   tabs,
   tiles,
+  cursorLinks,
+  table,
+  money,
+  roundedUsd,
 } from "../../../src/console/look/parts.ts";
 import { barChart, sparkline } from "../../../src/console/look/charts.ts";
-import { cursorLinks, table } from "../../../src/console/look/table.ts";
 import { filterForm, confirmForm, emptyForm, form } from "../../../src/console/look/forms.ts";
 import { consolePage } from "../../../src/console/look/frame.ts";
-import { money, roundedUsd } from "../../../src/console/look/values.ts";
 import { monogram } from "../../../src/http/monogram.ts";
 import { around, columns, days, fields, hostile, keys, samples, usd, wave, type Key } from "./gallery-contents.ts";
 

@@ -52,6 +52,17 @@ export function describeBlocks(of: () => CountersHarness): void {
       expect(await of().dump("w1")).toMatchObject({ account: { reserved: "100" } });
     });
 
+    test("a second worker that asks for a block with a newer record, or after the clock was set back, makes it no longer", async () => {
+      await makeReady(of(), { balance });
+      const end = { at: of().now(), lifeMs: 3_000 };
+      expect(await lend(of(), { lifeMs: 3_000 })).toMatchObject(end);
+      await of().advance(50);
+      expect(await lend(of(), { lifeMs: 3_300 })).toMatchObject(end);
+      expect(await lend(of(), { lifeMs: 1_000 })).toMatchObject(end);
+      await of().advance(-90_000);
+      expect(await lend(of(), { lifeMs: 3_000 })).toMatchObject(end);
+    });
+
     test("a block is at most a fiftieth of what is free of each bound, and of the window", async () => {
       await makeReady(of(), { balance });
       const wide = { amount: 9_000n, places: 900 };

@@ -7,7 +7,6 @@ import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Customer } from "../../support/operator.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { chat } from "../../support/gateway/requests.ts";
-import { error } from "../../support/providers/stub-answers.ts";
 import { until } from "../../support/until.ts";
 
 let stub: ProviderStub;
@@ -106,36 +105,6 @@ describe("completions switched on", () => {
     expect(choices.map((choice) => choice.finish_reason)).toEqual([null, null, null, null, "stop"]);
     const [row] = await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 1 });
     expect(row).toMatchObject({ endpoint: "completions", streamed: true, cost_usd: "0.000018000" });
-  });
-
-  test("chats of the same key stay `chat` in the log", async () => {
-    const made = await customer();
-    await chat({ url: fleet.url(), key: made.keys[0]?.key ?? "" });
-    const [row] = await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 1 });
-    expect(row).toMatchObject({ endpoint: "chat" });
-  });
-
-  test.each([
-    [{ prompt: ["a", "b"] }, "400 unsupported_parameter prompt"],
-    [{ best_of: 2 }, "400 unsupported_parameter best_of"],
-    [{ echo: true }, "400 unsupported_parameter echo"],
-    [{ models: ["stub/model"] }, "400 unsupported_parameter models"],
-    [{ model: "custom:mine" }, "400 unsupported_parameter model"],
-    [{ max_tokens: 0 }, "400 invalid_request max_tokens"],
-    [{ model: "stub/none" }, "404 model_not_found model"],
-  ])("%j is refused without a call of a provider", async (fields, expected) => {
-    const calls = stub.calls.length;
-    const response = await complete(await customer(), fields);
-    expect(response.headers.has("x-generation-id")).toBe(false);
-    expect(await problem(response)).toBe(expected);
-    expect(stub.calls).toHaveLength(calls);
-  });
-
-  test("a provider's failure is the same error as in a chat", async () => {
-    stub.answerOnce(error(429));
-    const response = await complete(await customer());
-    expect(response.headers.get("x-generation-id")).toMatch(/^gen-/);
-    expect(await problem(response)).toBe("429 upstream_rate_limited null");
   });
 
   test.each([false, true])("with prompt storage the prompt and its answer are stored, streamed: %p", async (stream) => {

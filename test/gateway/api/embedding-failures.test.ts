@@ -58,32 +58,4 @@ describe("a failed call", () => {
     expect((await on.embed({ input: "one" })).status).toBe(200);
     expect(await on.settled()).toMatchObject({ status: 200, cost_usd: "0.000003000" });
   });
-
-  test("is not repeated where the workspace allows no fallbacks", async () => {
-    await on.fleet.operator().call("PATCH", `/workspaces/${on.customer.workspace}`, { fallbacks: false });
-    on.customer = { ...on.customer, keys: [await newKey()] };
-    const calls = on.provider.calls.length;
-    on.provider.answer(error(500));
-    expect((await on.embed({ input: "one" })).error?.code).toBe("upstream_error");
-    expect(on.provider.calls.length).toBe(calls + 1);
-  });
-
-  test.each([
-    [400, null, "upstream_rejected", 400],
-    [429, "rate_limit_exceeded", "upstream_rate_limited", 429],
-    [401, "invalid_api_key", "upstream_auth", 502],
-  ])("with status %d is not repeated", async (status, word, code, answered) => {
-    const calls = on.provider.calls.length;
-    on.provider.answer(error(status, word));
-    const answer = await on.embed({ input: "one" });
-    expect([answer.status, answer.error?.code]).toEqual([answered, code]);
-    expect(on.provider.calls.length).toBe(calls + 1);
-  });
-
-  /** A new key has the workspace's settings at once. */
-  function newKey(): Promise<{ id: string; key: string }> {
-    return on.fleet
-      .operator()
-      .call("POST", "/keys", { workspace: on.customer.workspace, owner: "owner@example.test", name: "new" });
-  }
 });

@@ -129,16 +129,6 @@ describe("money", () => {
 });
 
 describe("the order of checks", () => {
-  test("without the feature: a wrong key is 401, a right one 403, before the body is read", async () => {
-    const off = await on.fleet.operator().customer({ credit: "1" });
-    expect((await on.post("{broken", { key: "none" })).status).toBe(401);
-    const refused = await on.post("{broken", { key: off.keys[0]?.key ?? "" });
-    expect([refused.status, await refused.json()]).toEqual([
-      403,
-      expect.objectContaining({ error: expect.objectContaining({ code: "gateway_disabled" }) }),
-    ]);
-  });
-
   test("with it: the body, its fields, the model, then the credit", async () => {
     expect((await on.post("{broken")).status).toBe(400);
     expect((await on.post(`{"model":"stub/embed","input":"${"x".repeat(8 * 1024 * 1024)}"}`)).status).toBe(413);

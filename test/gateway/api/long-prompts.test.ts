@@ -1,18 +1,13 @@
 /** A prompt without `max_tokens` that leaves less of the context than the model can write, at a provider that refuses what does not fit. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { chat } from "../../support/gateway/requests.ts";
 import type { Customer } from "../../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import { chat as answer, json, usageOf, type StubAnswer } from "../../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { boundedContext as context, boundedOutput, startStubFleet } from "../../support/servers/stub-fleet.ts";
 import { until } from "../../support/until.ts";
 
-const context = 131_072;
-const mostOutput = 65_536;
-const stack = new AsyncDisposableStack();
 let stub: ProviderStub;
 let fleet: Fleet;
 let customer: Customer;
@@ -35,26 +30,16 @@ function promptTokens(body: string): number {
 const words = (characters: number): string => "the rain in the hills ".repeat(Math.ceil(characters / 22)).slice(0, characters);
 
 beforeAll(async () => {
-  stub = stack.use(await startProviderStub(strict));
-  const { path } = stack.use(await temporaryFolder());
-  const models = [
-    stubModel({ id: "stub/half", context_length: context, max_output_tokens: mostOutput }),
-    stubModel({ id: "stub/all", context_length: context, max_output_tokens: context }),
-    stubModel({ id: "stub/small", context_length: 40_000, max_output_tokens: 40_000 }),
-  ];
-  const catalogDir = await writeCatalog(join(path, "catalog"), {
-    providers: [stubProvider({ base_url: stub.url })],
-    models: { stub: models },
-  });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-  for (const { id } of models) await fleet.runnable(id);
+  const shared = await startStubFleet();
+  ({ fleet } = shared);
+  stub = shared.at("bounded");
+  stub.answer(strict);
   customer = await fleet.operator().customer({ credit: "10", earlyAccess: ["routing"] });
 }, 60_000);
-afterAll(() => stack.disposeAsync(), 30_000);
 
 async function ask(fields: Record<string, unknown>) {
   const calls = stub.calls.length;
-  const response = await chat({ url: fleet.url(), key: customer.keys[0]?.key ?? "", body: { model: "stub/half", ...fields } });
+  const response = await chat({ url: fleet.url(), key: customer.keys[0]?.key ?? "", body: { model: "bounded/half", ...fields } });
   const text = await response.text();
   const generation = response.headers.get("x-generation-id");
   const sent = stub.calls.slice(calls).map(({ body }) => Number(body["max_tokens"]));
@@ -87,8 +72,8 @@ describe.each([false, true])("streamed: %p", (stream) => {
 
   test("a short prompt is asked for all that fits for certain", async () => {
     const messages = [{ role: "user", content: "Hello" }];
-    expect((await ask({ stream, messages })).sent).toEqual([mostOutput]);
-    const { status, sent } = await ask({ stream, model: "stub/all", messages });
+    expect((await ask({ stream, messages })).sent).toEqual([boundedOutput]);
+    const { status, sent } = await ask({ stream, model: "bounded/all", messages });
     expect(status).toBe(200);
     expect(sent[0]).toBeGreaterThan(context - 100);
   });
@@ -111,13 +96,13 @@ describe.each([false, true])("streamed: %p", (stream) => {
 
 test("of several models each is asked for what the prompt leaves of its own context, and the reservation covers the dearest", async () => {
   stub.answerOnce(json({ error: { message: "x", code: "server_error" } }, 500));
-  const body = { model: "stub/small", models: ["stub/half"], messages: [{ role: "user", content: words(120_000) }] };
+  const body = { model: "bounded/small", models: ["bounded/half"], messages: [{ role: "user", content: words(120_000) }] };
   const { status, sent, generation } = await ask(body);
   expect(status).toBe(200);
   const [small = 0, half = 0] = sent;
   expect(small).toBeLessThan(10_000);
-  expect([sent.length, half]).toEqual([2, mostOutput]);
+  expect([sent.length, half]).toEqual([2, boundedOutput]);
   const { reserved_usd: reserved } = await logged(generation);
   // The prompt's 120,000 bytes, 16 for the message and 64 hidden ones.
-  expect(reserved).toBe(((120_080 * 1_000 + mostOutput * 2_000) / 1e9).toFixed(9));
+  expect(reserved).toBe(((120_080 * 1_000 + boundedOutput * 2_000) / 1e9).toFixed(9));
 });

@@ -1,6 +1,7 @@
 /** "First problem wins": of two broken rules the earlier one is answered, and nothing is charged before the provider is called. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../../support/servers/fleet.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { startStubFleet } from "../../support/servers/stub-fleet.ts";
 import type { Customer } from "../../support/operator.ts";
 import { chat, outcomeOf } from "../../support/gateway/requests.ts";
 import { until } from "../../support/until.ts";
@@ -24,13 +25,11 @@ type Rule = (typeof rules)[number]["name"];
 const cent = "0.01";
 
 describe("order of checks", () => {
-  const stack = new AsyncDisposableStack();
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = stack.use(await Fleet.start({ services: null }));
+    ({ fleet } = await startStubFleet());
   }, 30_000);
-  afterAll(() => stack.disposeAsync());
 
   // The checks run one after the other, so their order is that of neighbours.
   for (const [index, first] of rules.entries()) {
@@ -86,7 +85,7 @@ describe("order of checks", () => {
 function bodyFor(wanted: Set<Rule>): Record<string, unknown> {
   const content = wanted.has("size") ? "x".repeat(8 * 1024 * 1024) : wanted.has("provider") ? "sandbox: status=500" : "Hello";
   return {
-    model: wanted.has("unknown model") ? "nobody/nothing" : wanted.has("uncallable model") ? "weir/zero" : "sandbox/echo",
+    model: wanted.has("unknown model") ? "nobody/nothing" : wanted.has("uncallable model") ? "keyless/model" : "sandbox/echo",
     messages: [{ role: "user", content }],
     ...(wanted.has("field") ? { temperature: 3 } : {}),
   };

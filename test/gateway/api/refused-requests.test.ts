@@ -1,46 +1,20 @@
 /** A request that its provider refuses, through the gateway: over three formats, whole and streamed, on every endpoint. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import type { WireFormatName } from "../../../src/gateway/models/model.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Customer } from "../../support/operator.ts";
-import { message } from "../../support/providers/anthropic-answers.ts";
-import { embeddingModel, embeddings } from "../../support/providers/embedding-answers.ts";
-import { googleChat } from "../../support/providers/google-answers.ts";
-import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import { json, rawStream } from "../../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { startStubFleet } from "../../support/servers/stub-fleet.ts";
 
-const stack = new AsyncDisposableStack();
-const stubs = new Map<string, ProviderStub>();
+let stubOf: (name: "openai" | "anthropic" | "google") => ProviderStub;
 let fleet: Fleet;
 let customer: Customer;
 
-const stubOf = (name: string): ProviderStub => {
-  const stub = stubs.get(name);
-  if (stub === undefined) throw new Error(`The test has no provider ${name}`);
-  return stub;
-};
-
 beforeAll(async () => {
-  const good = { openai: embeddings(), anthropic: message("Hello"), google: googleChat("Hello") };
-  for (const [name, answer] of Object.entries(good)) stubs.set(name, stack.use(await startProviderStub(answer)));
-  const formats = ["openai", "anthropic", "google"] as const;
-  const { path } = stack.use(await temporaryFolder());
-  const catalogDir = await writeCatalog(join(path, "catalog"), {
-    providers: formats.map((format) => stubProvider({ id: format, format, base_url: stubOf(format).url })),
-    models: {
-      openai: [stubModel({ id: "stub/openai" }), embeddingModel()],
-      anthropic: [stubModel({ id: "stub/anthropic" })],
-      google: [stubModel({ id: "stub/google" })],
-    },
-  });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-  for (const name of [...formats, "embed"]) await fleet.runnable(`stub/${name}`);
+  const shared = await startStubFleet();
+  ({ fleet, at: stubOf } = shared);
   customer = await fleet.operator().customer({ credit: "10", earlyAccess: ["completions", "embeddings"] });
 }, 60_000);
-afterAll(() => stack.disposeAsync(), 30_000);
 
 async function refused(path: string, body: Record<string, unknown>) {
   const headers = { authorization: `Bearer ${customer.keys[0]?.key}` };
@@ -105,9 +79,9 @@ const last: Record<string, unknown> = {
   },
 };
 
-describe.each<WireFormatName>(["openai", "anthropic", "google"])("in the format %s", (format) => {
+describe.each(["openai", "anthropic", "google"] as const)("in the format %s", (format) => {
   test.each([false, true])("the client's own field and the cause are named (streamed: %p)", async (stream) => {
-    const body = { model: `stub/${format}`, stream, messages, tools };
+    const body = { model: `refusing/${format}`, stream, messages, tools };
     stubOf(format).answerOnce(json(schema[format], 400), json(last[format], 400));
     const cause = "The provider does not support this JSON schema";
     expect(await refused("/chat/completions", body)).toEqual({
@@ -127,7 +101,7 @@ describe.each<WireFormatName>(["openai", "anthropic", "google"])("in the format 
       error: { type: "invalid_request_error", message: `${prompt}: must not be empty CANARY`, status: "INVALID_ARGUMENT" },
     };
     stubOf(format).answerOnce(json(told, 400));
-    const answer = await refused("/completions", { model: `stub/${format}`, prompt: "Once upon a time" });
+    const answer = await refused("/completions", { model: `refusing/${format}`, prompt: "Once upon a time" });
     expect(answer).toEqual({
       status: 400,
       code: "upstream_rejected",
@@ -140,7 +114,7 @@ describe.each<WireFormatName>(["openai", "anthropic", "google"])("in the format 
 test("an error that comes as the first event of a stream is told in the same way", async () => {
   const event = { error: { message: "CANARY", type: "invalid_request_error", code: 400, param: "temperature" } };
   stubOf("openai").answerOnce(rawStream(`data: ${JSON.stringify(event)}\n\n`, "data: [DONE]\n\n"));
-  const answer = await refused("/chat/completions", { model: "stub/openai", stream: true, messages, temperature: 1.5 });
+  const answer = await refused("/chat/completions", { model: "refusing/openai", stream: true, messages, temperature: 1.5 });
   expect(answer).toMatchObject({ status: 400, code: "upstream_rejected", param: "temperature" });
 });
 
@@ -148,6 +122,6 @@ test("an embeddings request's input is named", async () => {
   stubOf("openai").answerOnce(
     json({ error: { message: "'$.input[1]' is invalid: CANARY too long", param: "input[1]", code: null } }, 400),
   );
-  const answer = await refused("/embeddings", { model: "stub/embed", input: ["one", "two"] });
+  const answer = await refused("/embeddings", { model: "refusing/embed", input: ["one", "two"] });
   expect(answer).toMatchObject({ status: 400, code: "upstream_rejected", param: "input[1]" });
 });

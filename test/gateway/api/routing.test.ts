@@ -154,21 +154,6 @@ describe("with routing on", () => {
     expect(row).not.toHaveProperty("requested_model");
   });
 
-  test("after a rate limit another provider serves, after a refused credential too", async () => {
-    for (const status of [429, 401]) {
-      at("alpha").answer(error(status));
-      expect(await ask({ models: ["stub/two"], provider: { ignore: ["beta"] } })).toMatchObject({ route: "gamma/stub/two" });
-    }
-  });
-
-  test("after a rate limit another model of the only provider is tried; after a refused credential none", async () => {
-    const fields = { models: ["stub/two"], provider: { only: ["alpha"] } };
-    at("alpha").answerOnce(error(429));
-    expect(await ask(fields)).toMatchObject({ status: 200, route: "alpha/stub/two" });
-    at("alpha").answerOnce(error(401));
-    expect(await ask(fields)).toMatchObject({ status: 502, route: null, body: { error: { code: "upstream_auth" } } });
-  });
-
   test("a rejected request is not sent again, and an error names no route", async () => {
     at("alpha").answer(error(400));
     const { status, route, generation } = await ask({ models: ["stub/two"] });

@@ -4,7 +4,7 @@ import { decodeOpenReport, encodeReportRequest, type OpenReport } from "../../..
 import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement.ts";
 import { GatewayError } from "../../../src/kernel/errors.ts";
 import { holdMs } from "../../../src/backing/limits.ts";
-import { settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";
+import { pruneMs, settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";
 import { TestJournals } from "../../support/gateway/test-journals.ts";
 import { settled } from "../../support/clock.ts";
 import { endOf } from "../../support/test-gateway.ts";
@@ -240,5 +240,18 @@ describe.skipIf(!canFillDisk)("the journal on a full disk", () => {
     expect(journal.unsettled).toBe(1);
     expect(journal.accepting()).toBe(true);
     await journal.begin(reservation(), facts);
+  });
+
+  test("after a while with room its successor finds the settlement, even where the ledger has it and no request came", async () => {
+    const killed = journals.open();
+    const begun = reservation();
+    await killed.begin(begun, facts);
+    const ended = killed.end(endOf(begun, usage));
+    withDiskFullAt(0, () => killed.flush());
+    await ended;
+    await confirmAll();
+    await journals.clock.pass(pruneMs);
+    expect(journals.open().recover()).toMatchObject({ settled: 1, interrupted: 0, unknown: 0 });
+    expect(await journals.published()).toEqual([endOf(begun, usage)]);
   });
 });

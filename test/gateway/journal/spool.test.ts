@@ -226,4 +226,52 @@ describe.skipIf(!canFillDisk)("a spool on a full disk", () => {
     expect(interruptedIds(recovered)).toEqual([before.generation]);
     expect(ids(recovered.settlements)).toEqual([after.generation]);
   });
+
+  test("the first write that succeeds has the settlements that were left out, even those that the ledger has by then", async () => {
+    const spool = open();
+    const [booked, waiting] = [intent(), intent()];
+    begin(spool, booked);
+    begin(spool, waiting);
+    const ends = [endOf(booked), endOf(waiting)];
+    const refused = ends.map((ended) => failureOf(spool.writeSettlement(ended.generation, encodeSettlement(ended))));
+    withDiskFullAt(0, () => spool.flush());
+    for (const refusal of refused) expect(await refusal).toBeInstanceOf(Error);
+    spool.confirm([booked.generation]);
+    expect(interruptedIds(open().takeRecovered())).toEqual(ids(ends));
+    spool.probe();
+    const recovered = open().takeRecovered();
+    expect(recovered.settlements).toEqual(ends);
+    expect(recovered.interrupted).toEqual([]);
+  });
+
+  test("what was left out keeps its segment until the ledger has it, and not longer", async () => {
+    const spool = open();
+    const [booked, waiting] = [intent(), intent()];
+    begin(spool, booked);
+    begin(spool, waiting);
+    const others = fillSegment(spool);
+    const refused = [booked, waiting].map((one) =>
+      failureOf(spool.writeSettlement(one.generation, encodeSettlement(endOf(one)))),
+    );
+    withDiskFullAt(0, () => spool.flush());
+    await Promise.all(refused);
+    spool.confirm([booked.generation]);
+    const more = fillSegment(spool);
+    clock.advance(rateWindowMs);
+    spool.confirm(ids([...others, ...more]));
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl", "0000000003.jsonl"]);
+    spool.confirm([waiting.generation]);
+    expect(segments()).toEqual(["0000000003.jsonl"]);
+  });
+
+  test("a spool that is closed when there is room again has what was left out", async () => {
+    const spool = open();
+    const begun = intent();
+    begin(spool, begun);
+    const refused = failureOf(spool.writeSettlement(begun.generation, encodeSettlement(endOf(begun))));
+    withDiskFullAt(0, () => spool.flush());
+    await refused;
+    spool[Symbol.dispose]();
+    expect(ids(open().takeRecovered().settlements)).toEqual([begun.generation]);
+  });
 });

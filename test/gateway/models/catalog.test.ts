@@ -128,96 +128,45 @@ describe("the sandbox", () => {
 });
 
 describe("an invalid file is refused as a whole, with file, id and field in the error", () => {
-  const available = { upstream_model: "m" };
+  type Fields = Parameters<typeof stubModel>[0];
+  /** A catalog with one model, which may have what its schema does not allow. */
+  const one = (fields: object): CatalogContents => ({ providers, models: { stub: [stubModel(fields as Fields)] } });
+  const priced = (prices_per_1m_usd: object) => one({ prices_per_1m_usd });
+  const route = { provider: "stub", upstream_model: "m" };
   const tier = (above_input_tokens: number) => ({ above_input_tokens, input: "1.00", output: "1.00" });
+  const twoFiles = { b: [stubModel()], stub: [stubModel()] };
   const refusals: [string, CatalogContents, RegExp][] = [
-    [
-      "a mistyped field",
-      { providers, models: { stub: [{ ...stubModel(), conext: 1 } as never] } },
-      /models\/stub\.json: stub\/model: conext/,
-    ],
-    [
-      "a price that is a number",
-      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: 1, output: "1" } as never })] } },
-      /stub\/model: prices_per_1m_usd\.input/,
-    ],
-    [
-      "a negative price",
-      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: "-1", output: "1" } })] } },
-      /prices_per_1m_usd\.input/,
-    ],
-    [
-      "a price finer than a pico-USD a token",
-      { providers, models: { stub: [stubModel({ prices_per_1m_usd: { input: "0.0000001", output: "1" } })] } },
-      /prices_per_1m_usd\.input/,
-    ],
+    ["a mistyped field", one({ conext: 1 }), /models\/stub\.json: stub\/model: conext/],
+    ["a price that is a number", priced({ input: 1, output: "1" }), /stub\/model: prices_per_1m_usd\.input/],
+    ["a negative price", priced({ input: "-1", output: "1" }), /prices_per_1m_usd\.input/],
+    ["a price finer than a pico-USD a token", priced({ input: "0.0000001", output: "1" }), /prices_per_1m_usd\.input/],
     ["an entry without an id", { providers, models: { stub: [{} as never] } }, /models\/stub\.json: entry 0: id/],
     [
       "an unknown provider",
       { models: { stub: [stubModel()] } },
-      /models\/stub\.json: stub\/model: provider: there is no provider "stub"/,
+      /stub\.json: stub\/model: provider: there is no provider "stub"/,
     ],
-    [
-      "an unknown provider among routes",
-      { providers, models: { stub: [stubModel({ routes: [{ provider: "unknown", ...available }] })] } },
-      /there is no provider "unknown"/,
-    ],
+    ["an unknown provider among routes", one({ routes: [{ ...route, provider: "unknown" }] }), /there is no provider "unknown"/],
     [
       "an id in two files",
-      { providers: [stubProvider(), stubProvider({ id: "b" })], models: { b: [stubModel()], stub: [stubModel()] } },
+      { providers: [stubProvider(), stubProvider({ id: "b" })], models: twoFiles },
       /models\/stub\.json: stub\/model: id: is already taken in models\/b\.json/,
     ],
     ["a provider that occurs twice", { providers: [stubProvider(), stubProvider()] }, /providers\.json: stub: id: occurs twice/],
-    [
-      "a provider twice among the routes of a model",
-      {
-        providers,
-        models: {
-          stub: [
-            stubModel({
-              routes: [
-                { provider: "stub", ...available },
-                { provider: "stub", ...available },
-              ],
-            }),
-          ],
-        },
-      },
-      /routes: name a provider twice/,
-    ],
+    ["a provider twice among the routes of a model", one({ routes: [route, route] }), /routes: name a provider twice/],
     [
       "routes beside a single one",
-      { providers, models: { stub: [{ ...stubModel(), routes: [{ provider: "stub", ...available }] }] } },
+      { providers, models: { stub: [{ ...stubModel(), routes: [route] }] } },
       /routes: replaces upstream_model/,
     ],
-    [
-      "an available model without a bound on its output",
-      { providers, models: { stub: [stubModel({ max_output_tokens: null })] } },
-      /max_output_tokens: is required/,
-    ],
-    [
-      "an available model without a context window",
-      { providers, models: { stub: [stubModel({ context_length: null })] } },
-      /context_length: is required/,
-    ],
-    [
-      "tiers whose bounds do not ascend",
-      { providers, models: { stub: [stubModel({ tiers: [tier(9), tier(9)] })] } },
-      /models\/stub\.json: stub\/model: tiers\.1\.above_input_tokens: is not above 9/,
-    ],
-    [
-      "tiers without the prices below them",
-      { providers, models: { stub: [stubModel({ routes: [{ provider: "stub", ...available, tiers: [tier(9)] }] })] } },
-      /stub\/model: routes\.0\.tiers: need prices_per_1m_usd/,
-    ],
-    [
-      "a tier above no token",
-      { providers, models: { stub: [stubModel({ tiers: [tier(0)] })] } },
-      /stub\/model: tiers\.0\.above_input_tokens/,
-    ],
+    ["an available model without a bound on its output", one({ max_output_tokens: null }), /max_output_tokens: is required/],
+    ["an available model without a context window", one({ context_length: null }), /context_length: is required/],
+    ["tiers whose bounds do not ascend", one({ tiers: [tier(9), tier(9)] }), /tiers\.1\.above_input_tokens: is not above 9/],
+    ["tiers without the prices below them", one({ routes: [{ ...route, tiers: [tier(9)] }] }), /tiers: need prices_per_1m_usd/],
+    ["a tier above no token", one({ tiers: [tier(0)] }), /stub\/model: tiers\.0\.above_input_tokens/],
     [
       "a tier without a price of output",
-      { providers, models: { stub: [stubModel({ tiers: [{ above_input_tokens: 1, input: "1" } as never] })] } },
+      one({ tiers: [{ above_input_tokens: 1, input: "1" }] }),
       /stub\/model: tiers\.0\.output/,
     ],
     ["an invalid base_url", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../../src/gateway/models/chat-tokens.ts";
 import { dialectFrom } from "../../../src/gateway/models/dialect.ts";
 import { conversationOf } from "../../../src/gateway/providers/anthropic/messages.ts";
-import { ThoughtsBeforeCalls, anthropicSigner } from "../../../src/gateway/providers/anthropic/thoughts.ts";
+import { ThoughtsBeforeCalls } from "../../../src/gateway/providers/anthropic/thoughts.ts";
+import { signerOf } from "../../../src/gateway/providers/wire/answers.ts";
 import { googleConversation } from "../../../src/gateway/providers/google/request.ts";
 import { idWithReasoning } from "../../../src/gateway/providers/openai-responses/answer.ts";
 import { inputItems } from "../../../src/gateway/providers/openai-responses/request.ts";
@@ -75,7 +76,7 @@ const formats: Record<string, SentFormat> = {
       before.block({ type: "thinking", thinking: "", signature: thoughts.toString("base64") });
       return before.signed(id);
     },
-    sent: (messages) => conversationOf(messages, { signer: anthropicSigner(route) }).turns,
+    sent: (messages) => conversationOf(messages, { signer: signerOf(route) }).turns,
     thinks: true,
   },
 };

@@ -68,12 +68,3 @@ test("tiers are listed with the model's prices, and with each of several routes"
   expect(routed).not.toHaveProperty("tiers");
   for (const one of [record, routed]) expect(Value.Check(ModelRecord, one)).toBe(true);
 });
-
-test("a model that cannot be called has a reason", () => {
-  const model = aModel({ listed_as: "request_access" });
-  expect(modelRecord(model, judged(model), () => null)).toMatchObject({
-    availability: "request_access",
-    runnable: false,
-    unavailable_reason: "request_access",
-  });
-});

@@ -1,7 +1,7 @@
 /** Own provider keys and routing together, over real HTTP to providers. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { chat } from "../../support/gateway/requests.ts";
-import { keysOf, OwnKeyStage, serviceKey, type Tenant } from "../../support/gateway/own-key-stage.ts";
+import { keysOf, serviceKey, sharedOwnKeyStage, type OwnKeyStage, type Tenant } from "../../support/gateway/own-key-stage.ts";
 import { chat as answer, error } from "../../support/providers/stub-answers.ts";
 import { until } from "../../support/until.ts";
 
@@ -9,8 +9,7 @@ const ownKey = "sk-own-for-routed-requests";
 let stage: OwnKeyStage;
 let tenant: Tenant;
 
-beforeAll(async () => void (stage = await OwnKeyStage.open()), 60_000);
-afterAll(() => stage[Symbol.asyncDispose]());
+beforeAll(async () => void (stage = await sharedOwnKeyStage()), 60_000);
 beforeEach(async () => {
   for (const stub of [stage.alpha, stage.beta, stage.lonely]) stub.answer(answer("Hello"));
   tenant = await stage.tenant({ earlyAccess: ["own_keys", "routing"] });

@@ -1,20 +1,14 @@
 /** Answers as compatible servers really send them: each case over all formats where it can occur, whole and streamed. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { WireFormatName } from "../../../src/gateway/models/model.ts";
 import { failureOf, callStream, callWhole, readAll } from "../../support/providers/call.ts";
 import { event, message, messageEvents } from "../../support/providers/anthropic-answers.ts";
 import { googleChat } from "../../support/providers/google-answers.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";
-import {
-  chat,
-  chunk,
-  completion,
-  json,
-  rawStream,
-  text,
-  usageOf,
-  type StubAnswer,
-} from "../../support/providers/stub-answers.ts";
+import { chat, chunk, completion, json, rawStream, text, type StubAnswer } from "../../support/providers/stub-answers.ts";
 import type { Transcript } from "../../support/providers/transcript.ts";
 
 const formats = ["openai", "anthropic", "google"] as const;
@@ -27,44 +21,14 @@ beforeEach(async () => {
 });
 afterAll(() => provider[Symbol.asyncDispose]());
 
-const routeOf = (format: Format) => aRoute({ format, base_url: provider.url });
+const routeOf = (format: WireFormatName) => aRoute({ format, base_url: provider.url });
 
-async function streamed(format: Format): Promise<Transcript> {
+async function streamed(format: WireFormatName): Promise<Transcript> {
   return readAll(await callStream({ route: routeOf(format) }));
 }
 
 const eventStream = "text/event-stream";
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-
-/** The words of "Hello there" with 10 and 2 tokens: the events of a stream, or a whole body. */
-const hello: Record<Format, { events: string; whole: unknown }> = {
-  openai: {
-    events: [
-      data(chunk({ role: "assistant", content: "Hello " })),
-      data(chunk({ content: "there" }, "stop")),
-      data({ choices: [], usage: usageOf(10, 2) }),
-      "data: [DONE]\n\n",
-    ].join(""),
-    whole: { ...completion({ role: "assistant", content: "Hello there" }), usage: usageOf(10, 2) },
-  },
-  anthropic: {
-    events: messageEvents("Hello there", { usage: { input_tokens: 10, output_tokens: 2 } })
-      .map(event)
-      .join(""),
-    whole: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      content: [{ type: "text", text: "Hello there" }],
-      stop_reason: "end_turn",
-      usage: { input_tokens: 10, output_tokens: 2 },
-    },
-  },
-  google: {
-    events: [{ text: "Hello " }, { text: "there" }].map((part, index) => data(googleAnswer([part], index === 1))).join(""),
-    whole: googleAnswer([{ text: "Hello there" }], true),
-  },
-};
 
 function googleAnswer(parts: object[], finishes: boolean): object {
   const candidate = { content: { role: "model", parts }, ...(finishes && { finishReason: "STOP" }) };
@@ -74,46 +38,67 @@ function googleAnswer(parts: object[], finishes: boolean): object {
 
 const counts = { promptTokens: 10, completionTokens: 2 };
 
-describe.each(formats)("an answer of format %s in another wrapping", (format) => {
-  const { events, whole } = hello[format];
+/** The recorded text of a format: the events of its stream, its whole body, and what each says. */
+function recordedText(format: WireFormatName) {
+  const read = (file: string): string => readFileSync(join(import.meta.dir, "../../fixtures", format, file), "utf8");
+  const { body, expected } = JSON.parse(read("answers.json")).text;
+  const { text: said, finishReason, usage } = JSON.parse(read("streams.json")).text;
+  const lines = read("streams/text.chunks.txt").split("\n").slice(0, -1);
+  return {
+    events: lines.map((line) => `data: ${line}\n\n`).join(""),
+    ofEvents: { content: said, finishReason, usage },
+    whole: JSON.stringify(body, null, 2),
+    ofWhole: { content: expected.content, finishReason: expected.finishReason, usage: expected.usage },
+  };
+}
 
-  test.each(["application/json", "text/plain; charset=utf-8", "text/html", "application/octet-stream"])(
-    "a stream is one under the content type %s",
-    async (type) => {
-      provider.answer(text(events, { type }));
-      expect(await streamed(format)).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage: counts, last: "end" });
-    },
-  );
+describe.each(["openai", "openai-responses", "anthropic", "google"] as const)(
+  "an answer of format %s in another wrapping",
+  (format) => {
+    const { events, ofEvents, whole, ofWhole } = recordedText(format);
+    const toldByStream = async () => {
+      const { text: content, finishReasons, usage, last } = await streamed(format);
+      return { content, finishReason: finishReasons.join(), usage, last };
+    };
 
-  test.each(["application/json", eventStream])("a whole answer under %s is the stream that was asked for", async (type) => {
-    provider.answer(text(`\n ${JSON.stringify(whole, null, 2)}`, { type }));
-    expect(await streamed(format)).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage: counts, last: "end" });
-    expect(provider.calls).toHaveLength(1);
-  });
+    test.each(["application/json", "text/plain; charset=utf-8", "text/html", "application/octet-stream"])(
+      "a stream is one under the content type %s",
+      async (type) => {
+        provider.answer(text(events, { type }));
+        expect(await toldByStream()).toEqual({ ...ofEvents, last: "end" });
+      },
+    );
 
-  test.each(["application/json", eventStream])("a stream under %s is the whole answer that was asked for", async (type) => {
-    provider.answer(text(`: begins\n\n${events}`, { type }));
-    const answer = await callWhole({ route: routeOf(format) });
-    expect(answer).toMatchObject({ finishReason: "stop", usage: counts });
-    expect(answer.message).toEqual({ role: "assistant", content: "Hello there", refusal: null });
-  });
+    test.each(["application/json", eventStream])("a whole answer under %s is the stream that was asked for", async (type) => {
+      provider.answer(text(`\n ${whole}`, { type }));
+      expect(await toldByStream()).toEqual({ ...ofWhole, last: "end" });
+      expect(provider.calls).toHaveLength(1);
+    });
 
-  test("a whole answer is one in every split by the network", async () => {
-    const bytes = Buffer.from(`\uFEFF\r\n ${JSON.stringify(whole)}`);
-    provider.answer(rawStream(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
-    expect(await streamed(format)).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage: counts, last: "end" });
-  });
+    test.each(["application/json", eventStream])("a stream under %s is the whole answer that was asked for", async (type) => {
+      provider.answer(text(`: begins\n\n${events}`, { type }));
+      const { message, finishReason, usage } = await callWhole({ route: routeOf(format) });
+      expect<unknown>({ content: message.content, finishReason, usage }).toEqual(ofEvents);
+      expect(message).toMatchObject({ role: "assistant", refusal: null });
+    });
 
-  test("half a stream in place of a whole answer is a failure", async () => {
-    provider.answer(text(events.slice(0, events.indexOf("there") - 60), { type: eventStream }));
-    expect((await failureOf(callWhole({ route: routeOf(format) }))).code).toBe("upstream_error");
-  });
+    test("a whole answer is one in every split by the network", async () => {
+      const bytes = Buffer.from(`\uFEFF\r\n ${whole}`);
+      provider.answer(rawStream(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
+      expect(await toldByStream()).toEqual({ ...ofWhole, last: "end" });
+    });
 
-  test("half a whole answer in place of a stream is a failure", async () => {
-    provider.answer(text(JSON.stringify(whole).slice(0, -2), { type: "application/json" }));
-    expect(await streamed(format)).toMatchObject({ text: "", last: "failure", failure: { code: "upstream_error" } });
-  });
-});
+    test("half a stream in place of a whole answer is a failure", async () => {
+      provider.answer(text(events.slice(0, events.length / 2), { type: eventStream }));
+      expect((await failureOf(callWhole({ route: routeOf(format) }))).code).toBe("upstream_error");
+    });
+
+    test("half a whole answer in place of a stream is a failure", async () => {
+      provider.answer(text(whole.slice(0, -2), { type: "application/json" }));
+      expect(await streamed(format)).toMatchObject({ text: "", last: "failure", failure: { code: "upstream_error" } });
+    });
+  },
+);
 
 test("a whole answer with calls is a stream of them, and a stream of them a whole answer", async () => {
   const calls = ["Oslo", "Rome"].map((city, at) => ({
@@ -247,7 +232,8 @@ describe("a failure with status 200, however it is told", () => {
   });
 
   describe.each(formats)("a notice is none, of format %s", (format) => {
-    const after = hello[format].events.slice(hello[format].events.lastIndexOf("data: ", hello[format].events.indexOf("there")));
+    const { events, ofEvents } = recordedText(format);
+    const after = events.slice(events.lastIndexOf("data: ", events.indexOf('"lo')));
 
     test.each([
       { message: "queued", status: "in_progress" },
@@ -255,18 +241,18 @@ describe("a failure with status 200, however it is told", () => {
       { message: "starting a machine", code: 202 },
       { message: "starting a machine", code: "102", status: "loading" },
     ])("at the start or within: %p", async (notice) => {
-      provider.answer(text(data(notice) + hello[format].events, { type: eventStream }));
-      expect(await streamed(format)).toMatchObject({ text: "Hello there", last: "end", failure: null });
+      provider.answer(text(data(notice) + events, { type: eventStream }));
+      expect(await streamed(format)).toMatchObject({ text: ofEvents.content, last: "end", failure: null });
       provider.answer(text(begun[format] + data(notice) + after, { type: eventStream }));
-      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("there"), last: "end", failure: null });
+      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("lo"), last: "end", failure: null });
     });
 
     test("words of the provider's own: a failure at the start, and within an answer none", async () => {
       const notice = { message: "Moved to another machine", code: "migrated" };
-      provider.answer(text(data(notice) + hello[format].events, { type: eventStream }));
+      provider.answer(text(data(notice) + events, { type: eventStream }));
       expectFailure(await streamed(format), "");
       provider.answer(text(begun[format] + data(notice) + after, { type: eventStream }));
-      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("there"), last: "end", failure: null });
+      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("lo"), last: "end", failure: null });
       provider.answer(text(begun[format] + data({ ...notice, status: 503 }) + after, { type: eventStream }));
       expectFailure(await streamed(format), "Hal");
     });
@@ -291,8 +277,8 @@ describe("a failure with status 200, however it is told", () => {
       { code: 0, message: "success" },
       { choices: [], base_resp: { status_code: 0, status_msg: "" } },
     ];
-    provider.answer(text(well.map(data).join("") + hello.openai.events, { type: eventStream }));
-    expect(await streamed("openai")).toMatchObject({ text: "Hello there", last: "end" });
+    provider.answer(text(well.map(data).join("") + recordedText("openai").events, { type: eventStream }));
+    expect(await streamed("openai")).toMatchObject({ text: "Hello", last: "end" });
   });
 });
 

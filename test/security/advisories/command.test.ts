@@ -88,12 +88,6 @@ describe.each(databases)("importing advisories on $name", ({ open, runsAll }) =>
     expect((await store.issues()).length).toBe(450);
   });
 
-  test("the command needs exactly one path", async () => {
-    expect(await weir.run("advisories", "import")).toMatchObject({ code: 2, out: "" });
-    expect(await weir.run("advisories", "import", "a", "b")).toMatchObject({ code: 2, out: "" });
-    expect((await weir.run("advisories", "import", "--help")).out).toStartWith("weir advisories import PATH [--flag value]\n");
-  });
-
   test("only the operator can import advisories", async () => {
     const body = { records: [] };
     expect(await control.refusal("POST", "/advisories", { body, as: "super_admin@w" })).toBe("403 forbidden X-Act-As");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readAffected, evaluate } from "../../../src/security/versions/osv-range.ts";
 import { readVersion } from "../../../src/security/versions/version.ts";
 import { osvRecord } from "../../support/security/advisories.ts";
-import { about, AdvisoryStore, criticalVector, mediumVector, scored } from "../../support/security/advisory-store.ts";
+import { about, AdvisoryStore, mediumVector, scored } from "../../support/security/advisory-store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
 const emptied = "packages, advisories, vulnerabilities, findings, triages";
@@ -68,61 +68,12 @@ describe.each(databases)("an import on $name", ({ open, runsAll }) => {
     expect(counts(await store.take())).toEqual([0, 0, 0]);
   });
 
-  test("an issue has the newest CVSS of all its aliases", async () => {
-    await store.publish(about("PYSEC-1", { aliases: ["CVE-2026-0001"] }));
-    expect(await store.issues()).toMatchObject([{ name: "CVE-2026-0001", severity: null, score: null, rank: 0 }]);
-    await store.publish(about("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001"], ...scored("CVSS_V3", criticalVector) }));
-    expect(await store.issues()).toMatchObject([
-      {
-        severity: "critical",
-        score: "9.8",
-        source: "GHSA-aaaa-bbbb-cccc",
-        rank: 4098,
-        names: expect.arrayContaining(["PYSEC-1"]),
-      },
-    ]);
-    await store.publish(about("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001"], ...scored("CVSS_V3", mediumVector) }));
-    expect(await store.issues()).toMatchObject([{ severity: "medium", rank: 2054 }]);
-  });
-
-  test("an invalid vector gives no severity, and no score of 0", async () => {
-    await store.publish(about("OSV-1", scored("CVSS_V3", "CVSS:3.1/AV:N/AC:L")));
-    expect(await store.issues()).toMatchObject([{ severity: null, score: null, rank: 0 }]);
-  });
-
-  test("a withdrawn record counts only if all records are withdrawn", async () => {
-    const withdrawn = { withdrawn: "2026-01-01T00:00:00Z", aliases: ["CVE-2026-0001"], ...scored("CVSS_V3", criticalVector) };
-    await store.publish(
-      about("GHSA-aaaa-bbbb-cccc", { ...withdrawn, summary: "Gone" }),
-      about("CVE-2026-0001", { summary: "There" }),
-    );
-    expect(await store.issues()).toMatchObject([{ severity: null, description: "There", withdrawn: false }]);
-    await store.publish(about("CVE-2026-0001", { withdrawn: "2026-01-01T00:00:00Z" }));
-    expect(await store.issues()).toMatchObject([{ severity: "critical", description: "Gone", withdrawn: true }]);
-  });
-
   test("the description is one line of at most 160 characters, cut at a word", async () => {
     await store.publish(osvRecord("OSV-1", { details: `# Title\n\ta\u0007b ${"word ".repeat(60)}` }));
     const [issue] = await store.issues();
     expect(issue?.description).toStartWith("# Title a b word word");
     expect(issue?.description).toEndWith(" word…");
     expect([...(issue?.description ?? "")].length).toBeWithin(150, 161);
-  });
-
-  test("a record that names several CVEs is evidence of each, and they stay separate issues", async () => {
-    await store.publish(about("GO-1", { aliases: ["CVE-2026-0001", "CVE-2026-0002"], ...scored("CVSS_V3", criticalVector) }));
-    await store.publish(about("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0002"] }));
-    expect(await store.groups()).toEqual(["CVE-2026-0001 (GO-1)", "CVE-2026-0002 GHSA-aaaa-bbbb-cccc (GO-1)"]);
-    expect(await store.issues()).toMatchObject([{ severity: "critical" }, { severity: "critical" }]);
-  });
-
-  test("an issue keeps its id when it gets its CVE, and when its records are renamed", async () => {
-    await store.publish(about("PYSEC-1"));
-    const id = await store.idOf("PYSEC-1");
-    await store.publish(about("PYSEC-1", { aliases: ["CVE-2026-0001"] }));
-    expect(await store.issues()).toMatchObject([{ id, name: "CVE-2026-0001", names: ["CVE-2026-0001", "PYSEC-1"] }]);
-    await store.publish(about("PYSEC-1", { aliases: ["CVE-2026-0002"] }));
-    expect(await store.issues()).toMatchObject([{ id, name: "CVE-2026-0002", names: ["CVE-2026-0002", "PYSEC-1"] }]);
   });
 
   test("the issues do not depend on how records are divided into batches", async () => {

@@ -76,6 +76,8 @@ describe("the error says what to change for", () => {
     ["a body that is a text", '"x"', {}, "The request body must be a JSON object: send the fields as one JSON object"],
     ["a body that is null", "null", {}, "The request body must be a JSON object: send the fields as one JSON object"],
     ["a body that is no JSON", "{", {}, "The request body is not valid JSON: send the fields as one JSON object"],
+    ["two objects", "{}{}", {}, "The request body is not valid JSON: send the fields as one JSON object"],
+    ["half a character", '{"limit":"\\ud800"}', {}, /surrogate pair/],
     ["a body that is no UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), {}, /not valid UTF-8/],
     ["a body that is nested without end", "[".repeat(100_000), {}, /nested deeper than 64 levels/],
     [

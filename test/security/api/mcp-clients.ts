@@ -1,7 +1,10 @@
-/** The official client in both of its eras, through both transports. */
+/** The official client in both of its eras, through both transports, and the process that it calls. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { atEnd } from "../../support/processes/at-end.ts";
 import { bun, repository } from "../../support/processes/process.ts";
+import { Fleet } from "../../support/servers/fleet.ts";
+import { startGithub } from "../repositories/github-stub.ts";
 
 export type Era = "legacy" | "auto";
 
@@ -10,6 +13,26 @@ export interface McpService {
   key: string;
   /** Files below it may be attached over stdio. */
   attachRoot: string;
+}
+
+interface CalledFleet {
+  fleet: Fleet;
+  key: string;
+}
+
+let started: Promise<CalledFleet> | null = null;
+
+/** One process and one tools key for both files, with a stub in place of GitHub. The end of the test process stops it. */
+export function mcpFleet(): Promise<CalledFleet> {
+  return (started ??= start());
+}
+
+async function start(): Promise<CalledFleet> {
+  const stack = new AsyncDisposableStack();
+  atEnd(() => stack.disposeAsync());
+  const github = stack.use(startGithub({ "go.mod": "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n" }));
+  const fleet = stack.use(await Fleet.start({ services: null, environment: { GITHUB_API_URL: github.url } }));
+  return { fleet, key: await fleet.operator().agentKey() };
 }
 
 export function mcpClient(era: Era): Client {

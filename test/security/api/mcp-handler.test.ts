@@ -1,15 +1,14 @@
 /** MCP over HTTP below the protocol: keys, origins, methods and sizes. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { toolsBodyBytesMax } from "../../../src/security/limits.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { mcpFleet } from "./mcp-clients.ts";
 
 let fleet: Fleet;
 let key = "";
 beforeAll(async () => {
-  fleet = await Fleet.start({ services: null });
-  key = await fleet.operator().agentKey();
+  ({ fleet, key } = await mcpFleet());
 }, 60_000);
-afterAll(() => fleet[Symbol.asyncDispose]());
 
 describe("/mcp", () => {
   const post = (headers: Record<string, string>, body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}') =>

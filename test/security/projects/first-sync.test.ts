@@ -2,7 +2,9 @@
  * No green without knowledge: a part of an ecosystem's first synchronization does not count as known, and neither does a withdrawn record.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { agesFrom, agesText } from "../../../scripts/weir/print-findings.ts";
+import { answerAs } from "../../../scripts/weir/call.ts";
+import { agesText } from "../../../scripts/weir/print-findings.ts";
+import type { EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";
 import { ConsoleWorld } from "../../support/console.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
@@ -18,7 +20,7 @@ describe.each(oneDatabase)("the first synchronization of an ecosystem, on $name"
   const note = (ended: boolean) =>
     world.control.expect("POST", "/advisories/syncs", { body: { ecosystem: "npm", etag: null, published_at: null, ended } });
   const shown = () => world.control.expect("GET", `/projects/${project}?workspace=acme`);
-  const ages = async () => agesFrom(await world.control.expect("GET", "/advisories"));
+  const ages = async () => answerAs<{ data: EcosystemAge[] }>(await world.control.expect("GET", "/advisories")).data;
   const see = async (path: string) => (await world.get(path, await world.signIn(null))).text;
 
   beforeAll(async () => {

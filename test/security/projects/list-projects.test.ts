@@ -45,18 +45,6 @@ describe.each(oneDatabase)("lists of projects on $name", ({ open }) => {
       expect(await stage.api.data("list_projects", { limit: 100_000 })).toMatchObject({ limit: 200, total: 2 });
     });
 
-    test.each([
-      [{ limit: 0 }, 'The field "limit" is 0: a whole number of 1 or more is needed'],
-      [{ limit: 1.5 }, 'The field "limit" is 1.5: a whole number of 1 or more is needed'],
-      [{ limit: "5" }, 'The field "limit" is "5": a whole number of 1 or more is needed'],
-      [{ limit: null }, 'The field "limit" is null'],
-      [{ offset: -1 }, 'The field "offset" is -1: a whole number of 0 or more is needed'],
-      [{ name: "" }, 'The field "name" is ""'],
-      [{ names: "x" }, 'There is no field "names": the nearest known field is "name"'],
-    ])("refuses %j", async (body, sentence) => {
-      expect(await stage.api.refusal("list_projects", body)).toStartWith(sentence);
-    });
-
     test("list_projects shows no project of another workspace", async () => {
       expect(await names({}, stage.theirs)).toEqual([]);
     });

@@ -62,17 +62,12 @@ describe.each(oneDatabase)("products on $name", ({ open }) => {
       expect(theirs["id"]).not.toBe(created["id"]);
     });
 
-    test.each([
-      [{}, 'The field "name" is missing'],
-      [{ name: "" }, 'The field "name" is ""'],
-      [{ name: null }, 'The field "name" is null'],
-      [{ name: "a\nb" }, 'The field "name" is a text of 3 characters'],
-      [{ name: "x".repeat(201) }, 'The field "name" is a text of 201 characters'],
-      [{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`],
-      [{ title: "x" }, 'There is no field "title"'],
-    ])("are not created from %j", async (body, sentence) => {
-      expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);
-    });
+    test.each([[{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`]])(
+      "are not created from %j",
+      async (body, sentence) => {
+        expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);
+      },
+    );
 
     test("of another workspace are not listed", async () => {
       const data = await stage.api.data("list_products", {}, { key: stage.theirs });
@@ -94,36 +89,6 @@ describe.each(oneDatabase)("products on $name", ({ open }) => {
       expect((await audits()) - before).toBe(3);
       const [row] = await stage.control.list("/audit?workspace=w&event=project.updated");
       expect(row).toMatchObject({ actor: "member@w", role: "member", carried_by: "tools key", target: stage.project });
-    });
-
-    test("update_project refuses projects and products of another workspace", async () => {
-      const [theirs] = rowsOf(await stage.api.data("list_products", {}, { key: stage.theirs }), "products");
-      const foreign = String(theirs?.["id"]);
-      const ofProduct = await stage.api.refusal("update_project", { project_id: stage.project, product_id: foreign });
-      expect(ofProduct).toBe(`There is no product with the id "${foreign}"`);
-      const body = { project_id: stage.project, product_id: null };
-      expect(await stage.api.refusal("update_project", body, { key: stage.theirs })).toBe(
-        `There is no project with the id "${stage.project}"`,
-      );
-    });
-
-    test.each([
-      [{ project_id: "x" }, 'The field "product_id" is missing: the id of a product, or null, is needed'],
-      [{ product_id: null }, 'The field "project_id" is missing'],
-      [{ project_id: "shop", product_id: null }, 'There is no project with the id "shop"'],
-      [{ project_id: `prj_${nobody}`, product_id: null }, `There is no project with the id "prj_${nobody}"`],
-      [{ project_id: "x", product_id: 5 }, 'The field "product_id" is 5'],
-      [{ project_id: "x", product_id: null, name: "y" }, 'There is no field "name"'],
-    ])("refuses %j", async (body, sentence) => {
-      expect(await stage.api.refusal("update_project", body)).toStartWith(sentence);
-    });
-
-    test("update_project refuses an auditor", async () => {
-      const key = await stage.key("admin@w");
-      await stage.control.expect("PATCH", "/members/admin@w", { body: { workspace: "w", role: "auditor" } });
-      const sentence = await stage.api.refusal("update_project", { project_id: stage.project, product_id: null }, { key });
-      expect(sentence).toStartWith("Cannot change a project as auditor");
-      expect(await stage.api.refusal("create_product", { name: "n" }, { key })).toStartWith("Cannot create a product as auditor");
     });
   });
 });

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
+import { bomJson } from "../../support/security/sbom-documents.ts";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 import { operatorToken } from "../../support/control.ts";
 import { repository } from "../../support/processes/process.ts";
@@ -58,41 +58,6 @@ describe("sbom upload", () => {
     expect([code, said.error]).toEqual([0, ""]);
     expect(JSON.parse(said.out)).toMatchObject({ format: "CycloneDX", components: 3 });
   }, 30_000);
-
-  test("sbom upload accepts XML in UTF-16", async () => {
-    const text = bomXml("1.5").replace('encoding="UTF-8"', 'encoding="UTF-16"');
-    const path = join(line.folder, "bom.xml");
-    await writeFile(path, Buffer.from(`\ufeff${text}`, "utf16le"));
-    expect((await line.weir.json(...upload(path)))["spec_version"]).toBe("1.5");
-  });
-
-  test.each([
-    ["a document with a fault", JSON.stringify({ ...bomJson("1.6"), components: [{}] }), "components[0].type: is required"],
-    ["something else", "hello", "The document is not an SBOM that is read here"],
-    ["an empty file", "", "The document is empty"],
-  ])("sbom upload of %s exits with 1 and an explanation, and stores nothing", async (_what, content, sentence) => {
-    const path = await file("wrong.json", content);
-    const before = await line.database.sql`SELECT id FROM projects`;
-    expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "w", "--project", "new")).toContain(sentence);
-    expect([...(await line.database.sql`SELECT id FROM projects`)]).toEqual([...before]);
-  });
-
-  test("sbom upload names an unknown file, a missing argument and an extra argument", async () => {
-    expect(await line.weir.refusal(...upload("/nowhere/bom.json"))).toContain(
-      'Cannot read "/nowhere/bom.json": there is no such file',
-    );
-    const without = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p");
-    expect([without.code, without.error]).toEqual([2, expect.stringContaining("PATH is missing")]);
-    const tooMany = await line.weir.run("sbom", "upload", "a", "b", "--workspace", "w", "--project", "p");
-    expect([tooMany.code, tooMany.error]).toEqual([2, expect.stringContaining('Cannot take "b"')]);
-    const behind = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p", "/nowhere/x");
-    expect([behind.code, behind.error]).toEqual([1, expect.stringContaining('Cannot read "/nowhere/x"')]);
-  });
-
-  test("sbom upload refuses an unknown workspace", async () => {
-    const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
-    expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "none", "--project", "p")).toContain("no workspace");
-  });
 });
 
 describe("products and projects", () => {

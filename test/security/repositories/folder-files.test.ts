@@ -45,7 +45,7 @@ test("a checkout is sent as its lock files, named after where it came from", asy
   });
   const { body, ...said } = await packedRepository(folder.path);
   expect(said).toEqual({ name: "acme/app", provider: "git", repository: "https://github.com/acme/app" });
-  expect((await archiveFiles({ pieces: [body], yielder: new EventLoopYielder(systemClock) })).files).toEqual([
+  expect((await archiveFiles({ bytes: body, yielder: new EventLoopYielder(systemClock) })).files).toEqual([
     { path: "go.mod", bytes: Buffer.from("module m\n") },
   ]);
 });

@@ -1,5 +1,6 @@
 /** A provider that answers, fails or disconnects at random, and records each call and its counts. */
 import type { OwnKey } from "../../../src/accounts/keys/record.ts";
+import { holdMs } from "../../../src/backing/limits.ts";
 import type { Reservation } from "../../../src/gateway/credit/reservation.ts";
 import type { Route, Usage } from "../../../src/gateway/models/model.ts";
 import type { CallEmbeddings } from "../../../src/gateway/providers/embed.ts";
@@ -32,6 +33,8 @@ interface ProviderParts {
   chance: Chance;
   recorder: Recorder;
   timeouts: Timeouts | null;
+  /** The counters' clock. */
+  countersNow(): number;
   /** The process that calls it. */
   gateway: string;
   openOwnKey(key: OwnKey): Secret;
@@ -67,7 +70,7 @@ export class Provider {
   readonly #parts: ProviderParts;
   /** Monotonic milliseconds. */
   readonly #calledAt = new Map<string, number>();
-  /** Generations whose time was over while their gateway stood still. */
+  /** Generations whose time was over while their gateway waited for a connection. */
   readonly #late = new Set<string>();
   /** The key that a generation's last call carried; null: the service's. */
   readonly #paidBy = new Map<string, string | null>();
@@ -113,9 +116,10 @@ export class Provider {
     if (connection !== null) {
       const begunAt = host.clock.monotonic();
       await elapsed(host, connection.ms, options?.givenUp);
-      // A gateway that was frozen meanwhile finds that its time for connecting is over. Where the counters' clock was set forward, that
-      // stands for a time in which its holds ended: then it is over for a second call, too.
-      const isLate = host.clock.monotonic() - begunAt >= connectMsMax;
+      // A gateway that was frozen meanwhile finds that its time for connecting is over. So does one whose hold ended while it waited: the
+      // counters' clock was set forward, which stands for time that the gateway sees. Then it is over for a second call, too.
+      const hasHoldEnded = this.#parts.countersNow() - reservation.admittedAt >= holdMs;
+      const isLate = hasHoldEnded || host.clock.monotonic() - begunAt >= connectMsMax;
       if (isLate) this.#late.add(reservation.generation);
       if (connection.fails || isLate) throw new UpstreamFailure("upstream_timeout", "no connection");
     }

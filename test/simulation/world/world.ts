@@ -132,11 +132,14 @@ export class World {
     if (this.counters.isWhole && !this.#isRollingBack) harm(this.chance.pick(this.fleet.of("gateway")));
   }
 
-  /** Spares a gateway that has unspooled settlements after a full disk. An alarm reports these, and no promise covers their loss. */
+  /** Spares a gateway with settlements that a full disk has refused. An alarm reports these, and no promise covers their loss. */
   killGateway(downMs: number, victim?: FleetSlot): void {
     this.disturbGateway((one) => {
       const slot = victim ?? one;
-      const isInMemory = this.#diskWasFull && slot.gateway?.owes(this.ledger.ledger.charges);
+      const { host, gateway } = slot;
+      // A frozen process writes nothing when there is room again.
+      const mayLack = this.#diskWasFull && (host.frozenUntil > this.scheduler.now || gateway?.isSpooling === false);
+      const isInMemory = mayLack && gateway?.owes(this.ledger.ledger.charges);
       if (!isInMemory) this.fleet.crash(slot, downMs);
     });
   }

@@ -1,5 +1,5 @@
 import { createClient } from "redis";
-import { openDistributedCounters, type RedisLibrary } from "../../../src/backing/redis/counters.ts";
+import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { readFunctions } from "../../../src/backing/redis/functions.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -19,16 +19,15 @@ export interface StoreClient {
   flushDb(): Promise<unknown>;
 }
 
-/** Empties the Redis at `url`; no other test may use it until disposed. @param library the client of the counters */
-export async function openRedisHarness(url: string, library?: RedisLibrary): Promise<CountersHarness> {
+/** Empties the Redis at `url`; no other test may use it until disposed. */
+export async function openRedisHarness(url: string): Promise<CountersHarness> {
   const client = await connectClient(url);
-  return openHarness({ url, library, store: client, close: () => client.destroy() });
+  return openHarness({ url, store: client, close: () => client.destroy() });
 }
 
 /** Empties the Redis or the cluster of `store`, which is at `url`. @param close called in the end */
-export async function openHarness({ url, library, store, close }: HarnessParts): Promise<CountersHarness> {
-  const options = { url: new Secret(url), clock: systemClock, log: silentLog, functions };
-  const counters = await openDistributedCounters({ ...options, ...(library && { client: library }) });
+export async function openHarness({ url, store, close }: HarnessParts): Promise<CountersHarness> {
+  const counters = await openDistributedCounters({ url: new Secret(url), clock: systemClock, log: silentLog, functions });
   const harness = new RedisHarness({ store, close, counters });
   await harness.wipe();
   return harness;
@@ -36,7 +35,6 @@ export async function openHarness({ url, library, store, close }: HarnessParts):
 
 interface HarnessParts {
   url: string;
-  library?: RedisLibrary | undefined;
   store: StoreClient;
   close(): void;
 }

@@ -1,12 +1,10 @@
 /** A service in one process with a provider stub that embeds, for tests of POST /embeddings. */
 import { expectExactLedger } from "./exact-ledger.ts";
 import type { Customer, LogRow } from "../operator.ts";
-import { embeddingModel, embeddings } from "../providers/embedding-answers.ts";
-import { atEnd } from "../processes/at-end.ts";
-import { startProviderStub, type ProviderStub } from "../providers/provider-stub.ts";
-import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../providers/stub-catalog.ts";
-import { Fleet } from "../servers/fleet.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { embeddings } from "../providers/embedding-answers.ts";
+import type { ProviderStub } from "../providers/provider-stub.ts";
+import type { Fleet } from "../servers/fleet.ts";
+import { startStubFleet } from "../servers/stub-fleet.ts";
 
 interface Answer {
   status: number;
@@ -22,13 +20,15 @@ interface Sent {
   signal?: AbortSignal;
 }
 
-let opened: Promise<EmbeddingStage> | null = null;
-
-/** All files share the process, which the end of the test process stops. */
-export function openEmbeddingStage(): Promise<EmbeddingStage> {
-  opened ??= EmbeddingStage.open();
-  return opened;
+/** At the process that all files share. The provider embeds. */
+export async function openEmbeddingStage(): Promise<EmbeddingStage> {
+  const { fleet, stub } = await startStubFleet();
+  const stage = new EmbeddingStage(stub, fleet, await fleet.operator().customer(startingWith("1")));
+  stub.answer(embeddings());
+  return stage;
 }
+
+const startingWith = (credit: string) => ({ credit, earlyAccess: ["embeddings"] });
 
 export class EmbeddingStage {
   readonly provider: ProviderStub;
@@ -36,32 +36,15 @@ export class EmbeddingStage {
   /** Has embeddings switched on, and 1 USD. */
   customer: Customer;
 
-  private constructor({ provider, fleet, customer }: Pick<EmbeddingStage, "provider" | "fleet" | "customer">) {
+  constructor(provider: ProviderStub, fleet: Fleet, customer: Customer) {
     this.provider = provider;
     this.fleet = fleet;
     this.customer = customer;
   }
 
-  static async open(): Promise<EmbeddingStage> {
-    const stack = new AsyncDisposableStack();
-    atEnd(() => stack.disposeAsync());
-    const provider = stack.use(await startProviderStub(embeddings()));
-    const folder = stack.use(await temporaryFolder());
-    const long = { id: "stub/long", upstream_model: "long", context_length: 8_191, max_inputs: 2_048 };
-    const models = [stubModel(), embeddingModel(), embeddingModel({ ...long, dimensions: { default: 4, allowed: [4, 256] } })];
-    const catalogDir = await writeCatalog(folder.path, {
-      providers: [stubProvider({ base_url: provider.url })],
-      models: { stub: models },
-    });
-    const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-    await Promise.all(["stub/embed", "stub/long"].map((model) => fleet.runnable(model)));
-    const customer = await fleet.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
-    return new EmbeddingStage({ provider, fleet, customer });
-  }
-
   /** A new customer, and a provider that answers well. */
   async reset(credit = "1"): Promise<void> {
-    this.customer = await this.fleet.operator().customer({ credit, earlyAccess: ["embeddings"] });
+    this.customer = await this.fleet.operator().customer(startingWith(credit));
     this.provider.answer(embeddings());
   }
 

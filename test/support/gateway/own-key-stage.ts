@@ -1,4 +1,5 @@
 /** A service with three providers: two that the service has a key for, and one that only workspaces have keys for. */
+import { atEnd } from "../processes/at-end.ts";
 import { Fleet, operatorToken } from "../servers/fleet.ts";
 import { startProviderStub, type ProviderStub } from "../providers/provider-stub.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../providers/stub-catalog.ts";
@@ -18,6 +19,22 @@ export interface Answered {
 export interface Tenant {
   workspace: string;
   key: string;
+}
+
+let shared: Promise<OwnKeyStage> | null = null;
+
+/**
+ * One process for all files, which the end of the test process stops: each makes tenants of its own. A provider that does not answer is
+ * given up after two seconds.
+ */
+export function sharedOwnKeyStage(): Promise<OwnKeyStage> {
+  return (shared ??= openShared());
+}
+
+async function openShared(): Promise<OwnKeyStage> {
+  const stage = await OwnKeyStage.open(null, { STREAM_DURATION_MS: "2000" });
+  atEnd(() => stage[Symbol.asyncDispose]());
+  return stage;
 }
 
 export class OwnKeyStage implements AsyncDisposable {

@@ -50,7 +50,10 @@ export const bounded = {
 } as const;
 export const unbounded = { body, maxTokens: null, inputTokens: 100, promptEstimate: () => 100 };
 
-export type Sent = Pick<CheckedChat, "body" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens">;
+export type Sent = Pick<
+  CheckedChat,
+  "body" | "maxTokens" | "outputField" | "promptField" | "clientPath" | "promptEstimate" | "inputTokens"
+>;
 
 /** The failure of `body`, or of another request, by the error of a provider of this format, with these fields if any. */
 export function rejected(

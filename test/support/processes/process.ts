@@ -12,7 +12,7 @@ export interface ProcessPlan {
   program?: string;
   /** Such as `["src/main.ts"]`. */
   arguments: string[];
-  environment: Record<string, string>;
+  environment: NodeJS.ProcessEnv;
   /** Where it runs. Default: this repository. */
   cwd?: string;
 }

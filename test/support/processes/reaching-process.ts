@@ -1,17 +1,17 @@
 /**
- * `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet as the service does; prints "reached", or why it
- * failed.
+ * `bun reaching-process.ts URL [package]`: connects to a server of a fleet as the service does, or to Redis by the package for other
+ * runtimes; prints "reached", or why it failed.
  */
 import { pino } from "pino";
-import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { connectPackageClient } from "../../../src/backing/redis/package-client.ts";
 import { NatsLink } from "../../../src/backing/nats/link.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { until } from "../until.ts";
 
-const [, , address = "", libraryName] = process.argv;
-const client = redisLibraries.find((library) => library === libraryName);
+const [, , address = "", client] = process.argv;
 const url = new Secret(address);
 const refused = Promise.withResolvers<never>();
 /** An endlessly retried connection logs why it failed. */
@@ -29,8 +29,11 @@ const reach: Record<string, () => Promise<unknown>> = {
     return until(() => link.up);
   },
   async rediss() {
-    const counters = await openDistributedCounters({ url, ...(client && { client }), ...parts });
-    await until(() =>
+    if (client === "package") {
+      return await connectPackageClient({ url, connectMsMax: 10_000, closed: refused.reject }).send("PING", []);
+    }
+    const counters = await openDistributedCounters({ url, ...parts });
+    return await until(() =>
       counters.read("ws-none", null).then(
         () => true,
         (error: unknown) => !String(error).includes("not connected"),

@@ -1,23 +1,14 @@
 /** A model whose price depends on the length of the prompt, from the catalog to the log. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { chat } from "../../support/providers/stub-answers.ts";
-import { stubModel } from "../../support/providers/stub-catalog.ts";
-import { startPriceStage, type PriceStage } from "./stage.ts";
+import { openPriceStage, type PriceStage } from "./stage.ts";
 
-const stack = new AsyncDisposableStack();
-const model = "stub/model";
+const model = "prices/tiers";
 /** 200 bytes, 16 for the message and 64 hidden tokens: the request can reach every tier. */
 const messages = [{ role: "user" as const, content: "word ".repeat(40) }];
-const tiers = [
-  { above_input_tokens: 50, input: "2.00", output: "3.00" },
-  { above_input_tokens: 90, input: "0.50", output: "0.75" },
-];
 let stage: PriceStage;
 
-beforeAll(async () => {
-  stage = await startPriceStage({ models: [stubModel({ id: model, tiers })], answer: chat("Hello") }, stack);
-}, 60_000);
-afterAll(() => stack.disposeAsync(), 30_000);
+beforeAll(async () => void (stage = await openPriceStage("other", chat("Hello"))), 60_000);
 
 test.each([
   { prompt: 50, tier: null, cost: "0.000070000" },

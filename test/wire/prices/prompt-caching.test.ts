@@ -1,27 +1,16 @@
 /** The official package sends cache breakpoints, which it does not know, to a model in Anthropic's format. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { message } from "../../support/providers/anthropic-answers.ts";
-import { stubModel } from "../../support/providers/stub-catalog.ts";
-import { startPriceStage, type PriceStage } from "./stage.ts";
+import { openPriceStage, type PriceStage } from "./stage.ts";
 
-const stack = new AsyncDisposableStack();
-const model = "stub/claude";
-const without = "stub/without";
+const model = "prices/caching";
+const without = "prices/not-caching";
 const cache_control = { type: "ephemeral" };
-const prices_per_1m_usd = { input: "3.00", output: "15.00", cache_read: "0.30", cache_write: "3.75" };
 const usage = { input_tokens: 3, cache_read_input_tokens: 20, cache_creation_input_tokens: 10, output_tokens: 5 };
 let stage: PriceStage;
 
-beforeAll(async () => {
-  const models = [
-    stubModel({ id: model, prices_per_1m_usd, supports: ["tools", "cache_control"] }),
-    stubModel({ id: without, prices_per_1m_usd }),
-  ];
-  const provider = { format: "anthropic" as const };
-  stage = await startPriceStage({ models, provider, answer: message("Hello", { usage }) }, stack);
-}, 60_000);
-afterAll(() => stack.disposeAsync(), 30_000);
+beforeAll(async () => void (stage = await openPriceStage("claude", message("Hello", { usage }))), 60_000);
 
 /** Fields that the package's types do not have, as its users write them. */
 const request = {

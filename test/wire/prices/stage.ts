@@ -1,14 +1,10 @@
-/** One process with a stubbed provider, a customer with credit, and the official package. */
-import { join } from "node:path";
+/** A customer with credit at the process that plays every format, the official package, and the rows of the log. */
 import OpenAI from "openai";
-import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
 import type { LogRow } from "../../support/operator.ts";
-import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { StubAnswer } from "../../support/providers/stub-answers.ts";
-import { stubKeyEnv, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
+import { formatsStage, type FormatProvider } from "../formats-stage.ts";
 
 export interface PriceStage {
   stub: ProviderStub;
@@ -17,19 +13,11 @@ export interface PriceStage {
   rowOf(response: Response): Promise<LogRow>;
 }
 
-/** @param stack ends the processes */
-export async function startPriceStage(
-  { models, provider, answer }: { models: ModelEntry[]; provider?: Partial<ProviderEntry>; answer: StubAnswer },
-  stack: AsyncDisposableStack,
-): Promise<PriceStage> {
-  const stub = stack.use(await startProviderStub(answer));
-  const folder = stack.use(await temporaryFolder());
-  const catalogDir = await writeCatalog(join(folder.path, "catalog"), {
-    providers: [stubProvider({ base_url: stub.url, ...provider })],
-    models: { stub: models },
-  });
-  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
-  for (const { id } of models) await fleet.runnable(id);
+/** @param answer of the provider from now on */
+export async function openPriceStage(provider: FormatProvider, answer: StubAnswer): Promise<PriceStage> {
+  const { fleet, stub: stubOf } = await formatsStage();
+  const stub = stubOf(provider);
+  stub.answer(answer);
   const { workspace, keys } = await fleet.operator().customer({ credit: "10" });
   const client = new OpenAI({ baseURL: `${fleet.url()}/gpt/v1`, apiKey: keys[0]?.key ?? "", maxRetries: 0 });
   const rowOf = async (response: Response): Promise<LogRow> => {

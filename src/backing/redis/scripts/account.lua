@@ -62,20 +62,20 @@ local function lentIn(bytes)
   return places, leaveAt, amount, pausedUntil
 end
 
--- The blocks of a key without expired ones and without one of them, and that one's places and amount where it is there.
+-- The blocks of a key without expired ones and without one of them, and that one's places and until when they count where it is there.
 local function withoutBlock(bytes, block)
-  local rest, found, amount, at = {}, nil, nil, 1
+  local rest, found, foundUntil, at = {}, nil, nil, 1
   while bytes and at <= #bytes do
     local id, some, countsUntil, lent, from
     from = at
     id, some, countsUntil, lent, at = read(lentFormat, bytes, at)
     if id == block then
-      found, amount = some, lent
+      found, foundUntil = some, countsUntil
     elseif countsUntil > clock then
       rest[#rest + 1] = string.sub(bytes, from, at - 1)
     end
   end
-  return table.concat(rest), found, amount
+  return table.concat(rest), found, foundUntil
 end
 
 -- How a generation was resolved, where its tombstone has not expired.

@@ -24,17 +24,17 @@ register('lend', function(keys, args)
   if newest > clock and not known[6] then return { clock } end
   local blocks = call('GET', lentKey)
 
-  local function lent(since, amount, some)
+  local function lent(since, amount, some, life)
     local lentPlaces, leaveAt = lentIn(blocks)
     local leavesAt = min(leaveAt, count > 0 and oldest + windowMs or math.huge)
-    local life = max(0, lifeMs - (clock - since))
     return { clock, since, amount, some, life, max(0, rpm - count - lentPlaces), leavesAt < math.huge and leavesAt - clock or 0 }
   end
 
+  -- A worker that asks again may know a newer record than the first one did. The block ends when the first one said.
   if known[6] then
     local amount, since, _, keyField = read(holdFormat, known[6])
-    local _, some = withoutBlock(blocks, block)
-    return some and keyField == args[3] and lent(since, amount, some) or { clock }
+    local _, some, countsUntil = withoutBlock(blocks, block)
+    return some and keyField == args[3] and lent(since, amount, some, max(0, countsUntil - windowMs - since)) or { clock }
   end
   local lentUntil, holdsUntil, lentAmount, pausedUntil = lendingIn(known[3])
   local already, _, _, keyPausedUntil = lentIn(blocks)
@@ -61,7 +61,7 @@ register('lend', function(keys, args)
     args[3], pack(totalFormat, keySpent, keyVersion, keyHeld + amount),
     block, pack(holdFormat, amount, clock, clock + holdMs, args[3], ''))
   call('HINCRBY', account, lentField, text(amount))
-  return lent(clock, amount, places)
+  return lent(clock, amount, places, lifeMs)
 end)
 
 -- Releases what blocks do not keep, counts their requests in the windows, and pauses lending.

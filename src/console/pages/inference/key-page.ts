@@ -5,15 +5,12 @@
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
-import { confirmForm, form } from "../../look/forms.ts";
-import { badge, codeSamples, dialog, opener, facts, section } from "../../look/parts.ts";
-import { time, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { limitFields, limitsIn, toolsLimitFields, valuesOf } from "./new-key.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { confirmForm, form } from "../../look/forms.ts";
+import { badge, codeSamples, dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
+import { limitFields, limitsIn, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
 import { samplesFor } from "./request-samples.ts";
-import { spent, spentToday } from "./keys-page.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
 

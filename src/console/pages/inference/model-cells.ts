@@ -4,8 +4,7 @@
  */
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { badge, copyButton } from "../../look/parts.ts";
-import { money, day } from "../../look/values.ts";
+import { badge, copyButton, money, day } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
 /** Slashes stay: the page takes the rest of the path. */

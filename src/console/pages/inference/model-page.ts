@@ -9,23 +9,9 @@ import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing
 import type { UnavailableReason } from "../../../gateway/models/model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";
-import { codeSamples, facts, notice, section } from "../../look/parts.ts";
-import { table, type Column } from "../../look/table.ts";
-import { money } from "../../look/values.ts";
+import { codeSamples, facts, notice, section, table, type Column, money } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import {
-  comparePath,
-  context,
-  idWithCopy,
-  latency,
-  mayTry,
-  price,
-  released,
-  routeState,
-  stateBadge,
-  tokens,
-  uptime,
-} from "./model-cells.ts";
+import * as cells from "./model-cells.ts";
 import { ofModels } from "./models-page.ts";
 import { samplesFor } from "./request-samples.ts";
 
@@ -38,7 +24,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: model.name,
     trail: [{ path: call.link("/models"), label: "Models" }],
-    badge: stateBadge(model),
+    badge: cells.stateBadge(model),
     actions: actions(model, call),
     main: markup`${lacking(model)}${modelFacts(model)}
       ${section("prices", "Prices", prices(model))}
@@ -51,7 +37,7 @@ async function render(call: PageCall): Promise<PageContent> {
 function actions(model: ModelDetails, call: PageCall): Html {
   const query = new URLSearchParams({ model: model.id });
   const workbench = markup`<a class="button" href="${call.link(`/workbench?${query}`)}">Open in Workbench</a>`;
-  return markup`${mayTry(call, model) ? workbench : null}<a class="button quiet" href="${call.link(comparePath([model.id]))}">Compare</a>`;
+  return markup`${cells.mayTry(call, model) ? workbench : null}<a class="button quiet" href="${call.link(cells.comparePath([model.id]))}">Compare</a>`;
 }
 
 /** What changes the state, and by whom. */
@@ -74,14 +60,14 @@ function lacking({ unavailable_reason: reason, unavailable_message: message }: M
 function modelFacts(model: ModelDetails): Html {
   const { max_output_tokens: answer, parameters } = model;
   return facts([
-    ["Id", idWithCopy(model.id)],
+    ["Id", cells.idWithCopy(model.id)],
     ["Kind", model.kind ?? "chat"],
     ["Made by", model.owned_by],
-    ["Context", context(model)],
-    ["Largest answer", answer === null ? null : tokens(answer)],
-    ["First token", latency(model) ?? markup`<span class="none">not measured in the last day</span>`],
-    ["Uptime", uptime(model) ?? markup`<span class="none">not measured in the last day</span>`],
-    ["Released", released(model)],
+    ["Context", cells.context(model)],
+    ["Largest answer", answer === null ? null : cells.tokens(answer)],
+    ["First token", cells.latency(model) ?? markup`<span class="none">not measured in the last day</span>`],
+    ["Uptime", cells.uptime(model) ?? markup`<span class="none">not measured in the last day</span>`],
+    ["Released", cells.released(model)],
     ...(parameters === undefined ? [] : [["Weights", parameters.toLocaleString("en-US")] as const]),
   ]);
 }
@@ -110,9 +96,9 @@ function prices(model: ModelDetails): Html {
           kind: "text",
           cell: ({ above_input_tokens: above }) =>
             above > 0
-              ? markup`above ${tokens(above)} tokens`
+              ? markup`above ${cells.tokens(above)} tokens`
               : tiers[0]
-                ? markup`up to ${tokens(tiers[0].above_input_tokens)} tokens`
+                ? markup`up to ${cells.tokens(tiers[0].above_input_tokens)} tokens`
                 : "of any length",
         },
         amount("Input", "input"),
@@ -132,11 +118,11 @@ function routes(rows: readonly RouteDetails[]): Html {
       { label: "Provider", kind: "text", cell: ({ provider_name: name }) => name },
       { label: "Paid by", kind: "text", cell: ({ own_key: own }) => (own ? "the workspace's own key" : "credit") },
       { label: "Zero data retention", kind: "text", cell: ({ zero_data_retention: zero }) => (zero ? "yes" : "no") },
-      { label: "Input", kind: "money", cell: (route) => price(route, "input") },
-      { label: "Output", kind: "money", cell: (route) => price(route, "output") },
-      { label: "First token", kind: "number", cell: latency },
-      { label: "Uptime", kind: "number", cell: uptime },
-      { label: "Here now", kind: "badge", cell: routeState },
+      { label: "Input", kind: "money", cell: (route) => cells.price(route, "input") },
+      { label: "Output", kind: "money", cell: (route) => cells.price(route, "output") },
+      { label: "First token", kind: "number", cell: cells.latency },
+      { label: "Uptime", kind: "number", cell: cells.uptime },
+      { label: "Here now", kind: "badge", cell: cells.routeState },
     ],
     rows,
     empty: markup``,

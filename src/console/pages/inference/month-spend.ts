@@ -8,7 +8,7 @@ import type { Html } from "../../../http/html.ts";
 import { previousMonth, type Month } from "../../../kernel/clock.ts";
 import { parseUsd, type NanoUsd } from "../../../kernel/money.ts";
 import { barChart } from "../../look/charts.ts";
-import { exactUsd, money, roundedUsd } from "../../look/values.ts";
+import { exactUsd, money, roundedUsd } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { dayAt } from "./day-zone.ts";
 
@@ -125,7 +125,7 @@ function groupsOf(rows: UsageView["data"], { by, days }: { by: Dimension; days: 
     groups.set(id, group);
     add(group, row, places.get(row.period));
   }
-  return told([...groups.values()]).toSorted((one, other) => compare(other, one));
+  return withDistinctLabels([...groups.values()]).toSorted((one, other) => compare(other, one));
 }
 
 function emptyGroup({ id, label, days }: { id: string; label: string; days: number }): SpendGroup {
@@ -146,7 +146,7 @@ function add(group: SpendGroup, row: UsageView["data"][number], day: number | un
 }
 
 /** Keys may share a name; the end of the id tells them apart. */
-function told(groups: SpendGroup[]): SpendGroup[] {
+function withDistinctLabels(groups: SpendGroup[]): SpendGroup[] {
   const counts = new Map<string, number>();
   for (const { label } of groups) counts.set(label, (counts.get(label) ?? 0) + 1);
   return groups.map((group) =>

@@ -1,9 +1,7 @@
 /** What lists show of a request: Requests and Home use the same columns, so that a request looks alike on both. */
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { badge } from "../../look/parts.ts";
-import type { Column } from "../../look/table.ts";
-import { money, time, userText } from "../../look/values.ts";
+import { badge, type Column, money, time, userText } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
 export function requestPath({ generation_id: id }: Pick<GenerationView, "generation_id">): string {

@@ -4,7 +4,7 @@
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
-import { overseers } from "../../../accounts/workspaces/authorize.ts";
+import { overseers } from "../../../accounts/audit/actor.ts";
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { logEndpoints } from "../../../control-api/endpoints/log.ts";
@@ -14,11 +14,9 @@ import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { endingCodes } from "../../../kernel/errors.ts";
-import { queryFields } from "../../form.ts";
+import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
-import { emptyState } from "../../look/parts.ts";
-import { cursorLinks, table } from "../../look/table.ts";
-import type { Page, PageCall, PageContent } from "../../page.ts";
+import { emptyState, cursorLinks, table } from "../../look/parts.ts";
 import { requestColumns } from "./request-columns.ts";
 import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 

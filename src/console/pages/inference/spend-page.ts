@@ -9,9 +9,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { meter } from "../../look/charts.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
-import { emptyState, tiles, type Tile } from "../../look/parts.ts";
-import { table, type Column } from "../../look/table.ts";
-import { money, userText } from "../../look/values.ts";
+import { emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { dayAt, dayZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
 import {

@@ -1,20 +1,46 @@
 /**
- * The statements of a workspace, one for each month, the open one first. Members see what they were charged; balances are for auditors and
- * admins.
+ * The statements of a workspace, one for each month, the open one first; and the statement of a month, to read and to print. Members see
+ * what they were charged; balances are for auditors and admins.
+ *
+ * Every amount of a statement has all of its nine decimals, so that what is printed adds up. No table has more than five columns, so that
+ * they stay tables on paper. It shows the largest lines; the files have all of them.
  */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
-import type { StatementList, StatementRow } from "../../../gateway/statements/schema.ts";
+import {
+  type StatementList,
+  type StatementRow,
+  statementFile,
+  type StatementView,
+  type Line,
+  type Movement,
+  type OwnKeyUse,
+} from "../../../gateway/statements/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { formatUsd, parseUsd } from "../../../kernel/money.ts";
+import { statementLinesShownMax } from "../../limits.ts";
 import { address } from "../../look/forms.ts";
-import { badge, emptyState } from "../../look/parts.ts";
-import { cursorLinks, table, type Column } from "../../look/table.ts";
-import { money, time } from "../../look/values.ts";
+import {
+  badge,
+  emptyState,
+  cursorLinks,
+  table,
+  type Column,
+  money,
+  time,
+  facts,
+  section,
+  notice,
+  day,
+  userText,
+  exactMoney,
+  utcTime,
+} from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { monthName } from "./day-zone.ts";
 
 /** What the pages of statements share. */
-export const ofStatements = {
+const ofStatements = {
   of: "workspace",
   roles: ["member", "auditor", "admin", "super_admin"],
   earlyAccess: "usage_statements",
@@ -28,7 +54,7 @@ export const statementsPage: Page = {
   csv,
 };
 
-export function stateOf(closed: boolean): Html {
+function stateOf(closed: boolean): Html {
   return closed ? badge("good", "Closed") : badge("neutral", "Open");
 }
 
@@ -105,4 +131,205 @@ async function csv(call: PageCall): Promise<CsvFile> {
     columns: names,
     rows: data.map((row) => names.map((name) => row[name] ?? null)),
   };
+}
+
+// One statement.
+
+export const statementPage: Page = {
+  ...ofStatements,
+  path: "/statements/:number",
+  navigation: null,
+  render: renderStatement,
+  csv: csvOfStatement,
+};
+
+function readStatement(call: PageCall): Promise<StatementView> {
+  return call.control(statementEndpoints.show, { id: call.params["number"] ?? "" });
+}
+
+async function renderStatement(call: PageCall): Promise<PageContent> {
+  const statement = await readStatement(call);
+  const { number, closed, lines } = statement;
+  const json = address(`/api/console/statements/${number}`, { workspace: call.workspace.id });
+  return {
+    title: `Statement of ${monthName(number)}`,
+    badge: stateOf(closed),
+    trail: [{ path: call.link("/statements"), label: "Statements" }],
+    lead: leadOf(statement),
+    actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>
+      <a class="button quiet" href="${json}" download="statement-${number}.json">JSON</a>`,
+    main: markup`${about(statement)}${balances(statement)}${movements(statement)}
+      ${section("charges", "Charges", lines.length === 0 ? nothing(call) : markup`${otherMonths(statement)}${linesTable(lines, statement.charges_usd)}`)}
+      ${ownKeys(statement)}`,
+  };
+}
+
+function leadOf({ closed, opening_balance_usd: opening }: StatementView): string {
+  const whose = opening === undefined ? "It lists your keys and your Workbench alone. " : "";
+  return closed
+    ? `${whose}It is final. Your browser prints it, or saves it as PDF.`
+    : `${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
+}
+
+function about({ workspace, period, ledger, closed_at: closedAt, sha256 }: StatementView): Html {
+  const last = new Date(Date.parse(period.to) - 1).toISOString();
+  return facts([
+    ["Workspace", markup`${userText(workspace.name)} <span class="under"><code>${workspace.id}</code></span>`],
+    ["Period", `${day(period.from)} to ${day(last)} (UTC)`],
+    ["Closed", closedAt === null ? "not yet" : utcTime(closedAt)],
+    ...(ledger === undefined ? [] : ([["Ledger entries", entriesOf(ledger)]] as const)),
+    ...(sha256 === undefined || sha256 === null ? [] : ([["SHA-256", markup`<code>${userText(sha256)}</code>`]] as const)),
+  ]);
+}
+
+function entriesOf({ from_seq: from, to_seq: to }: NonNullable<StatementView["ledger"]>): string {
+  return to < from ? "none" : `${from.toLocaleString("en-US")} to ${to.toLocaleString("en-US")}`;
+}
+
+/** Members see no balances. */
+function balances(statement: StatementView): Html | null {
+  const { opening_balance_usd: opening, closing_balance_usd: closing, credits = [], refunds = [] } = statement;
+  if (opening === undefined || closing === undefined) return null;
+  const rows = [
+    { name: "Opening balance", usd: opening },
+    { name: "+ Credits", usd: sumOf(credits) },
+    { name: "− Refunds", usd: sumOf(refunds) },
+    { name: "− Charges", usd: statement.charges_usd },
+  ];
+  const sum = table({
+    caption: "Balance",
+    columns: [
+      { label: "Part", kind: "text", cell: ({ name }) => name },
+      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+    ],
+    rows,
+    totals: ["Closing balance", exactMoney(closing)],
+    empty: markup``,
+  });
+  return section("balance", "Balance", sum);
+}
+
+function sumOf(movements: { usd: string }[]): string {
+  return formatUsd(movements.reduce((sum, { usd }) => sum + parseUsd(usd), 0n));
+}
+
+function movements({ credits = [], refunds = [] }: StatementView): Html | null {
+  const all = [...credits, ...refunds.map((refund) => ({ ...refund, usd: `-${refund.usd}` }))];
+  if (all.length === 0) return null;
+  return section("movements", "Credits and refunds", movementsTable(all.toSorted(byTime)));
+}
+
+function byTime(one: { at: string }, other: { at: string }): number {
+  return one.at < other.at ? -1 : 1;
+}
+
+/** Why the charges differ from the month's usage. */
+function otherMonths({ of_previous_month_usd: previous, of_next_month_usd: next }: StatementView): Html | null {
+  const parts = [
+    ...(isSome(previous) ? [markup`${exactMoney(previous)} are of requests that were accepted before the month`] : []),
+    ...(isSome(next) ? [markup`${exactMoney(next)} of requests that were accepted after it`] : []),
+  ];
+  if (parts.length === 0) return null;
+  return markup`<p class="under">${parts.map((part, index) => markup`${index === 0 ? "" : ", "}${part}`)}. Each charge is in exactly one statement.</p>`;
+}
+
+function isSome(usd: string | undefined): usd is string {
+  return usd !== undefined && parseUsd(usd) > 0n;
+}
+
+function ownKeys({ own_key: uses = [] }: StatementView): Html | null {
+  return uses.length === 0 ? null : section("own-keys", "Own provider keys", ownKeyTable(uses));
+}
+
+function nothing(call: PageCall): Html {
+  return emptyState(
+    "Nothing was charged.",
+    markup`<a class="button quiet" href="${call.link("/requests")}">See the requests</a>`,
+  );
+}
+
+async function csvOfStatement(call: PageCall): Promise<CsvFile> {
+  return statementFile(await readStatement(call));
+}
+
+// Tables
+
+/** The largest ones; the file has all. */
+function linesTable(lines: readonly Line[], total: string): Html {
+  const left = lines.slice(statementLinesShownMax).reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n);
+  const more =
+    lines.length <= statementLinesShownMax
+      ? null
+      : notice({
+          tone: "neutral",
+          words: markup`The ${statementLinesShownMax} most expensive of ${lines.length} lines. The others are ${exactMoney(formatUsd(left))}; the CSV has all.`,
+        });
+  const counted = (count: (line: Line) => number): string => whole(lines.reduce((sum, line) => sum + count(line), 0));
+  return markup`${more}${table<Line>({
+    caption: "Charges",
+    columns: [
+      { label: "Key", kind: "text", cell: keyCell },
+      { label: "Model", kind: "text", cell: modelCell },
+      { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
+      { label: "Tokens in + out", kind: "number", cell: tokensCell },
+      { label: "Amount", kind: "money", cell: ({ cost_usd: cost }) => exactMoney(cost) },
+    ],
+    rows: lines.slice(0, statementLinesShownMax),
+    totals: ["All charges", null, counted(({ requests }) => requests), null, exactMoney(total)],
+    empty: markup``,
+  })}`;
+}
+
+function keyCell({ key_id: id, key_name: name, member, model }: Line): Html {
+  if (model === null) return markup`Other requests`;
+  return markup`${userText(name ?? id ?? "unknown")}${member === null ? null : markup`<span class="under">${userText(member)}</span>`}`;
+}
+
+function modelCell({ model, provider, endpoint, tier_above_tokens: tier }: Line): Html | null {
+  if (model === null || provider === null || endpoint === null) return null;
+  const price = tier === null ? null : markup`, price above ${whole(tier)} tokens`;
+  return markup`${userText(model)}<span class="under">${userText(provider)}, ${endpoint}${price}</span>`;
+}
+
+function tokensCell({ prompt_tokens: prompt, completion_tokens: completion, cached_tokens: cached }: Line): Html {
+  const ofCache = cached === 0 ? null : markup`<span class="under">${whole(cached)} cached</span>`;
+  return markup`${whole(prompt)} + ${whole(completion)}${ofCache}`;
+}
+
+/** @param movements refunds with a minus */
+function movementsTable(movements: readonly Movement[]): Html {
+  return table<Movement>({
+    caption: "Credits and refunds",
+    columns: [
+      { label: "Time", kind: "time", cell: ({ at }) => utcTime(at) },
+      { label: "Kind", kind: "text", cell: ({ kind }) => kindWords(kind) },
+      { label: "Reference", kind: "text", cell: ({ ref }) => ref },
+      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+    ],
+    rows: movements.slice(0, statementLinesShownMax),
+    empty: markup``,
+  });
+}
+
+/** The ledger's word, such as `dispute_reversed`, as one that people write. */
+function kindWords(kind: string | null): string {
+  return kind === null ? "others" : kind.replaceAll("_", " ");
+}
+
+function ownKeyTable(uses: readonly OwnKeyUse[]): Html {
+  return markup`<p class="under">The providers bill these calls. They are not part of the charges.</p>${table<OwnKeyUse>({
+    caption: "Calls with own provider keys",
+    columns: [
+      { label: "Model", kind: "text", cell: ({ model }) => model },
+      { label: "Provider", kind: "text", cell: ({ provider }) => provider },
+      { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
+      { label: "At list prices", kind: "money", cell: ({ list_cost_usd: cost }) => exactMoney(cost) },
+    ],
+    rows: uses,
+    empty: markup``,
+  })}`;
+}
+
+function whole(count: number): string {
+  return count.toLocaleString("en-US");
 }

@@ -9,13 +9,10 @@ import { asset } from "../../../http/page.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
-import type { FormFields } from "../../form.ts";
-import { badge, facts, notice, section } from "../../look/parts.ts";
-import { form } from "../../look/forms.ts";
-import { table } from "../../look/table.ts";
-import { time } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { badge, facts, notice, section, table, time } from "../../look/parts.ts";
+import { form } from "../../look/forms.ts";
 import { agoText, incomplete } from "../security/knowledge.ts";
 
 export const advisoriesPage: Page = {

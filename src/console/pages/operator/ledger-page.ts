@@ -7,9 +7,8 @@ import type { Verification } from "../../../gateway/metering/verify.ts";
 import { ledgerStatementMsMax } from "../../../gateway/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
-import { badge, notice } from "../../look/parts.ts";
+import { badge, notice, table } from "../../look/parts.ts";
 import { form, emptyForm } from "../../look/forms.ts";
-import { table } from "../../look/table.ts";
 import { hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 

@@ -4,9 +4,7 @@
  */
 import { serviceEndpoints } from "../../../control-api/endpoints/service.ts";
 import { markup } from "../../../http/html.ts";
-import { badge, facts, emptyState, section } from "../../look/parts.ts";
-import { table } from "../../look/table.ts";
-import { time } from "../../look/values.ts";
+import { badge, facts, emptyState, section, table, time } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 
 export const servicePage: Page = {

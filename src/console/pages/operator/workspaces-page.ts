@@ -7,13 +7,10 @@ import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import type { FormFields } from "../../form.ts";
-import { form } from "../../look/forms.ts";
-import { badge, dialog, opener, emptyState, facts, section } from "../../look/parts.ts";
-import { table } from "../../look/table.ts";
-import { money, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { form } from "../../look/forms.ts";
+import { badge, dialog, opener, emptyState, facts, section, table, money, userText } from "../../look/parts.ts";
 import { workspacePath } from "../../redirect.ts";
 import { monthName } from "../inference/day-zone.ts";
 

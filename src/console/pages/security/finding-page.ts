@@ -7,13 +7,10 @@ import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabi
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
-import type { FormFields } from "../../form.ts";
-import { form, address } from "../../look/forms.ts";
-import { facts, section, emptyState } from "../../look/parts.ts";
-import { cursorLinks, table } from "../../look/table.ts";
-import { time, userText } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { form, address } from "../../look/forms.ts";
+import { facts, section, emptyState, cursorLinks, table, time, userText } from "../../look/parts.ts";
 import { statusBadge, statusChoices, note, triagedWords } from "./triage.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
 import { ecosystemName, severityBadge, rangeWords } from "./words.ts";

@@ -9,11 +9,10 @@ import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { StoredSbom } from "../../../security/projects/schema.ts";
-import type { FormFields } from "../../form.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { FormFields, PageCall, ActionResult, Page, PageContent } from "../../page.ts";
 import { type Field, form } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
-import { formState, hiddenFields } from "../../page-forms.ts";
-import type { PageCall, ActionResult, Page, PageContent } from "../../page.ts";
 
 /** A form with a file has its other fields and their headings around it. */
 export const uploadBytesMax = sbomBytesMax + 64 * 1024;

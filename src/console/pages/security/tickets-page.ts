@@ -6,12 +6,9 @@ import { ticketEndpoints } from "../../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { ticketStatuses, ticketTypes, type TicketStatus } from "../../../security/tickets/schema.ts";
 import type { WorkspaceTicket } from "../../../security/tickets/tickets.ts";
-import { queryFields } from "../../form.ts";
+import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
-import { badge, type Tone, emptyState } from "../../look/parts.ts";
-import { cursorLinks, table } from "../../look/table.ts";
-import { time } from "../../look/values.ts";
-import type { Page, PageCall, PageContent } from "../../page.ts";
+import { badge, type Tone, emptyState, cursorLinks, table, time } from "../../look/parts.ts";
 import { pageRows } from "../rows-query.ts";
 
 export const ticketsPage: Page = {

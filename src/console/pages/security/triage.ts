@@ -8,11 +8,10 @@ import { markup, type Html } from "../../../http/html.ts";
 import type { FindingStatus } from "../../../security/findings/schema.ts";
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
-import type { FormFields } from "../../form.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { FormFields, PageCall } from "../../page.ts";
 import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
 import { badge, section, type Tone } from "../../look/parts.ts";
-import { formState, hiddenFields } from "../../page-forms.ts";
-import type { PageCall } from "../../page.ts";
 
 const states: Record<FindingStatus, { tone: Tone; word: string }> = {
   open: { tone: "warn", word: "open" },
@@ -54,7 +53,7 @@ export const note: Field = {
   name: "note",
   label: "Note",
   rows: 3,
-  hint: "The reason, for whoever reads this next.",
+  hint: "The reason, for the next reader.",
   charactersMax: findingNoteCharactersMax,
 };
 
@@ -67,7 +66,7 @@ const matchChoices = [
 const bulkFields: readonly Field[] = [
   { kind: "choice", name: "status", label: "Status", choices: [{ value: "", label: "Leave as it is" }, ...statusChoices] },
   { kind: "choice", name: "false_positive", label: "Match", choices: matchChoices },
-  { ...note, hint: "The reason, for whoever reads this next. If empty, notes stay as they are." },
+  { ...note, hint: "The reason, for the next reader. If empty, notes stay as they are." },
 ];
 
 /** The boxes of the rows belong to this form by its id, so that it can stand beneath their table. */

@@ -3,12 +3,9 @@ import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabi
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";
 import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
-import { queryFields, type QueryFields } from "../../form.ts";
+import { queryFields, type QueryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { filterForm } from "../../look/forms.ts";
-import { emptyState } from "../../look/parts.ts";
-import { table } from "../../look/table.ts";
-import { userText } from "../../look/values.ts";
-import type { Page, PageCall, PageContent } from "../../page.ts";
+import { emptyState, table, userText } from "../../look/parts.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
 import { blindNotice } from "./knowledge.ts";
 import { ecosystemFilter, ecosystemName, severityBadge, severityFilter } from "./words.ts";

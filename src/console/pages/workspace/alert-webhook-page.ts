@@ -8,15 +8,12 @@ import { DomainError } from "../../../accounts/errors.ts";
 import { alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
 import { alertEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
+import { hiddenFields, formState } from "../../page-forms.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { providerFormMs } from "../../limits.ts";
 import { actionButton, confirmForm, form } from "../../look/forms.ts";
-import { dialog, opener, facts, section, copyField, closeButton } from "../../look/parts.ts";
-import { cursorLinks } from "../../look/table.ts";
-import { time, userText } from "../../look/values.ts";
-import { hiddenFields, formState } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { alertTable, replay } from "./alert-table.ts";
+import { dialog, opener, facts, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
+import { alertTable, replay } from "./alerts-page.ts";
 
 export const alertWebhookPage: Page = {
   of: "workspace",
@@ -57,19 +54,19 @@ async function render(call: PageCall): Promise<PageContent> {
   const webhook = await findWebhook(call);
   const before = call.query.get("before");
   const query = { webhook: webhook.id, ...(before !== null && { before }) };
-  const told = await call.control(alertEndpoints.list, query);
+  const sent = await call.control(alertEndpoints.list, query);
   const links = cursorLinks({
-    shown: `${told.data.length} alerts`,
+    shown: `${sent.data.length} alerts`,
     firstPath: before === null ? null : call.path,
-    nextPath: told.next === null ? null : `${call.path}?before=${told.next}`,
+    nextPath: sent.next === null ? null : `${call.path}?before=${sent.next}`,
   });
-  const rows = told.data.map((alert) => ofWebhook(alert, webhook.id));
+  const rows = sent.data.map((alert) => ofWebhook(alert, webhook.id));
   return {
     title: "Webhook",
     lead: userText(webhook.url),
     trail: trailOf(call),
     main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
-      ${section("told", "What it received", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It has received nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+      ${section("received", "What it received", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It has received nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
   };
 }
 

@@ -1,22 +1,20 @@
 /**
  * The rules of a workspace's alerts, the webhooks that get them, the alerts that were sent, and the form of a rule. The form shows the
- * fields of all kinds; only those that the chosen kind takes are sent.
+ * fields of all kinds; only those that the chosen kind takes are sent. The list of alerts shows of each the delivery that is worst off,
+ * and sends it again; the page of a webhook shows the same list.
  */
-import { alertKindNames, isLimitKind, kindTitle } from "../../../accounts/alerts/kinds.ts";
-import type { AlertList, AlertRuleView } from "../../../accounts/alerts/schema.ts";
+import { alertKindNames, isLimitKind, kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
+import type { AlertList, AlertRuleView, AlertView, AlertDeliveryView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
+import { managers } from "../../../accounts/audit/actor.ts";
 import { asTyped, type GivenTo } from "../../../control-api/endpoint.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
 import { actionButton, form, type Field } from "../../look/forms.ts";
-import { emptyState, section } from "../../look/parts.ts";
-import { cursorLinks, table, type Column } from "../../look/table.ts";
-import { time, userText } from "../../look/values.ts";
+import { emptyState, section, cursorLinks, table, type Column, time, userText, badge, money } from "../../look/parts.ts";
 import { hiddenFields, formState } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
-import { alertTable, replay, manages, ruleThreshold, ruleTitle, toldBy } from "./alert-table.ts";
 
 export const alertsPage: Page = {
   of: "workspace",
@@ -31,7 +29,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const { data: rules } = await call.control(alertRuleEndpoints.list);
   const { data: webhooks } = await call.control(alertWebhookEndpoints.list);
   const before = call.query.get("before");
-  const told = await call.control(alertEndpoints.list, before === null ? {} : { before });
+  const sent = await call.control(alertEndpoints.list, before === null ? {} : { before });
   const may = manages(call);
   const create = may ? markup`<a class="button" href="${call.link("/alerts/new")}">Set an alert</a>` : null;
   const add = may ? markup`<a class="button quiet" href="${call.link("/alerts/webhooks/new")}">Add a webhook</a>` : null;
@@ -43,7 +41,7 @@ async function render(call: PageCall): Promise<PageContent> {
     main: markup`${may ? null : markup`<p class="hint">Only admins change alerts. Your role is ${roleName(call.workspace.role).toLowerCase()}.</p>`}
       ${section("rules", "Rules", ruleTable(rules, create, call))}
       ${section("webhooks", "Webhooks", markup`${webhookTable(webhooks, add, call)}${webhooks.length === 0 || add === null ? null : markup`<p class="actions">${add}</p>`}`)}
-      ${section("told", "Sent alerts", markup`${alertTable({ rows: told.data, canReplay: webhooks.length > 0, empty }, call)}${further(told, before, call)}`)}`,
+      ${section("sent", "Sent alerts", markup`${alertTable({ rows: sent.data, canReplay: webhooks.length > 0, empty }, call)}${further(sent, before, call)}`)}`,
   };
 }
 
@@ -59,7 +57,7 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
   const columns: Column<AlertRuleView>[] = [
     { label: "About", kind: "text", cell: ruleTitle },
     { label: "Threshold", kind: "text", cell: ruleThreshold },
-    { label: "Sent by", kind: "text", cell: toldBy },
+    { label: "Sent by", kind: "text", cell: channelsOf },
     { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
   ];
   const remove = (rule: AlertRuleView): Html =>
@@ -179,4 +177,90 @@ function thresholds(
   if (percents === "" || !alertKindNames.some((name) => name === kind && isLimitKind(name))) return {};
   const parts = percents.split(/[\s,;%]+/).filter((part) => part !== "");
   return { percents: parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : asTyped(part))) };
+}
+
+// The list of alerts, with what became of each at its webhooks.
+
+interface AlertTable {
+  rows: readonly AlertView[];
+  /** Whether there is a webhook to send them to again. */
+  canReplay: boolean;
+  /** On the page of one webhook. */
+  ofWebhook?: boolean;
+  empty: string;
+}
+
+export function alertTable({ rows, canReplay, ofWebhook = false, empty }: AlertTable, call: PageCall): Html {
+  const delivery = (alert: AlertView): Html | null => {
+    const worst = worstDelivery(alert);
+    return worst && deliveryState(worst);
+  };
+  const again = ({ id }: AlertView): Html =>
+    actionButton({ action: call.path, label: "Send again", what: id, hidden: hiddenFields(call, "replay", { alert: id }) });
+  const columns: Column<AlertView>[] = [
+    { label: "Alert", kind: "text", cell: ({ text }) => userText(text) },
+    { label: "About", kind: "text", cell: ({ kind }) => kindTitle(kind) },
+    ...(ofWebhook ? [] : [{ label: "Mails", kind: "number", cell: ({ mails }: AlertView) => String(mails) } as const]),
+    { label: ofWebhook ? "Delivery" : "Webhooks", kind: "badge", cell: delivery },
+    { label: "Time", kind: "time", cell: ({ created_at: at }) => time(at) },
+  ];
+  if (manages(call) && canReplay) columns.push({ label: "Actions", kind: "actions", cell: again });
+  return table<AlertView>({ caption: "Alerts", columns, rows, empty: emptyState(markup`${empty}`, null) });
+}
+
+/** @param input names the webhook, where only one should get it again */
+export async function replay(call: PageCall, typed: FormFields, input: { webhook?: string } = {}): Promise<ActionResult> {
+  await call.control(alertEndpoints.replay, { id: typed.text("alert"), ...input });
+  return { goTo: call.path, said: "The alert is sent again, with the same id." };
+}
+
+/** Whether the viewer may change rules and webhooks, and send an alert again. */
+function manages({ workspace: { role } }: PageCall): boolean {
+  return role === "operator" || managers.includes(role);
+}
+
+// Rules and deliveries in words
+
+/** What a rule waits for. */
+function ruleThreshold({ kind, percents, balance_usd: amount, armed }: AlertRuleView): Html {
+  if (alertKinds[kind].tells === "limit") return markup`${percents.join(" %, ")} %`;
+  if (amount === null) return markup`each time`;
+  return markup`below ${money(amount)}${armed ? null : markup` <span class="under">sent; another follows after the balance was a quarter above</span>`}`;
+}
+
+function ruleTitle({ kind }: Pick<AlertRuleView, "kind">): string {
+  return kindTitle(kind);
+}
+
+function channelsOf({ mail, webhooks }: AlertRuleView): string {
+  return [mail ? "mail" : "", webhooks ? "webhooks" : ""].filter((word) => word !== "").join(", ");
+}
+
+const failures: Record<string, string> = {
+  timeout: "no answer within 10 seconds",
+  unreachable: "no connection, or no valid certificate",
+  private_address: "its host is in a private network",
+  answer_too_large: "its answer was too large",
+  secret_unavailable: "the service cannot open its secret",
+  queue_full: "not sent: too many waited",
+};
+
+/** The state of a delivery, and how the webhook answered last. */
+function deliveryState({ state, status, failure, attempts, next_at: next }: AlertDeliveryView): Html {
+  const answer = status === null ? (failure === null ? null : (failures[failure] ?? failure)) : `answered ${status}`;
+  const tries = attempts > 1 ? `${attempts} tries` : null;
+  const under = [answer, tries].filter((words) => words !== null).join(", ");
+  const again = next === null || attempts === 0 ? null : markup`, again ${time(next)}`;
+  return markup`${stateBadge(state)}${under === "" ? null : markup` <span class="under">${under}${again}</span>`}`;
+}
+
+function stateBadge(state: AlertDeliveryView["state"]): Html {
+  if (state === "delivered") return badge("good", "delivered");
+  return state === "waiting" ? badge("warn", "waiting") : badge("bad", "given up");
+}
+
+/** The delivery of the webhook that is worst off. */
+function worstDelivery({ deliveries }: AlertView): AlertDeliveryView | null {
+  const order = ["given_up", "waiting", "delivered"];
+  return deliveries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0] ?? null;
 }

@@ -9,9 +9,7 @@ import { auditRowsMax } from "../../../control-api/limits.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
-import { emptyState } from "../../look/parts.ts";
-import { cursorLinks, table } from "../../look/table.ts";
-import { time, userText } from "../../look/values.ts";
+import { emptyState, cursorLinks, table, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 
 export const auditPage: Page = {

@@ -9,8 +9,7 @@ import { accountEndpoints, sessionEndpoints } from "../../../control-api/endpoin
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { actionButton, confirmForm, emptyForm, form } from "../../look/forms.ts";
-import { copyField, closeButton, dialog, opener, section } from "../../look/parts.ts";
-import { time, userText } from "../../look/values.ts";
+import { copyField, closeButton, dialog, opener, section, time, userText } from "../../look/parts.ts";
 import { hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { findMember, memberPath, keysOf } from "./member.ts";
@@ -99,7 +98,7 @@ function signInPart(email: string, call: PageCall): Html {
     what: `of ${email}`,
     hidden: hiddenFields(call, "reset"),
   });
-  return markup`<p class="hint">A sign-in link signs this person in once, within an hour. Hand it over by a safe way: whoever opens it is this person.</p>
+  return markup`<p class="hint">A sign-in link signs this person in once, within an hour. Send it over a secure channel: anyone who opens it is signed in as this person.</p>
     <p class="hint">A reset removes the second factor and the link to the OpenID Connect provider, and signs the person out; the password stays.</p>
     ${first ?? markup`<div class="form-end">${linking}${resetting}</div>`}`;
 }

@@ -3,18 +3,16 @@
  * said in words, under the rule that the endpoints use.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
-import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { managers } from "../../../accounts/audit/actor.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
-import type { FormFields } from "../../form.ts";
+import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { meter } from "../../look/charts.ts";
 import { actionButton, form } from "../../look/forms.ts";
-import { dialog, opener, facts, section } from "../../look/parts.ts";
-import { money, time, userText } from "../../look/values.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { dialog, opener, facts, section, money, time, userText } from "../../look/parts.ts";
 import { roleName } from "../../viewer.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";

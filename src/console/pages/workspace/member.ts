@@ -2,11 +2,10 @@
  * What the pages of members share: finding one, who may do what to whom under the rule that the endpoints use, and roles and states in
  * words.
  */
-import type { Actor, Role } from "../../../accounts/audit/actor.ts";
+import { type Actor, type Role, overseers, managers } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { requireRightOver } from "../../../accounts/members/members.ts";
-import { overseers, managers } from "../../../accounts/workspaces/authorize.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";

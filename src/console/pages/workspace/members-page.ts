@@ -6,13 +6,10 @@ import type { ListedMember, MemberView } from "../../../accounts/workspaces/sche
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
-import { address, form } from "../../look/forms.ts";
-import { dialog, opener, emptyState } from "../../look/parts.ts";
-import { cursorLinks, table, type Column } from "../../look/table.ts";
-import { money, time, userText } from "../../look/values.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import { address, form } from "../../look/forms.ts";
+import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
 import { reasonAgainst, memberState, roleChoices } from "./member.ts";
 
@@ -42,7 +39,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
   return {
     title: "Members",
-    lead: "People with a role in this workspace. Whoever leaves loses their keys here.",
+    lead: "People with a role in this workspace. Members who leave lose their keys here.",
     actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>${invites}`,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${memberTable(rows, call)}
       ${cursorLinks({

@@ -5,12 +5,10 @@
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
-import { form } from "../../look/forms.ts";
-import { badge, facts, section, type Tone } from "../../look/parts.ts";
-import { money, userText } from "../../look/values.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { PageCall, ActionResult } from "../../page.ts";
+import type { FormFields, PageCall, ActionResult } from "../../page.ts";
+import { form } from "../../look/forms.ts";
+import { badge, facts, section, type Tone, money, userText } from "../../look/parts.ts";
 
 export function cardWords({ card }: TopUpSettingsView): Html | string {
   if (card === null) return "none; the first payment saves one";

@@ -1,24 +1,35 @@
 /**
- * The workspace's own keys for providers, and the form that stores one after a test call. No page shows a key again. Members see that
- * there is one; admins manage them.
+ * The workspace's own keys for providers, the form that stores one after a test call, and one key: its state, and how to test, replace,
+ * disable or delete it. No page shows a key again; the page of one shows it masked. Members see that there is one; admins manage them.
+ * Once a key is disabled or deleted, its provider is called with the service's key, and charged.
  */
+import { managers } from "../../../accounts/audit/actor.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
-import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
-import type { OwnKeyView } from "../../../gateway/own-keys/schema.ts";
+import type { OwnKeyView, OwnKeyTest } from "../../../gateway/own-keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { monogram } from "../../../http/monogram.ts";
-import type { FormFields } from "../../form.ts";
 import { providerFormMs } from "../../limits.ts";
-import { type Field, form } from "../../look/forms.ts";
-import { dialog, opener, emptyState, badge, type Tone } from "../../look/parts.ts";
-import { table, type Column } from "../../look/table.ts";
-import { time, userText } from "../../look/values.ts";
+import { type Field, form, actionButton, confirmForm } from "../../look/forms.ts";
+import {
+  dialog,
+  opener,
+  emptyState,
+  badge,
+  type Tone,
+  table,
+  type Column,
+  time,
+  userText,
+  facts,
+  section,
+} from "../../look/parts.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 
-export const providerKeysPage: Page = {
+const providerKeysPage: Page = {
   of: "workspace",
   path: "/provider-keys",
   navigation: { section: "Workspace", label: "Provider keys", icon: "provider" },
@@ -81,7 +92,7 @@ function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | nu
 
 // Storing an own provider key: the form, as a dialog or a page of its own.
 
-export const newProviderKeyPage: Page = {
+const newProviderKeyPage: Page = {
   of: "workspace",
   path: "/provider-keys/new",
   navigation: null,
@@ -92,7 +103,7 @@ export const newProviderKeyPage: Page = {
 };
 
 /** @returns null: the viewer may store and change provider keys; otherwise why not */
-export async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
+async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
   const { role, id } = call.workspace;
   if (role !== "operator" && !managers.includes(role)) return `Provider keys are managed by admins. Your role is ${role}.`;
   const { early_access: features } = await call.control(workspaceEndpoints.show, { id });
@@ -102,7 +113,7 @@ export async function reasonAgainstKeys(call: PageCall): Promise<string | null> 
 
 const tones: Record<OwnKeyView["state"], Tone> = { active: "good", refused: "bad", disabled: "neutral" };
 
-export function keyState(state: OwnKeyView["state"]): Html {
+function keyState(state: OwnKeyView["state"]): Html {
   return badge(tones[state], state);
 }
 
@@ -113,7 +124,7 @@ async function renderNew(call: PageCall): Promise<PageContent> {
 }
 
 /** The key itself, which no page shows again, and a statement about its account. */
-export const secretFields: readonly Field[] = [
+const secretFields: readonly Field[] = [
   {
     kind: "password",
     name: "key",
@@ -162,3 +173,166 @@ async function createProviderKey(call: PageCall, typed: FormFields): Promise<Act
   });
   return { goTo: call.link("/provider-keys"), said: `The key is stored. Calls of ${provider} run on it within 30 seconds.` };
 }
+
+// One key.
+
+const providerKeyPage: Page = {
+  of: "workspace",
+  path: "/provider-keys/:id",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  deadlineMs: providerFormMs,
+  render: renderKey,
+  actions: { test, replace, disable, delete: deleteKey },
+};
+
+const keyTrail = (call: PageCall) => [{ path: call.link("/provider-keys"), label: "Provider keys" }];
+
+/** @throws DomainError not_found */
+async function findKey(call: PageCall): Promise<OwnKeyView> {
+  const { data } = await call.control(providerKeyEndpoints.list);
+  const key = data.find(({ id }) => id === call.params["id"]);
+  if (key) return key;
+  throw new DomainError("not_found", "There is no such provider key in this workspace");
+}
+
+const pathOf = ({ id }: Pick<OwnKeyView, "id">): string => `/provider-keys/${encodeURIComponent(id)}`;
+
+async function renderKey(call: PageCall): Promise<PageContent> {
+  const key = await findKey(call);
+  const reason = await reasonAgainstKeys(call);
+  return {
+    title: key.name ?? key.provider,
+    trail: keyTrail(call),
+    badge: keyState(key.state),
+    main: markup`${keyFacts(key)}
+      ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : markup`<p class="hint">${reason}</p>`}
+      ${endSection(key, call)}`,
+  };
+}
+
+function keyFacts(key: OwnKeyView): Html {
+  return facts([
+    ["Provider", key.provider],
+    ["Key", markup`<code>${key.masked ?? "…"}</code>`],
+    ["Zero data retention", key.zero_data_retention ? "stated by the workspace" : "not stated"],
+    ["Added", time(key.created_at)],
+    ["Tested", time(key.tested_at)],
+    ["Last used", time(key.last_used_at)],
+  ]);
+}
+
+function testSection({ provider }: OwnKeyView, call: PageCall): Html {
+  const words = markup`Calls ${userText(provider)} for each chat model that has not been checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
+  const button = actionButton({ action: call.path, label: "Test it", hidden: hiddenFields(call, "test") });
+  return section("test", "Test", markup`<p class="hint">${words}</p>${button}`);
+}
+
+function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Html {
+  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the current key.";
+  const body = form({
+    id: "replace",
+    action: call.path,
+    hidden: hiddenFields(call, "replace"),
+    fields: secretFields,
+    state: formState(call, { action: "replace", values: { zero_data_retention: none ? "true" : "" } }),
+    submit: "Test and replace",
+  });
+  return section("replace", "Replace", markup`<p class="hint">${words}</p>${signInFirst(call, "replace the key") ?? body}`);
+}
+
+function endSection(key: OwnKeyView, call: PageCall): Html {
+  const first = signInFirst(call, "disable or delete the key");
+  const disabling = actionButton({
+    action: call.path,
+    label: "Disable",
+    what: "this key",
+    hidden: hiddenFields(call, "disable"),
+  });
+  const deleting = opener({ dialog: "delete", path: call.link(`${pathOf(key)}/delete`), label: "Delete", quiet: true });
+  const words = markup`Within 30 seconds ${userText(key.provider)} is then called with the service's key, if there is one, and charged to the workspace's credit.`;
+  const buttons = markup`<div class="form-end">${key.state === "disabled" ? null : disabling}${deleting}</div>`;
+  const asked = dialog({ id: "delete", title: "Delete the provider key?", body: deleteKeyForm(key, call), asks: null });
+  return section("end", "Stop using it", markup`<p class="hint">${words}</p>${first ?? markup`${buttons}${asked}`}`);
+}
+
+async function test(call: PageCall): Promise<ActionResult> {
+  const key = await findKey(call);
+  const result = await call.control(providerKeyEndpoints.test, { id: key.id });
+  return { show: testResult(key, result, call) };
+}
+
+async function replace(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const key = await findKey(call);
+  const sent = { key: typed.text("key"), zero_data_retention: typed.text("zero_data_retention") === "true" };
+  await call.control(providerKeyEndpoints.replace, { id: key.id, ...sent });
+  return { goTo: call.path, said: "The key is replaced." };
+}
+
+async function disable(call: PageCall): Promise<ActionResult> {
+  const key = await findKey(call);
+  await call.control(providerKeyEndpoints.disable, { id: key.id });
+  return { goTo: call.path, said: "The key is disabled. It stays stored, and a new key puts it in use again." };
+}
+
+type Tested = OwnKeyTest["tests"][number];
+
+/** What the provider answered for each model. */
+function testResult({ id, name, provider }: OwnKeyView, { tests, state }: OwnKeyTest, call: PageCall): PageContent {
+  const answered = tests.filter(({ code }) => code === null).length;
+  const results = table<Tested>({
+    caption: "Tested models",
+    columns: [
+      { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${model}</code>` },
+      { label: "Result", kind: "badge", cell: ({ code }) => (code === null ? badge("good", "answered") : badge("bad", code)) },
+    ],
+    rows: tests,
+    empty: emptyState("The catalog has no chat model of this provider to test.", null),
+  });
+  return {
+    title: `Test of ${name ?? provider}`,
+    trail: [{ path: call.link("/provider-keys"), label: "Provider keys" }],
+    badge: keyState(state),
+    lead: `${answered} of ${tests.length} calls were answered.`,
+    main: markup`${results}<p><a class="button quiet" href="${call.link(`/provider-keys/${encodeURIComponent(id)}`)}">See the key</a></p>`,
+  };
+}
+
+/** For browsers without script, where the dialog cannot open. */
+const deleteProviderKeyPage: Page = {
+  of: "workspace",
+  path: "/provider-keys/:id/delete",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  render: renderDelete,
+  actions: { delete: deleteKey },
+};
+
+async function renderDelete(call: PageCall): Promise<PageContent> {
+  const key = await findKey(call);
+  return { title: "Delete the provider key?", trail: keyTrail(call), main: deleteKeyForm(key, call) };
+}
+
+// Deleting an own provider key: the question, as a dialog or a page of its own.
+
+function deleteKeyForm({ id, name, masked, provider }: OwnKeyView, call: PageCall): Html {
+  const first = signInFirst(call, "delete the key");
+  if (first !== null) return first;
+  const path = call.link(`/provider-keys/${encodeURIComponent(id)}`);
+  return confirmForm({
+    id: "delete",
+    warning: markup`The key ${userText(name ?? provider)} (<code>${masked ?? "…"}</code>) is deleted, which cannot be undone. From then on ${userText(provider)} is called with the service's key, on the workspace's credit.`,
+    action: path,
+    hidden: hiddenFields(call, "delete"),
+    submit: "Delete",
+    cancelPath: path,
+  });
+}
+
+async function deleteKey(call: PageCall): Promise<ActionResult> {
+  await call.control(providerKeyEndpoints.delete, { id: call.params["id"] ?? "" });
+  return { goTo: call.link("/provider-keys"), said: "The provider key is deleted." };
+}
+
+/** In the order in which addresses are matched. */
+export const providerKeyPages = [providerKeysPage, newProviderKeyPage, providerKeyPage, deleteProviderKeyPage];

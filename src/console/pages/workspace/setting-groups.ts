@@ -4,7 +4,7 @@
  */
 import type { WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts";
-import { typedUsd } from "../../look/values.ts";
+import { typedUsd } from "../../look/parts.ts";
 
 export interface Setting {
   /** The field of the form; `early_access.<feature>` is a part of `early_access`. */

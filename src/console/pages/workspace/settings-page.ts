@@ -3,7 +3,7 @@
  * saved, so that two people do not undo each other's changes. Stored prompts are deleted here, too.
  */
 import { DomainError } from "../../../accounts/errors.ts";
-import { managers, overseers } from "../../../accounts/workspaces/authorize.ts";
+import { managers, overseers } from "../../../accounts/audit/actor.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { promptEndpoints } from "../../../control-api/endpoints/log.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
@@ -11,13 +11,11 @@ import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
 import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
+import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import type { FormFields, ActionResult, PageCall, Page, PageContent } from "../../page.ts";
 import { pageDeadlineMs } from "../../limits.ts";
 import { type Field, form } from "../../look/forms.ts";
-import { badge, facts, section, dialog, opener } from "../../look/parts.ts";
-import { money, userText, time } from "../../look/values.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { ActionResult, PageCall, Page, PageContent } from "../../page.ts";
+import { badge, facts, section, dialog, opener, money, userText, time } from "../../look/parts.ts";
 import { roleName } from "../../viewer.ts";
 import { type Setting, type SettingGroup, settingGroups, settingValues } from "./setting-groups.ts";
 import { topUpSection } from "./payment.ts";

@@ -1,31 +1,20 @@
 /**
- * Credit by card: paying, the saved card, automatic top-up and the list of payments. Where the operator has set no key of Stripe the page
- * says so.
+ * Credit by card: paying, the saved card, automatic top-up, the list of payments, and one payment as it is at Stripe at this moment, to
+ * which the payer comes back. The operator refunds it, at most what the workspace can still spend. Where the operator has set no key of
+ * Stripe the page says so.
  */
-import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { managers } from "../../../accounts/audit/actor.ts";
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { FormFields } from "../../form.ts";
 import { topUpFormMs } from "../../limits.ts";
 import { address, actionButton, form } from "../../look/forms.ts";
-import { emptyState, section } from "../../look/parts.ts";
-import { cursorLinks, table } from "../../look/table.ts";
-import { money, time, userText } from "../../look/values.ts";
+import { emptyState, section, cursorLinks, table, money, time, userText, facts, badge } from "../../look/parts.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
-import type { Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
-import {
-  automaticFacts,
-  automaticState,
-  reasonAgainstCards,
-  cardWords,
-  payForm,
-  startPayment,
-  failureWords,
-  topUpState,
-} from "./payment.ts";
+import * as payment from "./payment.ts";
 
 export const topUpsPage: Page = {
   of: "workspace",
@@ -34,7 +23,7 @@ export const topUpsPage: Page = {
   roles: ["auditor", "admin", "super_admin"],
   deadlineMs: topUpFormMs,
   render,
-  actions: { create: startPayment, automatic: saveAutomatic, "remove-card": forgetCard },
+  actions: { create: payment.startPayment, automatic: saveAutomatic, "remove-card": forgetCard },
 };
 
 const rowsOfPage = 50;
@@ -54,14 +43,14 @@ async function render(call: PageCall): Promise<PageContent> {
 }
 
 function paying(settings: TopUpSettingsView, call: PageCall): Html {
-  const reason = reasonAgainstCards(settings);
+  const reason = payment.reasonAgainstCards(settings);
   if (reason !== null) return markup`<p class="hint">${reason}</p>`;
   const { role } = call.workspace;
   if (role !== "operator" && !managers.includes(role)) {
     const words = `Only admins top up. Your role is ${roleName(role).toLowerCase()}.`;
-    return markup`<p class="hint">${words}</p>${section("automatic", "Automatic top-up", automaticFacts(settings))}`;
+    return markup`<p class="hint">${words}</p>${section("automatic", "Automatic top-up", payment.automaticFacts(settings))}`;
   }
-  const state = markup`<p>${automaticState(settings)} Charged automatically this month: ${money(settings.month_usd)}.</p>`;
+  const state = markup`<p>${payment.automaticState(settings)} Charged automatically this month: ${money(settings.month_usd)}.</p>`;
   const paused = settings.paused
     ? markup`<p class="hint">The bank of the card wants a person to authenticate a payment: pay it below, or top up by card.</p>`
     : null;
@@ -69,7 +58,7 @@ function paying(settings: TopUpSettingsView, call: PageCall): Html {
     settings.card === null
       ? markup`<p class="hint">Automatic top-up needs a saved card: the first payment saves one.</p>`
       : automaticForm(settings, call);
-  return markup`${section("top-up", "Top up", payForm(call, settings))}${section("automatic-top-up", "Automatic top-up", markup`${state}${paused}${automatic}`)}${savedCard(settings, call)}`;
+  return markup`${section("top-up", "Top up", payment.payForm(call, settings))}${section("automatic-top-up", "Automatic top-up", markup`${state}${paused}${automatic}`)}${savedCard(settings, call)}`;
 }
 
 function payments(rows: readonly TopUpView[], call: PageCall): Html {
@@ -80,8 +69,8 @@ function payments(rows: readonly TopUpView[], call: PageCall): Html {
       { label: "Started", kind: "time", cell: link },
       { label: "By", kind: "text", cell: ({ kind, made_by: by }) => (kind === "automatic" ? "automatic" : userText(by)) },
       { label: "Amount", kind: "money", cell: ({ amount_usd: amount }) => money(amount) },
-      { label: "State", kind: "badge", cell: topUpState },
-      { label: "Failure", kind: "text", cell: ({ failure }) => (failure === null ? null : failureWords(failure)) },
+      { label: "State", kind: "badge", cell: payment.topUpState },
+      { label: "Failure", kind: "text", cell: ({ failure }) => (failure === null ? null : payment.failureWords(failure)) },
       { label: "Taken back", kind: "money", cell: takenBack },
     ],
     rows,
@@ -157,7 +146,7 @@ function savedCard(settings: TopUpSettingsView, call: PageCall): Html | null {
   if (settings.card === null) return null;
   const first = signInFirst(call, "have the card forgotten");
   const forget = actionButton({ action: call.path, label: "Forget the card", hidden: hiddenFields(call, "remove-card") });
-  const words = markup`<p>${cardWords(settings)}. Forgetting it switches automatic top-up off.</p>`;
+  const words = markup`<p>${payment.cardWords(settings)}. Forgetting it switches automatic top-up off.</p>`;
   return section("saved-card", "Saved card", markup`${words}${first ?? forget}`);
 }
 
@@ -174,4 +163,89 @@ async function saveAutomatic(call: PageCall, sent: FormFields): Promise<ActionRe
 async function forgetCard(call: PageCall): Promise<ActionResult> {
   await call.control(topUpEndpoints.editSettings, { remove_card: true });
   return { goTo: call.path, said: "The card is forgotten, and automatic top-up is off." };
+}
+
+// One payment.
+
+export const topUpPage: Page = {
+  of: "workspace",
+  path: "/top-ups/:id",
+  navigation: null,
+  roles: ["auditor", "admin", "super_admin"],
+  deadlineMs: topUpFormMs,
+  render: renderTopUp,
+  actions: { refund },
+};
+
+async function renderTopUp(call: PageCall): Promise<PageContent> {
+  const topUp = await call.control(topUpEndpoints.show, { id: call.params["id"] ?? "" });
+  const { role } = call.workspace;
+  const pays = topUp.url !== null && role !== "auditor" ? payment.payLink(topUp, call) : null;
+  const refunds = topUp.refunds.length === 0 ? null : section("refunds", "Refunds", refundTable(topUp));
+  return {
+    title: "Payment by card",
+    trail: [{ path: call.link("/top-ups"), label: "Credit by card" }],
+    badge: payment.topUpState(topUp),
+    lead: payment.stateWords(topUp),
+    main: markup`${pays}${topUpFacts(topUp)}${refunds}${role === "operator" && topUp.state === "credited" ? refundSection(topUp, call) : null}`,
+  };
+}
+
+function topUpFacts(topUp: TopUpView): Html {
+  const { refunded_usd: refunded, disputed_usd: disputed, failure, retry_at: retryAt, payment_intent: intent } = topUp;
+  return facts([
+    ["Amount", money(topUp.amount_usd)],
+    ["Credited", money(topUp.received_usd)],
+    ...only(/[1-9]/.test(refunded), "Refunded", money(refunded)),
+    ...only(/[1-9]/.test(disputed), "Disputed", money(disputed)),
+    ...only(failure !== null, "Failure", payment.failureWords(failure ?? "")),
+    ...only(retryAt !== null, "Tried again", time(retryAt)),
+    ["Started by", topUp.kind === "automatic" ? "automatic top-up" : userText(topUp.made_by)],
+    ["Started", time(topUp.created_at)],
+    ["Ended", topUp.ended_at === null ? null : time(topUp.ended_at)],
+    ["At Stripe", intent === null ? null : markup`<code>${intent}</code>`],
+    ["Id", markup`<code>${topUp.id}</code>`],
+  ]);
+}
+
+/** A line that is left out unless `shown`. */
+function only(shown: boolean, name: string, value: Html | string): [string, Html | string][] {
+  return shown ? [[name, value]] : [];
+}
+
+type Refund = TopUpView["refunds"][number];
+
+const refundTones = { pending: "warn", succeeded: "good", failed: "bad" } as const;
+
+function refundTable({ refunds }: TopUpView): Html {
+  return table<Refund>({
+    caption: "Refunds",
+    columns: [
+      { label: "Time", kind: "time", cell: ({ at }) => time(at) },
+      { label: "Amount", kind: "money", cell: ({ usd }) => money(usd) },
+      { label: "State", kind: "badge", cell: ({ state }) => badge(refundTones[state], state) },
+      { label: "By", kind: "text", cell: ({ made_by: by }) => userText(by) },
+    ],
+    rows: refunds,
+    empty: emptyState("No refund yet.", null),
+  });
+}
+
+function refundSection({ amount_usd: amount }: TopUpView, call: PageCall): Html {
+  const words = markup`<p class="warning">A refund cannot be undone: it takes the amount out of the workspace’s credit, and gives it back to the card. At most the credit that is left can be refunded.</p>`;
+  const body = form({
+    id: "refund",
+    action: call.path,
+    hidden: hiddenFields(call, "refund"),
+    fields: [{ kind: "money", name: "usd", label: "Amount in USD", required: true }],
+    state: formState(call, { action: "refund", values: { usd: amount.replace(/0{1,7}$/, "") } }),
+    submit: "Refund",
+    tone: "bad",
+  });
+  return section("refund", "Refund", markup`${words}${signInFirst(call, "refund a payment") ?? body}`);
+}
+
+async function refund(call: PageCall, sent: FormFields): Promise<ActionResult> {
+  await call.control(topUpEndpoints.refund, { id: call.params["id"] ?? "", usd: sent.text("usd") });
+  return { goTo: call.path, said: "The credit is taken back, and the card gets the refund." };
 }

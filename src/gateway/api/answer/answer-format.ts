@@ -1,14 +1,16 @@
 /**
- * How each endpoint writes the answers of models, whole and in chunks: the pipeline is the same for all endpoints that complete a prompt. A
- * chunk is a `data:` line of our own JSON, so that no provider's text can end a line; the text that all chunks of a stream share is built
- * once.
+ * How each endpoint writes the answers of models, whole and as a stream: the pipeline is the same for all endpoints that complete a prompt.
+ * The two of chat completions are here. A chunk of theirs is a `data:` line of our own JSON, so that no provider's text can end a line; the
+ * text that all chunks of a stream share is built once.
  * Every schema here is next to the code that writes it, and the OpenAPI description is made from them. The lines follow what the
  * official packages parse, including how they fail: see `commentLine`.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
+import { errorBody, type ErrorShape, type GatewayError } from "../../../kernel/errors.ts";
+import type { GenerationId } from "../../../kernel/ids.ts";
 import type { Endpoint } from "../../field-parts.ts";
-import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";
+import { type AnswerWants, type ThoughtEvent, type WholeAnswer, FinishReason } from "../../providers/provider.ts";
+import type { Ending } from "../../providers/wire/answers.ts";
 import {
   completionText,
   type CompletionFacts,
@@ -24,20 +26,58 @@ import {
 export interface AnswerFormat {
   /** The endpoint's name in the log; absent: chat completions. */
   endpoint?: Endpoint;
+  /** Absent: it shows the form of chat completions alone. */
+  wants?: AnswerWants;
   /** The body of an answer that is not streamed, as JSON. */
-  wholeText(answer: WholeAnswer, facts: CompletionFacts): string;
-  chunkWriter(facts: ChunkFacts): ChunkWriter;
+  wholeText(answer: WholeAnswer, facts: WholeFacts): string;
+  streamWriter(facts: StreamFacts): StreamWriter;
+  /** Absent: that of chat completions. */
+  errors?: ErrorShape;
+  /** Headers of an accepted request besides those of every endpoint. @param ids the generation's, and the request's */
+  headers?(ids: { generation: GenerationId; request: string }): Record<string, string>;
+}
+
+export interface WholeFacts extends CompletionFacts {
+  /** What the model's thoughts are wrapped with: `signerOf` the route that served. */
+  signer: string;
+}
+
+export interface StreamFacts extends ChunkFacts {
+  /** As in `WholeFacts`. */
+  signer: string;
+  /** The prompt's tokens as far as they are known before the answer: the provider's count, or a guess. */
+  promptTokens: number;
+}
+
+/** Writes one stream. Each call returns the lines to send, often none. */
+export interface StreamWriter {
+  /** The lines before the first piece. Called once, or never if the answer fails first. */
+  begin(): string;
+  /** @param delta in the form of a chat completion's, with content. @returns empty if this form has no place for it */
+  delta(delta: Record<string, unknown>, logprobs: Logprobs | null): string;
+  /** Absent: the endpoint shows no thoughts. */
+  thought?(thought: ThoughtEvent): string;
+  /** The last lines of a complete answer. */
+  complete(ending: Ending, usage: BilledUsage): string;
+  /** The last lines of an answer that failed, begun or not. */
+  fail(error: GatewayError, usage: BilledUsage): string;
+  /** Keeps a quiet stream open. */
+  readonly keepAlive: string;
+  /** Only `begin` may come before everything else, `keepAlive` too. Absent: `keepAlive` may come first. */
+  readonly beginsFirst?: true;
+  /** Characters of the answer that it holds until the end. Absent: none. */
+  readonly held?: number;
 }
 
 export const chatFormat: AnswerFormat = {
   wholeText: completionText,
-  chunkWriter: (facts) => new ChatChunkWriter(facts),
+  streamWriter: (facts) => new ChatChunkWriter(facts),
 };
 
 export const completionFormat: AnswerFormat = {
   endpoint: "completions",
   wholeText: (answer, facts) => JSON.stringify(textCompletionBody(answer, facts)),
-  chunkWriter: (facts) => new TextChunkWriter(facts),
+  streamWriter: (facts) => new TextChunkWriter(facts),
 };
 
 // Chunks of a chat completion
@@ -53,20 +93,21 @@ interface ChunkFacts {
   includeUsage: boolean;
 }
 
-export const doneLine = "data: [DONE]\n\n";
+const doneLine = "data: [DONE]\n\n";
 /**
  * Keeps proxies from closing a quiet stream; every client ignores it. No empty line follows it, because that would end an event: some
  * packages in use take a comment with an empty line for an event without data, and fail to parse it.
  */
-export const commentLine = ": keep-alive\n";
+const commentLine = ": keep-alive\n";
 
 /** After a stream has started every failure has the type `api_error`. */
-export function errorLine(error: GatewayError): string {
+function errorLine(error: GatewayError): string {
   return `data: ${JSON.stringify(errorBody(error))}\n\n`;
 }
 
 /** The chunks of one stream. Each endpoint writes its pieces in its own form. The text that all chunks share is built once. */
-export abstract class ChunkWriter {
+abstract class ChunkWriter implements StreamWriter {
+  readonly keepAlive = commentLine;
   /** To the beginning of the first choice. */
   protected readonly prefix: string;
   /** From the end of the choice's fields. */
@@ -80,16 +121,22 @@ export abstract class ChunkWriter {
     this.#includeUsage = includeUsage;
   }
 
-  /** The lines before the first piece; empty: none. */
   abstract begin(): string;
 
-  /** @param delta in the form of a chat completion's, with content. @returns empty if this form has no place for it */
   abstract delta(delta: Record<string, unknown>, logprobs: Logprobs | null): string;
 
-  abstract finish(reason: FinishReason): string;
+  complete({ reason }: Ending, usage: BilledUsage): string {
+    return this.finish(reason) + this.#usage(usage) + doneLine;
+  }
+
+  fail(error: GatewayError, usage: BilledUsage): string {
+    return errorLine(error) + this.#usage(usage) + doneLine;
+  }
+
+  protected abstract finish(reason: FinishReason): string;
 
   /** Empty if the client did not request usage. */
-  usage(usage: BilledUsage): string {
+  #usage(usage: BilledUsage): string {
     return this.#includeUsage ? `${this.prefix}],"usage":${usageText(usage)}}\n\n` : "";
   }
 }
@@ -116,7 +163,7 @@ export class ChatChunkWriter extends ChunkWriter {
     return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null${this.suffix}`;
   }
 
-  finish(reason: FinishReason): string {
+  protected finish(reason: FinishReason): string {
     return `${this.#deltaPrefix}{},"logprobs":null,"finish_reason":"${reason}"${this.suffix}`;
   }
 }
@@ -204,7 +251,7 @@ export class TextChunkWriter extends ChunkWriter {
     return text === "" ? "" : this.#chunk(text, "null");
   }
 
-  finish(reason: FinishReason): string {
+  protected finish(reason: FinishReason): string {
     return this.#chunk("", JSON.stringify(textFinishReason(reason, this.#refused)));
   }
 

@@ -4,6 +4,7 @@
  * out as text where that is faster than making an object first.
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
+import { textOrNull } from "../../../http/json-schema.ts";
 import { isJsonObject } from "../../../http/json.ts";
 import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
 import type { Usage } from "../../models/model.ts";
@@ -159,8 +160,6 @@ const Citation = Type.Object({
     { description: "A page that the text refers to" },
   ),
 });
-
-const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** Fields that a message may have in addition to its text. */
 const additionalFields = {

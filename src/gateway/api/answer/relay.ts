@@ -7,20 +7,22 @@
  * but first gets the moment that it needs to end an answer whose last words the client has.
  */
 import { type Clock, type StopSignal, sharedTimerOf, type TimerListener } from "../../../kernel/clock.ts";
-import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax } from "../../limits.ts";
+import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax, upstreamAnswerBytesMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { AnswerTokens } from "../../models/chat-tokens.ts";
 import {
+  OversizedAnswer,
   UpstreamFailure,
+  type DeltaEvent,
   type ProviderEventStream,
   type EventReceiver,
   type ProviderEvent,
-  type FinishReason,
+  type ThoughtEvent,
 } from "../../providers/provider.ts";
-import { finalReason, strongerReason } from "../../providers/wire/answers.ts";
+import { finalEnding, strongerEnding, type Ending } from "../../providers/wire/answers.ts";
 import type { CreateStream, TextSink, TextSource } from "./response.ts";
 import type { DrainSlot } from "./drains.ts";
-import { commentLine, type ChunkWriter, doneLine, errorLine } from "./answer-format.ts";
+import type { StreamWriter } from "./answer-format.ts";
 import { type BilledUsage, logprobsBody } from "./answer.ts";
 import { streamError } from "./upstream-errors.ts";
 
@@ -47,7 +49,7 @@ export interface StreamOutcome {
 export interface RelayOptions {
   createStream: CreateStream;
   events: ProviderEventStream;
-  writer: ChunkWriter;
+  writer: StreamWriter;
   /** The provider has been silent so long that a comment must be sent first. */
   quiet: boolean;
   /** Takes a slot for draining after the client left; null: stop the provider soon. @param finished only the usage is missing */
@@ -127,7 +129,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   pull(): void {
     if (!this.#demand) this.#heldUpMs += this.#options.clock.monotonic() - this.#sentAt;
     this.#demand = true;
-    if (this.#commentDue) this.#send(commentLine);
+    if (this.#commentDue) this.#send(this.#state.keepAliveLines());
     this.#read();
   }
 
@@ -167,14 +169,14 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     }
     const quietMs = nowMs - this.#sentAt;
     if (!this.#demand && quietMs >= streamStallMsMax) this.#giveUpOnClient();
-    else if (this.#demand && quietMs >= streamCommentMs) this.#send(commentLine);
+    else if (this.#demand && quietMs >= streamCommentMs) this.#send(this.#state.keepAliveLines());
   }
 
   take(events: readonly ProviderEvent[]): void {
     this.#reading = false;
     if (this.#phase === "ended") return;
     const last = events.at(-1)?.kind;
-    this.#sourceOpen = last === "delta" || last === "usage";
+    this.#sourceOpen = last !== undefined && last !== "end" && last !== "failure";
     let lines = "";
     for (const event of events) lines += this.#state.apply(event);
     if (last === undefined) this.#state.endEarly();
@@ -258,17 +260,15 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 }
 
-type Delta = Extract<ProviderEvent, { kind: "delta" }>;
-
 /**
- * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE]. The
- * finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
+ * Turns provider events into the client's lines: a beginning, then pieces, exactly one ending. The finish reason is held until the end:
+ * some providers send more of the answer after it, above all further calls of tools.
  */
 class StreamState {
-  readonly #writer: ChunkWriter;
+  readonly #writer: StreamWriter;
   readonly #tokens = new AnswerTokens();
   #begun = false;
-  #reason: FinishReason | null = null;
+  #ending: Ending | null = null;
   /** A call has begun after the finish reason, and has none of its own so far. */
   #goesOn = false;
   #calledTools = false;
@@ -276,7 +276,7 @@ class StreamState {
   #failure: UpstreamFailure | null = null;
   #usage: ReportedUsage | null = null;
 
-  constructor(writer: ChunkWriter) {
+  constructor(writer: StreamWriter) {
     this.#writer = writer;
   }
 
@@ -307,7 +307,7 @@ class StreamState {
 
   /** The client has, or is about to get, the full answer. */
   get isComplete(): boolean {
-    return (this.#reason !== null && !this.#goesOn) || (this.#ended && this.#failure === null);
+    return (this.#ending !== null && !this.#goesOn) || (this.#ended && this.#failure === null);
   }
 
   /** @returns the lines to send for this event, often none */
@@ -316,6 +316,8 @@ class StreamState {
     switch (event.kind) {
       case "delta":
         return this.#applyDelta(event);
+      case "thought":
+        return this.#applyThought(event);
       case "usage":
         // A zero is a placeholder: it does not include the text so far.
         if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
@@ -336,42 +338,55 @@ class StreamState {
     this.#ended = true;
   }
 
-  /** The last lines of the stream. A failure after the finish reason is not reported: the client has the full answer. */
-  closingLines(usage: BilledUsage): string {
-    const reason = finalReason(this.#reason, this.#calledTools);
-    const ending = this.isComplete ? this.#begin() + this.#writer.finish(reason) : this.#error();
-    return ending + this.#writer.usage(usage) + doneLine;
+  /** Keep a stream open that is quiet. */
+  keepAliveLines(): string {
+    return this.#writer.beginsFirst ? this.#begin() + this.#writer.keepAlive : this.#writer.keepAlive;
   }
 
-  #applyDelta({ delta, finishReason, logprobs }: Delta): string {
+  /** The last lines of the stream. A failure after the finish reason is not reported: the client has the full answer. */
+  closingLines(usage: BilledUsage): string {
+    if (this.isComplete) return this.#begin() + this.#writer.complete(finalEnding(this.#ending, this.#calledTools), usage);
+    const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
+    return this.#writer.fail(streamError(failure), usage);
+  }
+
+  #applyDelta(event: DeltaEvent): string {
+    const { delta, finishReason, logprobs } = event;
     const content = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
     this.#tokens.add(content);
     this.#calledTools ||= hasCalls(content);
-    if (finishReason !== null || this.#reason !== null) this.#takeReason(finishReason, content);
+    if (finishReason !== null || this.#ending !== null) this.#takeEnding(event, content);
     const probabilities = logprobsBody(logprobs);
     const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "";
+    if (this.#writer.held !== undefined) this.#boundHeld(this.#writer.held);
     return lines + line;
   }
 
+  #applyThought(thought: ThoughtEvent): string {
+    if (this.#writer.thought === undefined) return "";
+    const lines = this.#begin() + this.#writer.thought(thought);
+    if (this.#writer.held !== undefined) this.#boundHeld(this.#writer.held);
+    return lines;
+  }
+
   /** Called only for a finish reason and for what follows one. */
-  #takeReason(finishReason: FinishReason | null, content: Record<string, unknown>): void {
-    if (finishReason === null) this.#goesOn ||= hasCalls(content) || "function_call" in content;
-    else {
-      this.#reason = strongerReason(this.#reason, finishReason);
-      this.#goesOn = false;
-    }
+  #takeEnding(event: DeltaEvent, content: Record<string, unknown>): void {
+    this.#ending = strongerEnding(this.#ending, event);
+    this.#goesOn = event.finishReason === null && (this.#goesOn || hasCalls(content) || "function_call" in content);
+  }
+
+  /** A provider must not fill the memory through what the writer repeats at the end. */
+  #boundHeld(characters: number): void {
+    if (characters <= upstreamAnswerBytesMax) return;
+    this.#failure = new OversizedAnswer(`the answer has more than ${upstreamAnswerBytesMax} characters`);
+    this.#ended = true;
   }
 
   #begin(): string {
     if (this.#begun) return "";
     this.#begun = true;
     return this.#writer.begin();
-  }
-
-  #error(): string {
-    const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
-    return errorLine(streamError(failure));
   }
 }
 

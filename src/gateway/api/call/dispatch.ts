@@ -25,6 +25,8 @@ import {
   type ProviderCall,
   isGivenUp,
   type ProviderEvent,
+  apart,
+  native,
 } from "../../providers/provider.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import type { AcquireDrainSlot } from "../answer/drains.ts";
@@ -209,7 +211,7 @@ export type CallRoute = (call: ProviderCall, candidate: Candidate, signals: Call
 interface AttemptsOptions {
   reservation: Pick<Reservation, "generation">;
   /** What is sent for a candidate. */
-  requestFor(candidate: Candidate): { chat: ChatBody; maxOutputTokens: number };
+  requestFor(candidate: Candidate): Pick<ProviderCall, "chat" | "maxOutputTokens" | "wants">;
   streamed: boolean;
   /** In order of preference. */
   candidates: Candidates;
@@ -307,7 +309,7 @@ class Attempts {
   #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
     const { candidates, clientSignal, fallbacks, requestFor } = this.#options;
     if (this.#isLast || clientSignal.aborted) return null;
-    if (failure.isOfThoughts && requestFor(failed).chat.messages.some(givesBack)) return failed;
+    if (failure.isOfThoughts && givesThoughtsBack(requestFor(failed).chat, failed)) return failed;
     return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 
@@ -340,6 +342,11 @@ class Attempts {
       this.#givenUp.listen(null);
     }
   }
+}
+
+/** Whether what is sent has earlier thoughts of the model. */
+function givesThoughtsBack({ messages, [native]: own }: ChatBody, { route }: Candidate): boolean {
+  return own?.format === route.format || messages.some((message) => message[apart]?.thoughts !== undefined || givesBack(message));
 }
 
 interface NextOptions {
@@ -375,8 +382,8 @@ function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Cand
 }
 
 /**
- * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before they
- * fail. Until then a failure is an ordinary error.
+ * Waits for the first event that is neither a usage count nor a role, or the end of a thought, that a failure follows at once: some
+ * providers send these before they fail. Until then a failure is an ordinary error.
  * @param onUsage gets the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
@@ -401,8 +408,9 @@ async function withFirstEvent(
   }
 }
 
-/** Whether it is the role alone, with which most providers begin. */
+/** Whether it is the role alone, with which most providers begin, or the end of a thought that no text came before. */
 function saysNothing(event: ProviderEvent): boolean {
+  if (event.kind === "thought") return true;
   if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
 }

@@ -12,9 +12,9 @@ import type { RouteHealth } from "../../models/route-health.ts";
 import type { Candidate } from "../../models/candidate.ts";
 import type { KeyReports } from "../../own-keys/key-reports.ts";
 import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
-import type { UpstreamFailure } from "../../providers/provider.ts";
+import { native, type ChatBody, type UpstreamFailure } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
-import { provenPath, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
+import { pathText, provenPath, readPathText, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
 import { Rejection } from "../../providers/rejection.ts";
 import type { CheckedChat } from "../request/chat-request.ts";
 import type { Attempt } from "./dispatch.ts";
@@ -69,7 +69,7 @@ function logFailure({ generation }: Reservation, { candidate: { route }, failure
 
 type SentChat = Pick<
   CheckedChat,
-  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
+  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "clientPath" | "promptEstimate" | "inputTokens"
 >;
 
 /** In a larger prompt no message is looked for: that would convert all of them once more. */
@@ -79,16 +79,30 @@ const searchedPromptBytesMax = 1024 * 1024;
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
   if (!(failure instanceof Rejection)) return;
   const body = chat.routing?.bodies.get(model.id) ?? chat.body;
+  // A prompt that is too long by itself is at fault, whatever output was asked for.
+  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
+  const own = body[native];
+  if (own?.format === route.format) {
+    const paths = isPromptAlone ? [["messages"]] : [...failure.fields, ...failure.paths];
+    failure.param = deepestOf(paths.map((path) => provenPath(own.body, inNativeNames(path, chat))));
+    return;
+  }
   const searched = chat.inputTokens > searchedPromptBytesMax ? { ...body, messages: [] } : body;
   const clientField = wireFormats[route.format].format.clientField?.({ chat: searched, route }) ?? ((path) => path);
   const named = failure.paths.map(clientField).filter((field) => field !== null);
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
-  // A prompt that is too long by itself is at fault, whatever output was asked for.
-  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
-  failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
+  const proven = likely.map((path) => provenPath(request, inClientsNames(path, chat)));
+  failure.param = deepestOf(proven.map((path) => clientsPath(path, chat, body)));
+}
+
+/** @param path of the chat, or of the bound on output, whose name is the client's */
+function clientsPath(path: string | null, { clientPath, outputField }: SentChat, body: ChatBody): string | null {
+  if (path === null || clientPath === undefined || path === outputField) return path;
+  const own = clientPath(body, readPathText(path));
+  return own === null ? null : pathText(own);
 }
 
 /** What the formats of embeddings call the fields of a request. */
@@ -133,4 +147,10 @@ function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptF
   const isPrompt = first === "messages" || first === "prompt";
   if (isPrompt && promptField === "prompt") return ["prompt"];
   return isPrompt ? ["messages", ...rest] : [first, ...rest];
+}
+
+/** The provider had the client's own fields; only our own finding may name the prompt and the bound on output as a chat does. */
+function inNativeNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
+  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
+  return [first === "messages" ? (promptField ?? first) : first, ...rest];
 }

@@ -15,6 +15,8 @@ import type { Model } from "../../models/model.ts";
 import { needsEstimate } from "../../models/price.ts";
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/chat-tokens.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
+import type { FieldPath } from "../../providers/provider-error.ts";
+import { chatFormat, type AnswerFormat } from "../answer/answer-format.ts";
 import { chatFields, type ChatField, requireSupport, outputMinimum, samplesWithoutReasoning } from "./chat-fields.ts";
 import { readMessages } from "./chat-parts.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
@@ -34,6 +36,8 @@ export interface CheckedChat {
   /** The fields to send to the provider: no labels, no nulls, no fields that the gateway itself acts on. */
   body: ChatBody;
   model: string;
+  /** What the client calls the model. */
+  requested: string;
   streamed: boolean;
   /** The client requested the usage chunk. */
   includeUsage: boolean;
@@ -42,9 +46,10 @@ export interface CheckedChat {
   /** null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;
   /** How the client calls that bound; absent: it gave none. */
-  outputField?: "max_tokens" | "max_completion_tokens";
+  outputField?: string;
   /** The field that holds the prompt. Absent: `messages`. */
-  promptField?: "prompt";
+  promptField?: "prompt" | "input";
+  clientPath?: ClientPath;
   /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
   /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt, at any of the permitted routes. */
@@ -69,18 +74,68 @@ export interface CheckChatOptions {
   routing?: RoutingCatalog | null;
 }
 
-/** What a request of an endpoint may have in addition to `model`. */
+/** A request that passed, and how its answer is written. */
+export interface CheckedPrompt {
+  chat: CheckedChat;
+  format: AnswerFormat;
+}
+
+/** The client's name of a field of the chat. @returns null: the client wrote no such field */
+export type ClientPath = (body: ChatBody, path: FieldPath) => FieldPath | null;
+
+/** How an endpoint reads its requests. `model` is read before, and the fields of routing are read apart. */
 export interface RequestFormat {
-  /** In the order in which they are read. */
-  fields: readonly ChatField[];
   /** The names of all fields, from `knownFields`. */
   known: ReadonlySet<string>;
+  /** The field that holds the prompt. */
+  promptField: "messages" | "prompt" | "input";
+  /** The catalog's id of what the client calls `model`. Absent: they are the same. */
+  modelOf?(requested: string, find: CheckChatOptions["find"]): string;
+  /** The chat that the request asks for. Called once for each model with other rules. @throws GatewayError with `param` */
+  readBody(model: string, context: ReadContext): ChatBody;
+  /** What else of a model decides how its body is read, in a form that JSON can write. Absent: nothing. */
+  rules?(model: Model): unknown;
+  /** Called after `readBody`, with the context of the requested model. */
+  options(context: ReadContext): RequestOptions;
+  /** Absent: all names are the same. */
+  clientPath?: ClientPath;
+  /** Called last. An open stream holds what the result holds, so that should not be the request. */
+  answer(read: ReadRequest): AnswerFormat;
+}
+
+/** What of a request the gateway itself acts on; see `CheckedChat`. */
+export interface RequestOptions extends Pick<CheckedChat, "streamed" | "includeUsage" | "includeCost" | "maxTokens"> {
+  outputField?: string | undefined;
+}
+
+export interface ReadRequest {
+  chat: CheckedChat;
+  request: JsonObject;
+  /** The names of hints that were left out for any of the models. */
+  ignored: ReadonlySet<string>;
+}
+
+interface RequestTable {
+  /** In the order in which they are read. */
+  fields: readonly ChatField[];
   /** The field that holds the prompt. */
   prompt: "messages" | "prompt";
   /** The bound on output of a request that has none; null: the model's maximum. */
   maxTokensDefault: number | null;
   /** Reads the field that holds the prompt. @throws GatewayError with `param` */
   messages(context: ReadContext): ChatMessage[];
+  answer: AnswerFormat;
+}
+
+/** The format of an endpoint whose fields have the names and values of chat completions. */
+export function tableFormat({ fields, prompt, maxTokensDefault, messages, answer }: RequestTable): RequestFormat {
+  return {
+    known: knownFields(prompt, fields),
+    promptField: prompt,
+    readBody: (model, context) => withFields({ model, messages: messages(context) }, fields, context),
+    options: ({ request }) => tableOptions(request, maxTokensDefault),
+    answer: () => answer,
+  };
 }
 
 /** @param prompt the field that holds the prompt */
@@ -88,61 +143,72 @@ export function knownFields(prompt: string, fields: readonly ChatField[]): Reado
   return new Set(["model", prompt, ...fields.map((field) => field.name), ...routingFields]);
 }
 
-export const chatRequestFormat: RequestFormat = {
+export const chatRequestFormat: RequestFormat = tableFormat({
   fields: chatFields,
-  known: knownFields("messages", chatFields),
   prompt: "messages",
   maxTokensDefault: null,
   messages: (context) => readMessages(context.request["messages"], context),
-};
+  answer: chatFormat,
+});
 
 /** @throws GatewayError invalid_request or unsupported_parameter with `param` */
 export function checkChat(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
-  return checkRequest(bytes, chatRequestFormat, options);
+  return checkRequest(bytes, chatRequestFormat, options).chat;
 }
 
 /**
  * Reads `model`, the prompt (in a chat `messages` and their items), then the fields in the order of the official schema, and last
- * checks that the wire format of the model's provider supports them. The first problem is answered. Rules that depend on the model are
+ * checks that the wire format of every route supports them. The first problem is answered. Rules that depend on the model are
  * skipped if it is not in the catalog.
  * @throws GatewayError invalid_request or unsupported_parameter with `param`
  */
-export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: CheckChatOptions): CheckedChat {
-  return checkParsed(parseJsonObject(bytes), format, options);
+export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: CheckChatOptions): CheckedPrompt {
+  const read = readRequest(bytes);
+  const chat = checkParsed(read, format, options);
+  return { chat, format: format.answer({ ...read, chat }) };
 }
 
-const outputFields = ["max_completion_tokens", "max_tokens"] as const;
+interface Reading {
+  request: JsonObject;
+  ignored: Set<string>;
+}
 
-/** Does what `checkRequest` does. The further models of a routed request are not checked yet. */
+function readRequest(bytes: Uint8Array): Reading {
+  return { request: parseJsonObject(bytes), ignored: new Set() };
+}
+
+/** The further models of a routed request are not checked yet. */
 function checkParsed(
-  request: JsonObject,
+  { request, ignored }: Reading,
   format: RequestFormat,
   { find, routing: catalog = null }: CheckChatOptions,
 ): CheckedChat {
-  const model = readModelId(request["model"], "model");
-  const context: ReadContext = { request, model: find(model) };
+  const requested = readModelId(request["model"], "model");
+  const model = format.modelOf?.(requested, find) ?? requested;
+  const context = { request, model: find(model), ignored };
   requireKind(context.model, "chat");
-  const body = readPromptBody(model, format, context);
+  const body = format.readBody(model, context);
   const routing = readRouting(request, model, catalog);
   rejectUnknownFields(request, format.known);
   const permitted = routing === null ? context.model : permittedModel(context.model, routing);
-  rejectUnsupportedFields(body, permitted);
-  const includeCost = isOn(request["usage"], "include");
+  const { promptField, clientPath } = format;
+  rejectUnsupportedFields(body, permitted, clientPath);
   const inputTokens = inputTokensBound(body) + addedBytes(body, permitted);
-  const outputField = outputFields.find((name) => typeof request[name] === "number");
-  const maxTokens = numberOrNull(outputField && request[outputField]) ?? format.maxTokensDefault;
+  const { streamed, includeUsage, includeCost, maxTokens, outputField } = format.options(context);
   const tools = body["tools"] !== undefined || body["functions"] !== undefined;
   const promptEstimate = countedOnce(body, inputTokensEstimate);
   const isUnbounded = maxTokens === null && context.model !== null && needsEstimate(context.model, { inputTokens, tools });
   return {
     body,
     model,
-    streamed: request["stream"] === true,
-    includeUsage: includeCost || isOn(request["stream_options"], "include_usage"),
+    requested,
+    streamed,
+    includeUsage,
     includeCost,
     maxTokens,
     ...(outputField && { outputField }),
-    ...(format.prompt === "prompt" && { promptField: format.prompt }),
+    ...(promptField !== "messages" && { promptField }),
+    ...(clientPath && { clientPath }),
     tools,
     inputTokens,
     promptEstimate,
@@ -151,16 +217,29 @@ function checkParsed(
   };
 }
 
-/** The fields that this model takes. @throws GatewayError when one is not valid for it */
-function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {
-  const body: ChatBody = { model, messages: format.messages(context) };
-  for (const field of format.fields) {
+/** Adds the fields that the model takes. @throws GatewayError when one is not valid for it */
+function withFields(body: ChatBody, fields: readonly ChatField[], context: ReadContext): ChatBody {
+  for (const field of fields) {
     const value = readField(context.request[field.name], field.name, field, context);
     if (value === undefined) continue;
     if (field.needs) requireSupport(field.needs, field.name, context);
     body[field.name] = value;
   }
   return body;
+}
+
+const outputFields = ["max_completion_tokens", "max_tokens"] as const;
+
+function tableOptions(request: JsonObject, maxTokensDefault: number | null): RequestOptions {
+  const includeCost = isOn(request["usage"], "include");
+  const outputField = outputFields.find((name) => typeof request[name] === "number");
+  return {
+    streamed: request["stream"] === true,
+    includeUsage: includeCost || isOn(request["stream_options"], "include_usage"),
+    includeCost,
+    maxTokens: numberOrNull(outputField && request[outputField]) ?? maxTokensDefault,
+    outputField,
+  };
 }
 
 function rejectUnknownFields(request: JsonObject, known: ReadonlySet<string>): void {
@@ -182,18 +261,17 @@ export async function checkRouted(
   bytes: Uint8Array,
   format: RequestFormat,
   options: CheckChatOptions & { clock: Clock },
-): Promise<CheckedChat> {
-  const request = parseJsonObject(bytes);
-  const chat = checkParsed(request, format, options);
-  const readBody = (id: string, model: Model | null): ChatBody => readPromptBody(id, format, { request, model });
-  return withFurtherModels(chat, { ...options, readBody });
+): Promise<CheckedPrompt> {
+  const read = readRequest(bytes);
+  const chat = await withFurtherModels(checkParsed(read, format, options), { ...options, format, read });
+  return { chat, format: format.answer({ ...read, chat }) };
 }
 
 interface FurtherModels {
   find(id: string): Model | null;
   clock: Clock;
-  /** Reads the request's fields for a model. */
-  readBody(id: string, model: Model | null): ChatBody;
+  format: RequestFormat;
+  read: Reading;
 }
 
 /**
@@ -201,11 +279,11 @@ interface FurtherModels {
  * may be large and name eight models.
  * @throws GatewayError whose message names the model that does not support a field
  */
-async function withFurtherModels(chat: CheckedChat, { find, clock, readBody }: FurtherModels): Promise<CheckedChat> {
+async function withFurtherModels(chat: CheckedChat, { find, clock, format, read }: FurtherModels): Promise<CheckedChat> {
   const { routing, maxTokens, tools } = chat;
   if (routing === undefined || routing.models.length === 1) return chat;
   const yielder = new EventLoopYielder(clock);
-  const byRules = new Map([[rulesOf(find(chat.model), maxTokens), chat.body]]);
+  const byRules = new Map([[rulesOf(find(chat.model), maxTokens, format), chat.body]]);
   const bodies = new Map(routing.bodies);
   let { inputTokens } = chat;
   for (const { id } of routing.models.slice(1)) {
@@ -213,11 +291,11 @@ async function withFurtherModels(chat: CheckedChat, { find, clock, readBody }: F
     const permitted = permittedModel(model, routing);
     if (permitted?.routes.length === 0) continue;
     await yielder.yieldIfDue();
-    const rules = rulesOf(model, maxTokens);
+    const rules = rulesOf(model, maxTokens, format);
     const shared = byRules.get(rules);
     const body = namingModel(id, () => {
-      const own = shared ? { ...shared, model: id } : readBody(id, model);
-      rejectUnsupportedFields(own, permitted);
+      const own = shared ? { ...shared, model: id } : format.readBody(id, { ...read, model });
+      rejectUnsupportedFields(own, permitted, format.clientPath);
       return own;
     });
     bodies.set(id, body);
@@ -241,7 +319,7 @@ async function withFurtherModels(chat: CheckedChat, { find, clock, readBody }: F
 }
 
 /** What decides how a model's body is read. */
-function rulesOf(model: Model | null, maxTokens: number | null): string {
+function rulesOf(model: Model | null, maxTokens: number | null, format: RequestFormat): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens, refusesForcedTools } = model;
   const isWithin = maxTokens === null || (maxTokens >= outputMinimum(model) && maxTokens <= maxOutputTokens);
@@ -251,6 +329,7 @@ function rulesOf(model: Model | null, maxTokens: number | null): string {
     samplesWithoutReasoning(model),
     takesReasoning(model),
     refusesForcedTools,
+    format.rules?.(model),
   ];
   return JSON.stringify([...facts, isWithin || maxOutputTokens]);
 }

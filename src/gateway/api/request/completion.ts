@@ -10,8 +10,9 @@ import { Type } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { completionTokensDefault } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
+import { completionFormat } from "../answer/answer-format.ts";
 import { chatFields, type ChatField, acceptOnly, maxTokens, notSupported } from "./chat-fields.ts";
-import { checkRequest, knownFields, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
+import { checkRequest, tableFormat, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat-request.ts";
 import { nullable } from "./read-value.ts";
 
 const ofChat = new Map(chatFields.map((field) => [field.name, field]));
@@ -68,17 +69,17 @@ export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, ma
   description: "One prompt, which the model gets as the message of a user",
 });
 
-export const completionRequestFormat: RequestFormat = {
+export const completionRequestFormat: RequestFormat = tableFormat({
   fields: completionFields,
-  known: knownFields("prompt", completionFields),
   prompt: "prompt",
   maxTokensDefault: completionTokensDefault,
   messages: ({ request }) => [{ role: "user", content: readPrompt(request["prompt"]) }] satisfies ChatMessage[],
-};
+  answer: completionFormat,
+});
 
 /** @throws GatewayError as `checkChat` */
 export function checkCompletion(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
-  return checkRequest(bytes, completionRequestFormat, options);
+  return checkRequest(bytes, completionRequestFormat, options).chat;
 }
 
 function asInChat(name: string): ChatField {

@@ -13,6 +13,8 @@ export interface ReadContext {
   request: JsonObject;
   /** null: the model is not in the catalog, so its support is unknown. */
   model: Model | null;
+  /** Takes the names of hints that are left out. Absent: nobody asks for them. */
+  ignored?: Set<string>;
 }
 
 /** @param at the path of the field, as `param` shows it */

@@ -8,13 +8,14 @@
  * to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
  */
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
-import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { nearest } from "../../../kernel/text.ts";
 import { modelIdCharactersMax, routingModelsMax, routingProvidersMax } from "../../limits.ts";
 import { isPermitted, routeSorts, type RoutingRules } from "../../models/candidate-order.ts";
 import { embeddingWords } from "../../models/catalog-entry.ts";
 import type { Model, WireFormatName, ProviderRecord } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
+import { pathText, readPathText, type FieldPath } from "../../providers/provider-error.ts";
 import { wireFormats } from "../../providers/registry.ts";
 import { added, anyString, listOf, objectOf, oneOf, truncated, unknownField, type Field } from "./read-value.ts";
 
@@ -99,12 +100,23 @@ export function requireKind(model: Model | null, kind: "chat" | "embeddings"): v
 
 /**
  * Every route must support the request, since any of them may serve it.
+ * @param clientPath of the request's format
  * @throws GatewayError unsupported_parameter with `param`
  */
-export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "routes"> | null): void {
+export function rejectUnsupportedFields(
+  body: ChatBody,
+  model: Pick<Model, "routes"> | null,
+  clientPath?: (body: ChatBody, path: FieldPath) => FieldPath | null,
+): void {
   for (const format of formatsOf(model)) {
     const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
-    if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);
+    if (!unsupportedField) continue;
+    const { param, message } = unsupportedField;
+    if (clientPath === undefined) throw unsupportedParameter(param, message);
+    const path = clientPath(body, readPathText(param));
+    const named = path === null ? undefined : pathText(path);
+    const told = named === undefined ? message : message.replaceAll(param, () => named);
+    throw new GatewayError("unsupported_parameter", { param: named, message: told });
   }
 }
 

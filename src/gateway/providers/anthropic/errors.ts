@@ -3,19 +3,19 @@
  * account is at fault, because the API reports this as a fault of the request. Then the error type decides where it says more than the
  * status. Otherwise the status decides.
  */
-import { asObject, asText, parseJson } from "../wire/json.ts";
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { contextHint, failureDetail, filterHint, weighed } from "../wire/errors.ts";
+import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
+import { contextHint, errorOf, failureDetail, filterHint, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {
-  return withCause(judge(status, asObject(parseJson(body))?.["error"]), body, status);
+  return withCause(judge(status, errorOf(asObject(parseJson(body)))), body, status);
 }
 
 /** Classifies an `error` in a response with status 200: often an overload, reported as the first event of a stream. */
 export function anthropicFailureIn(error: unknown): UpstreamFailure {
-  return withCause(judge(200, error), error);
+  return withCause(judge(200, errorOf({ error })), error);
 }
 
 /** `api_error` is missing on purpose: it does not say who is at fault, so the status decides. */
@@ -44,9 +44,9 @@ const filterMessage = /content filtering policy/i;
 const thoughtsMessage =
   /^(messages\.[\w.]+: .{0,60}thinking|messages\.\d+\.content\.\d+\.(redacted_)?thinking\b|.{0,40}thinking`? blocks?\b)/i;
 
-function judge(status: number, error: unknown): UpstreamFailure {
-  const type = asText(asObject(error)?.["type"]) ?? "";
-  const message = asText(asObject(error)?.["message"]) ?? "";
+function judge(status: number, error: JsonObject): UpstreamFailure {
+  const type = asText(error["type"]) ?? "";
+  const message = asText(error["message"]) ?? "";
   const code = accountMessage.test(message) ? "upstream_auth" : codeOf(status, type);
   const hint = code === "upstream_rejected" ? hintFor(message) : null;
   const failure = new UpstreamFailure(code, failureDetail(status, [type]), hint);
@@ -60,7 +60,7 @@ function codeOf(status: number, type: string): UpstreamCode {
   return rejected ? "upstream_rejected" : weighed(status, codeByType.get(type));
 }
 
-function hintFor(message: string): string | null {
+function hintFor(message: string): CauseHint | null {
   if (contextMessage.test(message)) return contextHint;
   return filterMessage.test(message) ? filterHint : null;
 }

@@ -8,7 +8,8 @@ import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
-import { ToolUseIds, continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
+import { CallIds } from "../wire/call-ids.ts";
+import { continuingText, openingText, isInstruction, namedTexts } from "../wire/requests.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 
 export interface Conversation {
@@ -45,7 +46,7 @@ export function conversationOf(
 ): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  const own: Reading = { ids: new ToolUseIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
+  const own: Reading = { ids: new CallIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
   const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
   for (const [index, message] of messages.entries()) {
@@ -66,7 +67,7 @@ export function conversationOf(
 
 /** What reads the messages of one conversation. */
 interface Reading {
-  ids: ToolUseIds;
+  ids: CallIds;
   args: ToolArguments;
   thoughts: ThoughtsReader;
 }
@@ -194,7 +195,7 @@ function blockOf(piece: Piece, text: string): JsonObject | null {
 }
 
 /** A result is one block, which a breakpoint on any of its parts caches to its end. */
-function toolResult(message: ChatMessage, ids: ToolUseIds): JsonObject {
+function toolResult(message: ChatMessage, ids: CallIds): JsonObject {
   const parts = textsOf(message.content);
   const content = parts.map(({ text }) => text).join("");
   const cached = parts.find(({ cache_control }) => cache_control !== undefined);

@@ -7,11 +7,11 @@
  */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
 import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort } from "../wire/requests.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
-import { anthropicSigner } from "./thoughts.ts";
 
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
@@ -83,7 +83,7 @@ function withThoughts(call: ProviderCall): Thoughtful {
   const thinking = thinkingOf(call);
   // Models with adaptive thinking refuse a conversation that ends with a message of the model (prefill).
   const endsWithUser = route.thinking?.form === "adaptive";
-  const signer = thinking.takesThoughts && !withoutThoughts ? anthropicSigner(route) : null;
+  const signer = thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null;
   const conversation = conversationOf(chat.messages, { signer, endsWithUser });
   const { hasThoughts, isThoughtless } = conversation;
   if (route.thinking?.form === "budget") {

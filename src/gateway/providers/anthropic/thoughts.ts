@@ -8,7 +8,8 @@
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import { readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
+import { signerOf } from "../wire/answers.ts";
 import { asArray, asCount, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 
 /** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
@@ -16,11 +17,6 @@ export type Piece =
   | { kind: "text"; characters: number }
   | { kind: "thinking"; characters: number; signature: string }
   | { kind: "redacted"; data: string };
-
-/** The signer of a thought. No other model or provider may receive it. */
-export function anthropicSigner({ provider, upstreamModel }: Route): string {
-  return signerNamed(`${provider.id}/${upstreamModel}`);
-}
 
 /** Collects the blocks of one answer, piece by piece, and gives each call's id those that came before it. */
 export class ThoughtsBeforeCalls {
@@ -31,7 +27,7 @@ export class ThoughtsBeforeCalls {
 
   /** @param route the called one; absent: no thoughts are kept */
   constructor(route?: Route) {
-    this.#signer = route ? anthropicSigner(route) : null;
+    this.#signer = route ? signerOf(route) : null;
   }
 
   /** A block, or its start in a stream. */

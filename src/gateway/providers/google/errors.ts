@@ -2,15 +2,14 @@
  * Classifies errors of Google APIs (https://google.aip.dev/193): by the reason, then by the canonical status where it says more, then by
  * the HTTP status, which is 400 for a wrong key and 429 for an account without credit.
  */
-import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { contextHint, effortHint, failureDetail, weighed } from "../wire/errors.ts";
+import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
+import { contextHint, effortHint, errorOf, failureDetail, weighed } from "../wire/errors.ts";
 import { withCause } from "../rejection.ts";
 
 /** Classifies a response whose status is not 200: an object, or a list with one object for a stream. */
 export function classifyGoogleError(status: number, body: string): UpstreamFailure {
-  const value = parseJson(body);
-  return withCause(judge(status, asObject(Array.isArray(value) ? value[0] : value)?.["error"]), body, status);
+  return withCause(judge(status, errorOf(parseJson(body))), body, status);
 }
 
 /**
@@ -18,8 +17,9 @@ export function classifyGoogleError(status: number, body: string): UpstreamFailu
  * for.
  */
 export function googleFailureIn(error: unknown): UpstreamFailure {
-  const code = asObject(error)?.["code"];
-  return withCause(judge(typeof code === "number" && code >= 400 && code <= 599 ? code : 502, error), error);
+  const read = errorOf({ error });
+  const code = Number(read["code"]);
+  return withCause(judge(code >= 400 && code <= 599 ? code : 502, read), error);
 }
 
 /**
@@ -56,33 +56,21 @@ const thoughtsMessage = /^(unable to submit request because )?((corrupted|invali
 const effortMessage =
   /^(thinking level \w+ is not supported|(the thinking )?budget \d+ is invalid|.{0,60}max_output_tokens must be greater than the thinking)/i;
 
-function judge(status: number, value: unknown): UpstreamFailure {
-  const error = asObject(value) ?? {};
+function judge(status: number, error: JsonObject): UpstreamFailure {
   const canonical = asText(error["status"])?.toLowerCase();
   const reasons = asArray(error["details"]).map((detail) => asText(asObject(detail)?.["reason"])?.toLowerCase() ?? "");
   const message = asText(error["message"]) ?? "";
   const ours = reasons.some((reason) => accountReason.test(reason)) || keyMessage.test(message);
-  const code = ours ? "upstream_auth" : codeOf({ status, canonical, message });
+  const weighedCode = weighed(status, codeByCanonicalStatus.get(canonical));
+  const isSpent = weighedCode === "upstream_rate_limited" && accountMessage.test(message);
+  const code = ours || isSpent ? "upstream_auth" : weighedCode;
   const words = [canonical ?? "", ...reasons].filter((word) => word !== "");
   const failure = new UpstreamFailure(code, failureDetail(status, words), code === "upstream_rejected" ? hintFor(message) : null);
   failure.isOfThoughts = code === "upstream_rejected" && thoughtsMessage.test(message);
   return failure;
 }
 
-function codeOf({
-  status,
-  canonical,
-  message,
-}: {
-  status: number;
-  canonical: string | undefined;
-  message: string;
-}): UpstreamCode {
-  const code = weighed(status, codeByCanonicalStatus.get(canonical));
-  return code === "upstream_rate_limited" && accountMessage.test(message) ? "upstream_auth" : code;
-}
-
-function hintFor(message: string): string | null {
+function hintFor(message: string): CauseHint | null {
   if (contextMessage.test(message)) return contextHint;
   return effortMessage.test(message) ? effortHint : null;
 }

@@ -6,12 +6,12 @@
  */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
-import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { mintedToolCallId, readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
 import { UsageTally } from "../openai/answer.ts";
 import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
-import { finalReason } from "../wire/answers.ts";
+import { finalReason, signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
@@ -23,7 +23,7 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   if (!Array.isArray(output)) throw new UpstreamFailure("upstream_error", "the answer holds no output");
   const items = output.map((item) => asObject(item) ?? {});
   const said = items.filter(({ type }) => type === "message").map(saidIn);
-  const toolCalls = callsIn(items, response["id"], route === undefined ? null : responsesSigner(route));
+  const toolCalls = callsIn(items, response["id"], route === undefined ? null : signerOf(route));
   const reason = responsesFinishReason(response, response["status"], toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const content = paragraphs(said.map((one) => one.content));
@@ -127,11 +127,6 @@ export function logprobsOf(content: readonly unknown[]): JsonObject | null {
 }
 
 // Reasoning in ids
-
-/** The signer that gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
-export function responsesSigner({ provider, upstreamModel, ownKey }: Route): string {
-  return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
-}
 
 /**
  * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if it is too

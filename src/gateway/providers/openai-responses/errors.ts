@@ -4,8 +4,8 @@
  */
 import { classifyOpenaiError, failureIn } from "../openai/errors.ts";
 import { UpstreamFailure } from "../provider.ts";
-import { failureDetail, filterHint } from "../wire/errors.ts";
-import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { errorOf, failureDetail, filterHint } from "../wire/errors.ts";
+import { asText, parseJson, type JsonObject } from "../wire/json.ts";
 
 /** Only verified organizations get summaries of reasoning, which the gateway asks for where the client sets an effort. */
 const unverified = /^your organization must be verified/i;
@@ -19,22 +19,23 @@ const refusals: ReadonlySet<unknown> = new Set(["invalid_prompt", "bio_policy", 
 
 /** Classifies a response whose status is not 200. */
 export function classifyResponsesError(status: number, body: string): UpstreamFailure {
-  return ofThisApi(status, asObject(asObject(parseJson(body))?.["error"])) ?? classifyOpenaiError(status, body);
+  return ofThisApi(status, errorOf(parseJson(body))) ?? classifyOpenaiError(status, body);
 }
 
 /** Classifies the `error` of a response that failed, and of an `error` event, in a response with status 200. */
 export function responsesFailureIn(error: unknown): UpstreamFailure {
-  const code = asText(asObject(error)?.["code"]);
+  const read = errorOf({ error });
+  const code = asText(read["code"]);
   if (refusals.has(code)) return new UpstreamFailure("upstream_rejected", failureDetail(200, [code ?? ""]), filterHint);
-  return ofThisApi(400, asObject(error)) ?? failureIn(error);
+  return ofThisApi(400, read) ?? failureIn(error);
 }
 
 /** @param status that the error has, or stands for */
-function ofThisApi(status: number, error: JsonObject | null): UpstreamFailure | null {
-  if (status === 400 && unverified.test(asText(error?.["message"]) ?? "")) {
+function ofThisApi(status: number, error: JsonObject): UpstreamFailure | null {
+  if (status === 400 && unverified.test(asText(error["message"]) ?? "")) {
     return new UpstreamFailure("upstream_rejected", `status ${status}: the organization is not verified`, summaryHint);
   }
-  if (status !== 400 || error?.["code"] !== "invalid_encrypted_content") return null;
+  if (status !== 400 || error["code"] !== "invalid_encrypted_content") return null;
   const failure = new UpstreamFailure("upstream_rejected", `status ${status}: invalid_encrypted_content`, reasoningHint);
   failure.isOfThoughts = true;
   return failure;

@@ -6,9 +6,11 @@
  */
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
-import { ToolUseIds, fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
+import { CallIds } from "../wire/call-ids.ts";
+import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
-import { responsesSigner, readIdWithReasoning } from "./answer.ts";
+import { readIdWithReasoning } from "./answer.ts";
+import { signerOf } from "../wire/answers.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 
 /** See `WireFormat.addedBytes`. */
@@ -24,7 +26,7 @@ export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
   const effort = fittedEffort(chat["reasoning_effort"], route.efforts);
   const body = {
     model: route.upstreamModel,
-    input: inputItems(chat.messages, withoutThoughts ? null : responsesSigner(route)),
+    input: inputItems(chat.messages, withoutThoughts ? null : signerOf(route)),
     store: false,
     include: ["reasoning.encrypted_content", ...(chat["logprobs"] === true ? ["message.output_text.logprobs"] : [])],
     max_output_tokens: maxOutputTokens,
@@ -106,7 +108,7 @@ export function inputItems(messages: readonly ChatMessage[], signer: string | nu
 
 class Items {
   readonly #signer: string | null;
-  readonly #ids = new ToolUseIds(wireId);
+  readonly #ids = new CallIds(wireId);
   /** The ids of calls of custom tools, whose results are items of another type. */
   readonly #custom = new Set<string>();
 

@@ -9,7 +9,7 @@ import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { broken } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { KeptCalls } from "../wire/answers.ts";
+import { KeptCalls, signerOf } from "../wire/answers.ts";
 import {
   responsesFinishReason,
   callKindOf,
@@ -20,13 +20,12 @@ import {
   reasoningIn,
   saidIn,
   type CallKind,
-  responsesSigner,
   ResponsesUsage,
 } from "./answer.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function responsesStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
-  const stream = new ResponsesStream(route === undefined ? null : responsesSigner(route));
+  const stream = new ResponsesStream(route === undefined ? null : signerOf(route));
   return (data) => stream.take(data);
 }
 

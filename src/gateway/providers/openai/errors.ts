@@ -4,22 +4,19 @@
  * The words are those by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
  * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
  */
-import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
+import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { withCause } from "../rejection.ts";
-import { contextHint, failureDetail, filterHint, codeOfStatus } from "../wire/errors.ts";
+import { contextHint, errorOf, failureDetail, filterHint, codeOfStatus } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
-  const value = parseJson(body);
-  // Google's compatible API wraps the object in a list.
-  const outer = asObject(Array.isArray(value) ? value[0] : value);
-  return withCause(judge(status, outer === null ? noError : readOuter(outer)), body, status);
+  return withCause(judge(status, readError(errorOf(parseJson(body)))), body, status);
 }
 
 /** Classifies an `error` in a response with status 200, whole or within a stream. */
 export function failureIn(error: unknown): UpstreamFailure {
-  const read = readError(error);
+  const read = readError(errorOf({ error }));
   const status = read.words.map(Number).find((number) => number >= 400 && number <= 599);
   const rejected = read.words.includes("invalid_request_error") ? 400 : 502;
   return withCause(judge(status ?? rejected, read), error);
@@ -31,36 +28,19 @@ interface ProviderError {
   message: string;
 }
 
-const noError: ProviderError = { words: [], message: "" };
-
-/** Cloudflare names it `errors`. Some providers omit it, or send a text in its place with the code next to it. */
-function readOuter(outer: JsonObject): ProviderError {
-  const error = outer["error"] ?? asArray(outer["errors"])[0];
-  const text = asText(error);
-  if (text !== null) return { words: wordsOf(outer), message: text };
-  return readError(error ?? outer);
-}
-
-function readError(value: unknown): ProviderError {
-  const error = asObject(Array.isArray(value) ? value[0] : value);
-  if (error === null) return { words: [], message: asText(value) ?? "" };
-  const detail = asText(error["detail"]) ?? asText(asObject(error["detail"])?.["error"]);
-  return { words: wordsOf(error), message: asText(error["message"]) ?? detail ?? "" };
-}
-
-function wordsOf(error: JsonObject): string[] {
-  const { code, type, status, reason, details, metadata } = error;
+function readError({ message, code, type, status, reason, details, metadata }: JsonObject): ProviderError {
   const reasons = asArray(details).map((detail) => asObject(detail)?.["reason"]);
   // The moderation reasons that OpenRouter lists when it refuses a prompt with 403.
   const moderated = asArray(asObject(metadata)?.["reasons"]).length > 0 ? ["content_filter"] : [];
-  return [code, type, status, reason, ...reasons, ...moderated]
+  const words = [code, type, status, reason, ...reasons, ...moderated]
     .filter((word) => typeof word === "string" || typeof word === "number")
     .map((word) => String(word).toLowerCase());
+  return { words, message: asText(message) ?? "" };
 }
 
 function judge(status: number, error: ProviderError): UpstreamFailure {
   const hasWord = (words: ReadonlySet<string>): boolean => error.words.some((word) => words.has(word));
-  const failure = (code: UpstreamCode, hint: string | null = null) =>
+  const failure = (code: UpstreamCode, hint: CauseHint | null = null) =>
     new UpstreamFailure(code, failureDetail(status, error.words), hint);
   if (hasWord(accountWords)) return failure("upstream_auth");
   // The request exceeds a whole minute's allowance (Groq's 413): waiting does not help.
@@ -75,7 +55,7 @@ function judge(status: number, error: ProviderError): UpstreamFailure {
   return failure(byStatus);
 }
 
-function hintFor(error: ProviderError, filtered: boolean): string | null {
+function hintFor(error: ProviderError, filtered: boolean): CauseHint | null {
   if (error.words.includes("context_length_exceeded") || contextMessage.test(error.message)) return contextHint;
   return filtered ? filterHint : null;
 }

@@ -12,6 +12,7 @@ import type { Route } from "../../models/model.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
 import type { EncodedCall, ProviderCall, ChatMessage, ChatBody } from "../provider.ts";
+import { CallIds } from "../wire/call-ids.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { fittedEffort, takesSampling, continuingText, isInstruction, namedTexts } from "../wire/requests.ts";
 
@@ -69,7 +70,7 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
-  const ids = new SentToolCallIds(dialect.toolCallIds);
+  const ids = new CallIds(callIdForms[dialect.toolCallIds]);
   const fitted: ChatMessage[] = [];
   for (const message of instructionsInPlace(messages, dialect)) {
     if (saysNothing(message)) continue;
@@ -118,14 +119,14 @@ function saysNothing({ role, content, refusal, tool_calls, function_call }: Chat
   return content === undefined || (typeof content === "string" ? content === "" : textOf(content) === "");
 }
 
-function fit(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
+function fit(message: ChatMessage, dialect: Dialect, ids: CallIds): ChatMessage {
   let fitted = message;
   if (fitted.role === "developer" && !dialect.developerRole) fitted = { ...fitted, role: "system" };
   if (fitted["name"] !== undefined && !takesName(fitted, dialect)) fitted = withoutName(fitted);
   if (!dialect.textParts && Array.isArray(fitted.content)) fitted = { ...fitted, content: textOf(fitted.content) };
   if (fitted.role === "assistant") fitted = fitAnswer(fitted, dialect, ids);
   const id = asText(fitted["tool_call_id"]);
-  return id === null || ids.isSentAsIs(id) ? fitted : { ...fitted, tool_call_id: ids.sent(id) };
+  return id === null || ids.of(id) === id ? fitted : { ...fitted, tool_call_id: ids.of(id) };
 }
 
 /** The `name` of a function message is the function's, not a speaker's. */
@@ -133,7 +134,7 @@ function takesName({ role }: ChatMessage, { messageNames }: Dialect): boolean {
   return messageNames === "any" || role === "function" || (messageNames === "user" && role === "user");
 }
 
-function fitAnswer(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
+function fitAnswer(message: ChatMessage, dialect: Dialect, ids: CallIds): ChatMessage {
   let fitted = dialect.refusals ? message : withRefusalAsText(message);
   if (fitted.content === undefined && !dialect.nullContent) fitted = { ...fitted, content: "" };
   const calls = fitted["tool_calls"];
@@ -149,11 +150,10 @@ function withRefusalAsText(message: ChatMessage): ChatMessage {
   return { ...unrefused, content: said };
 }
 
-function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: SentToolCallIds): ChatMessage {
-  const fits = (call: unknown): boolean => ids.isSentAsIs(asText(asObject(call)?.["id"]) ?? "");
-  if (calls.every(fits)) return message;
-  const fitted = calls.map((call) => ({ ...asObject(call), id: ids.sent(asText(asObject(call)?.["id"]) ?? "") }));
-  return { ...message, tool_calls: fitted };
+function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: CallIds): ChatMessage {
+  const idOf = (call: unknown): string => asText(asObject(call)?.["id"]) ?? "";
+  if (calls.every((call) => ids.of(idOf(call)) === idOf(call))) return message;
+  return { ...message, tool_calls: calls.map((call) => ({ ...asObject(call), id: ids.of(idOf(call)) })) };
 }
 
 /** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
@@ -175,56 +175,16 @@ function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect
 
 // Ids of tool calls
 
-interface IdForm {
-  allows(id: string): boolean;
-  /** The same for the same id. */
-  made(id: string): string;
-}
-
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const charactersMax = 40;
 const begin = "call_";
 
-const forms: Record<Dialect["toolCallIds"], IdForm> = {
-  any: { allows: (id) => readToolCallId(id).signature === null, made: (id) => readToolCallId(id).id },
-  characters_40: {
-    allows: (id) => id.length <= charactersMax,
-    made: (id) => begin + hash("sha256", id, "hex").slice(0, charactersMax - begin.length),
-  },
-  alphanumeric_9: {
-    allows: (id) => /^[a-zA-Z0-9]{9}$/.test(id),
-    made: nineOf,
-  },
+export const callIdForms: Record<Dialect["toolCallIds"], (id: string) => string> = {
+  any: (id) => readToolCallId(id).id,
+  characters_40: (id) =>
+    id.length <= charactersMax ? id : begin + hash("sha256", id, "hex").slice(0, charactersMax - begin.length),
+  alphanumeric_9: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : nineOf(id)),
 };
-
-/** The ids of one conversation. */
-export class SentToolCallIds {
-  readonly #form: IdForm;
-  /** By the client's id. */
-  readonly #sent = new Map<string, string>();
-  readonly #taken = new Set<string>();
-  #free = 0;
-
-  constructor(form: Dialect["toolCallIds"]) {
-    this.#form = forms[form];
-  }
-
-  isSentAsIs(id: string): boolean {
-    return this.sent(id) === id;
-  }
-
-  /** Two ids of a conversation are never sent as the same one: the later gets the next free number, which every form allows. */
-  sent(id: string): string {
-    const known = this.#sent.get(id);
-    if (known !== undefined) return known;
-    let made = this.#form.allows(id) ? id : this.#form.made(id);
-    // It never looks at a number twice: a client can make many ids that collide.
-    while (this.#taken.has(made)) made = String(this.#free++).padStart(9, "0");
-    this.#sent.set(id, made);
-    this.#taken.add(made);
-    return made;
-  }
-}
 
 /** A body may have 28,000 ids, so this is written for speed. */
 function nineOf(id: string): string {

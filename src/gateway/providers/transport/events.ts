@@ -9,7 +9,7 @@
 import { Buffer } from "node:buffer";
 import { GatheredBytes } from "../../../http/body.ts";
 import { upstreamEventBytesMax, callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
-import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type DeltaEvent, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asObject, parseJson, writtenJson, asArray, asText, WholeObject } from "../wire/json.ts";
 
 /** An event that exceeds the bound. */
@@ -182,6 +182,7 @@ export class EventSequence {
       } else {
         countsAlone = false;
         this.#settled = false;
+        if (event.kind === "thought") continue;
         if (event.finishReason !== null) this.#finish = event.finishReason;
         if ("tool_calls" in event.delta || "function_call" in event.delta || event.finishReason !== null) this.#calls.take(event);
       }
@@ -197,8 +198,6 @@ export class EventSequence {
   }
 }
 
-type Delta = Extract<ProviderEvent, { kind: "delta" }>;
-
 /** Which calls of tools go on after a finish reason. */
 class OpenCalls {
   /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
@@ -211,7 +210,7 @@ class OpenCalls {
     return this.#goOn.size > 0;
   }
 
-  take({ delta, finishReason }: Delta): void {
+  take({ delta, finishReason }: DeltaEvent): void {
     for (const value of asArray(delta["tool_calls"])) {
       const { index, function: called, custom } = asObject(value) ?? {};
       this.#feed(index, asObject(called)?.["arguments"] ?? asObject(custom)?.["input"]);

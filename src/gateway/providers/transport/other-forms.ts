@@ -7,8 +7,15 @@ import { Buffer } from "node:buffer";
 import { openBracket } from "../../../http/json.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import { type FinishReason, type ProviderEvent, type WholeAnswer, OversizedAnswer, UpstreamFailure } from "../provider.ts";
-import { finalReason, strongerReason, blank, joinPiece } from "../wire/answers.ts";
+import {
+  type AnswerPiece,
+  type AnswerWants,
+  type ProviderEvent,
+  type WholeAnswer,
+  OversizedAnswer,
+  UpstreamFailure,
+} from "../provider.ts";
+import { finalEnding, strongerEnding, type Ending, blank, joinPiece } from "../wire/answers.ts";
 import { asArray, asText, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
 import { EventSequence, EventParser } from "./events.ts";
 import { GatheredBytes } from "../../../http/body.ts";
@@ -22,12 +29,18 @@ export function beginsEvents(text: string): boolean {
  * Assembles a whole answer from a stream that came in its place. Other calls have their turns meanwhile.
  * @param text the whole body
  * @param decode a new decoder
+ * @param wants the call's
  * @throws UpstreamFailure when the stream fails or breaks off
  */
-export async function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): Promise<WholeAnswer> {
+export async function assembledAnswer(
+  text: string,
+  decode: (data: string) => ProviderEvent[],
+  wants?: AnswerWants,
+): Promise<WholeAnswer> {
   const message = blank();
   const logprobs = blank();
-  let reason: FinishReason | null = null;
+  const pieces: AnswerPiece[] = [];
+  let ending: Ending | null = null;
   let usage: ReportedUsage | null = null;
   let isWhole = false;
   for await (const events of eventsIn(text, decode)) {
@@ -35,20 +48,24 @@ export async function assembledAnswer(text: string, decode: (data: string) => Pr
       // An answer that is finished is whole, as it is in a stream, unless a call goes on behind its finish reason.
       if (event.kind === "failure" && !isWhole) throw event.failure;
       if (event.kind === "usage") usage = event.usage;
+      if (wants && (event.kind === "delta" || event.kind === "thought")) pieces.push(event);
       if (event.kind !== "delta") continue;
       joinPiece(message, event.delta);
       joinPiece(logprobs, { logprobs: event.logprobs });
-      if (event.finishReason !== null) reason = strongerReason(reason, event.finishReason);
+      ending = strongerEnding(ending, event);
       isWhole = event.finishReason !== null || (isWhole && !("tool_calls" in event.delta || "function_call" in event.delta));
     }
   }
   const { role: _role, content, ...fields } = message;
   const calledTools = asArray(fields["tool_calls"]).length > 0;
+  const { reason, stop } = finalEnding(ending, calledTools);
   return {
     message: { refusal: null, ...fields, role: "assistant", content: asText(content) || (calledTools ? null : "") },
-    finishReason: finalReason(reason, calledTools),
+    finishReason: reason,
     logprobs: logprobs["logprobs"] ?? null,
     usage,
+    ...(stop !== null && { stop }),
+    ...(wants && { pieces }),
   };
 }
 
@@ -114,15 +131,18 @@ async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]
   yield events;
 }
 
-/** The answer as one delta. */
-function eventsOf({ message, finishReason, logprobs, usage }: WholeAnswer): ProviderEvent[] {
+/** The pieces of the answer in the model's order, or else the answer as one delta. */
+function eventsOf({ message, finishReason, logprobs, usage, stop, pieces }: WholeAnswer): ProviderEvent[] {
   const delta: JsonObject = {};
-  for (const [name, value] of Object.entries(message)) if (value !== null && name !== "role") delta[name] = value;
-  const calls = asArray(message["tool_calls"]);
-  if (calls.length > 0) delta["tool_calls"] = calls.map((call, index) => ({ index, ...asObject(call) }));
   const told = asObject(logprobs);
+  if (pieces === undefined) {
+    for (const [name, value] of Object.entries(message)) if (value !== null && name !== "role") delta[name] = value;
+    const calls = asArray(message["tool_calls"]);
+    if (calls.length > 0) delta["tool_calls"] = calls.map((call, index) => ({ index, ...asObject(call) }));
+  }
   return [
-    { kind: "delta", delta, finishReason, ...(told !== null && { logprobs: told }) },
+    ...(pieces ?? []),
+    { kind: "delta", delta, finishReason, ...(told !== null && { logprobs: told }), ...(stop && { stop }) },
     ...(usage === null ? [] : [{ kind: "usage" as const, usage }]),
     { kind: "end" },
   ];

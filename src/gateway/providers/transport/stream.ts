@@ -10,6 +10,8 @@ import type { Route } from "../../models/model.ts";
 import {
   asUpstreamFailure,
   OversizedAnswer,
+  type AnswerWants,
+  type DeltaEvent,
   type ProviderEventStream,
   type EventReceiver,
   type ProviderEvent,
@@ -27,6 +29,8 @@ interface StreamParts {
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
   /** The called one; see `WireFormat.decodeAnswer`. */
   route?: Route | undefined;
+  /** The call's. */
+  wants?: AnswerWants | undefined;
   clock: Clock;
 }
 
@@ -44,11 +48,11 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #deliveredAt = 0;
   #over = false;
 
-  constructor({ upstream, format, route, clock }: StreamParts) {
+  constructor({ upstream, format, route, wants, clock }: StreamParts) {
     this.#upstream = upstream;
-    this.#decodeAnswer = (body) => format.decodeAnswer(body, route);
+    this.#decodeAnswer = (body) => format.decodeAnswer(body, route, wants);
     this.#clock = clock;
-    this.#sequence = new EventSequence(format.streamDecoder(route));
+    this.#sequence = new EventSequence(format.streamDecoder(route, wants));
   }
 
   next(receiver: EventReceiver): void {
@@ -151,7 +155,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
     if (this.#endsBy !== Infinity) sharedTimerOf(this.#clock).add(this);
   }
 
-  #endAfter({ delta, finishReason }: Extract<ProviderEvent, { kind: "delta" }>, end: number): number {
+  #endAfter({ delta, finishReason }: DeltaEvent, end: number): number {
     const calls = "tool_calls" in delta || "function_call" in delta;
     if (calls && finishReason === null) return Infinity;
     const says = calls || delta["content"] || delta["reasoning_content"] || delta["refusal"];

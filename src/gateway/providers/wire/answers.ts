@@ -6,12 +6,16 @@
  * and a total that contradicts its parts is reported apart from them.
  */
 import { bodyBytesMax, messagesMax } from "../../limits.ts";
-import type { ReportedUsage } from "../../models/model.ts";
+import type { ReportedUsage, Route } from "../../models/model.ts";
+import { signerNamed } from "../../tool-call-id.ts";
 import {
-  type FinishReason,
-  type WholeAnswer,
+  type AnswerPiece,
   type ChatBody,
+  type DeltaEvent,
+  type FinishReason,
   type ProviderEvent,
+  type StopWord,
+  type WholeAnswer,
   type WireFormat,
   UpstreamFailure,
 } from "../provider.ts";
@@ -31,6 +35,40 @@ export function strongerReason(before: FinishReason | null, next: FinishReason):
  */
 export function finalReason(reason: FinishReason | null, calledTools: boolean): FinishReason {
   return calledTools && (reason ?? "stop") === "stop" ? "tool_calls" : (reason ?? "stop");
+}
+
+/** How an answer ended. */
+export interface Ending {
+  reason: FinishReason;
+  /** The word of the provider's API for it; null: none that is known. */
+  stop: StopWord | null;
+}
+
+/** The ending with the stronger reason. @param before null: there was none so far */
+export function strongerEnding(before: Ending | null, event: DeltaEvent): Ending | null {
+  const { finishReason, stop: word } = event;
+  if (finishReason === null) return before;
+  const stop = word ?? null;
+  const reason = strongerReason(before?.reason ?? null, finishReason);
+  if (before === null || reason !== before.reason) return { reason, stop };
+  return finishReason === reason && before.stop === null ? { reason, stop } : before;
+}
+
+/** The ending that a client is told. A word that contradicts its reason says nothing. @param calledTools as for `finalReason` */
+export function finalEnding(ending: Ending | null, calledTools: boolean): Ending {
+  const reason = finalReason(ending?.reason ?? null, calledTools);
+  return { reason, stop: reason === ending?.reason ? ending.stop : null };
+}
+
+// Thoughts
+
+/**
+ * Who gets a thought back: the model at its provider, and no other. The Responses API encrypts reasoning for one account, so there it is
+ * also the own key.
+ */
+export function signerOf({ provider, upstreamModel, format, ownKey }: Route): string {
+  const account = format === "openai-responses" && ownKey !== undefined ? [ownKey.id] : [];
+  return signerNamed([provider.id, upstreamModel, ...account].join("."));
 }
 
 // Counts
@@ -120,9 +158,9 @@ export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): Wi
   if (chat["parallel_tool_calls"] !== false) return format;
   return {
     ...format,
-    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
-    streamDecoder(route) {
-      const decode = format.streamDecoder(route);
+    decodeAnswer: (body, route, wants) => onlyFirstCall(format.decodeAnswer(body, route, wants)),
+    streamDecoder(route, wants) {
+      const decode = format.streamDecoder(route, wants);
       return (data) => decode(data).flatMap(onlyFirstCallEvent);
     },
   };
@@ -130,16 +168,22 @@ export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): Wi
 
 function onlyFirstCall(answer: WholeAnswer): WholeAnswer {
   const calls = asArray(answer.message["tool_calls"]);
-  return calls.length <= 1 ? answer : { ...answer, message: { ...answer.message, tool_calls: calls.slice(0, 1) } };
+  if (calls.length <= 1) return answer;
+  const pieces = answer.pieces && { pieces: answer.pieces.flatMap(onlyFirstCallPiece) };
+  return { ...answer, message: { ...answer.message, tool_calls: calls.slice(0, 1) }, ...pieces };
 }
 
-/** Returns none if the event only contains another call. */
 function onlyFirstCallEvent(event: ProviderEvent): ProviderEvent[] {
-  if (event.kind !== "delta" || !("tool_calls" in event.delta)) return [event];
-  const { tool_calls: toolCalls, ...rest } = event.delta;
-  const pieces = asArray(toolCalls).filter((piece) => asObject(piece)?.["index"] === 0);
-  const delta = pieces.length === 0 ? rest : { ...rest, tool_calls: pieces };
-  return isEmpty(delta) && event.finishReason === null && event.logprobs === undefined ? [] : [{ ...event, delta }];
+  return event.kind === "delta" ? onlyFirstCallPiece(event) : [event];
+}
+
+/** Returns none if the piece only contains another call. */
+function onlyFirstCallPiece(piece: AnswerPiece): AnswerPiece[] {
+  if (piece.kind === "thought" || !("tool_calls" in piece.delta)) return [piece];
+  const { tool_calls: toolCalls, ...rest } = piece.delta;
+  const calls = asArray(toolCalls).filter((call) => asObject(call)?.["index"] === 0);
+  const delta = calls.length === 0 ? rest : { ...rest, tool_calls: calls };
+  return isEmpty(delta) && piece.finishReason === null && piece.logprobs === undefined ? [] : [{ ...piece, delta }];
 }
 
 // What is kept of an answer's calls to the end of its stream. Each call needs its result in a message of the next request, and its id and

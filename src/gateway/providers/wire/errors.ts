@@ -1,9 +1,9 @@
 /**
  * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
- * provider's text; and the error in a document whose status is 200, in any of the shapes that servers use.
+ * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use.
  * Our log contains the documented words of vendors and nothing else of an error.
  */
-import { UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
+import { type CauseHint, UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
 const codeByStatus = new Map<number, UpstreamCode>([
@@ -32,9 +32,18 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
 }
 
 /** SDKs and agents recognize a too long conversation by "maximum context length". */
-export const contextHint = "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens";
-export const effortHint = "The model does not support this reasoning_effort, or max_tokens is too low for it";
-export const filterHint = "The provider's content filter refused the request";
+export const contextHint: CauseHint = {
+  hintedCause: "too_long",
+  hint: "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens",
+};
+export const effortHint: CauseHint = {
+  hintedCause: "reasoning_effort",
+  hint: "The model does not support this reasoning_effort, or max_tokens is too low for it",
+};
+export const filterHint: CauseHint = {
+  hintedCause: "content_policy",
+  hint: "The provider's content filter refused the request",
+};
 
 /** The status and the documented words of the provider's error: enough for our log, without anyone's text. */
 export function failureDetail(status: number, words: readonly string[]): string {
@@ -56,14 +65,26 @@ export function broken(detail: string): ProviderEvent {
 export function toldFailure(value: unknown, { begun = false }: { begun?: boolean } = {}): JsonObject | null {
   const outer = firstObject(value);
   if (outer === null) return null;
-  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
-  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
-  if (inner)
-    return firstObject(inner) === null
-      ? named({ ...outer, message: asText(inner) ?? outer["message"] })
-      : named(firstObject(inner) ?? {});
+  const inner = errorWithin(outer);
+  if (inner !== null) return inner;
   if (outer["object"] === "error" || outer["type"] === "error") return named(outer);
   return apart(named(outer), begun) ?? minimaxFailure(outer["base_resp"]);
+}
+
+/**
+ * The error in the body of a refusal, in any of the shapes that servers use: with its text in `message` and its code in `code`.
+ * @param value parsed; anything
+ */
+export function errorOf(value: unknown): JsonObject {
+  const outer = firstObject(value);
+  return outer === null ? {} : (errorWithin(outer) ?? named(outer));
+}
+
+/** The error in a field of a document. Cloudflare names it `errors`, FastAPI `detail`; each may be an object, a list of objects, or a text. */
+function errorWithin(outer: JsonObject): JsonObject | null {
+  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
+  if (!inner) return null;
+  return named(firstObject(inner) ?? { ...outer, message: asText(inner) ?? outer["message"] });
 }
 
 /**
@@ -109,7 +130,8 @@ function firstObject(value: unknown): JsonObject | null {
 
 /** With the names of chat completions in place of those of other servers. */
 function named(error: JsonObject): JsonObject {
-  const message = asText(error["message"]) ?? asText(error["msg"]) ?? asText(error["error_msg"]);
+  const { msg, error_msg, detail, error: inner } = error;
+  const message = [error["message"], msg, error_msg, detail, inner].map(asText).find((text) => text !== null) ?? null;
   const code = error["code"] ?? error["error_code"] ?? error["status_code"];
   return { ...error, ...(message !== null && { message }), ...(code !== undefined && { code }) };
 }

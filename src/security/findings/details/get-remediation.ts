@@ -6,10 +6,11 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
+import { textOrNull } from "../../../http/json-schema.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import { nextOffset, pageFields, shortPageAnswer, type Page } from "../../fields.ts";
-import { findingPageBytesMax, remediationComponentsBytesMax } from "../../limits.ts";
 import { operation, reading } from "../../operation.ts";
+import { findingPageBytesMax, remediationComponentsBytesMax } from "../../limits.ts";
 import { resourceNotFound } from "../../resource.ts";
 import { fitPage, type Shorten } from "../fit-page.ts";
 import { blindProjects } from "../lists/list-answer.ts";
@@ -23,13 +24,11 @@ import {
   upgradeStepFields,
 } from "./remediation.ts";
 
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
 const advice = {
-  fix_version: orNull("The version to upgrade to; null when there is none"),
+  fix_version: textOrNull("The version to upgrade to; null when there is none"),
   ...upgradeStepFields,
   prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
-  reason: orNull("Why there is no version"),
+  reason: textOrNull("Why there is no version"),
 };
 
 const FindingView = Type.Object(
@@ -48,7 +47,7 @@ const ComponentView = Type.Object(
   {
     component: Type.String({ description: "name@version" }),
     ecosystem,
-    purl: orNull("Its package URL"),
+    purl: textOrNull("Its package URL"),
     relation: Type.Union([...["root", "direct", "transitive", "unknown"].map((word) => Type.Literal(word)), Type.Null()], {
       description: "How the project depends on it; null when the current SBOM does not have it",
     }),

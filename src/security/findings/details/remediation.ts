@@ -16,26 +16,17 @@ import { selectPaths } from "../../sboms/store.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { nearestUnaffected, type NoUpgradeReason, type Upgrade, type UpgradeStep } from "../../versions/nearest-unaffected.ts";
 import type { Affected } from "../../versions/osv-range.ts";
-import {
-  selectDocument,
-  selectPositions,
-  selectFindingsToFix,
-  selectVulnerable,
-  type RemediationQuery,
-  type PositionRow,
-  type FindingToFixRow,
-  type VulnerableRow,
-} from "./remediation-store.ts";
+import * as store from "./remediation-store.ts";
 import { loadIssues } from "../scan/advisory-store.ts";
 import { installedVersion, type PackageIssue } from "../scan/match.ts";
 
-export interface FindingRemediation extends FindingToFixRow {
+export interface FindingRemediation extends store.FindingToFixRow {
   advice: Advice;
 }
 
-export interface ComponentRemediation extends VulnerableRow {
+export interface ComponentRemediation extends store.VulnerableRow {
   advice: Advice;
-  relation: PositionRow["relation"] | null;
+  relation: store.PositionRow["relation"] | null;
   /** From the root to the component, each as `name@version`, `…` for omitted steps; empty when no path leads to it. */
   path: string[];
 }
@@ -48,13 +39,13 @@ export interface Remediation {
 
 /** A page of findings and one of components, the most severe first. @returns null when the workspace has no such project */
 export async function remediationOf(
-  { workspace, ...query }: RemediationQuery & { workspace: WorkspaceId },
+  { workspace, ...query }: store.RemediationQuery & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<Remediation | null> {
-  const project = await selectDocument({ workspace, project: query.project }, sql);
+  const project = await store.selectDocument({ workspace, project: query.project }, sql);
   if (project === undefined) return null;
-  const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(query, sql);
-  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(query, sql);
+  const { rows: toFix, total: findingsTotal } = await store.selectFindingsToFix(query, sql);
+  const { rows: vulnerable, total: componentsTotal } = await store.selectVulnerable(query, sql);
   const yielder = new EventLoopYielder(clock);
   const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, yielder });
   const dependencyOf = await dependenciesOf(project.sbom, vulnerable, sql);
@@ -112,11 +103,11 @@ type Dependency = Pick<ComponentRemediation, "relation" | "path">;
 
 async function dependenciesOf(
   sbom: string | null,
-  components: VulnerableRow[],
+  components: store.VulnerableRow[],
   sql: Queries,
-): Promise<(row: VulnerableRow) => Dependency> {
+): Promise<(row: store.VulnerableRow) => Dependency> {
   if (sbom === null) return () => ({ relation: null, path: [] });
-  const places = await selectPositions({ sbom, components }, sql);
+  const places = await store.selectPositions({ sbom, components }, sql);
   const paths = await selectPaths({ sbom, positions: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
   const keyOf = (about: { package: bigint; version: string }) => `${about.package} ${about.version}`;
   const byKey = new Map(places.map((place) => [keyOf(place), place]));

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
+import { textOrNull } from "../../../http/json-schema.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { selectExploit } from "../lists/exploit-store.ts";
@@ -15,15 +16,13 @@ import { FindingRow, viewFinding } from "../lists/list-rows.ts";
 import { remediationOf, upgradeStepFields, type Advice } from "./remediation.ts";
 import { selectTarget, selectState } from "../triage-store.ts";
 
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
 const Upgrade = (description: string) =>
   Type.Object(
     {
-      version: orNull("The version to upgrade to; null when there is none"),
+      version: textOrNull("The version to upgrade to; null when there is none"),
       ...upgradeStepFields,
       prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
-      reason: orNull("Why there is no version"),
+      reason: textOrNull("Why there is no version"),
     },
     { description },
   );
@@ -31,9 +30,9 @@ const Upgrade = (description: string) =>
 export const FindingDetails = Type.Object({
   ...FindingRow.properties,
   present: Type.Boolean({ description: "Whether the project still has the component, and an advisory still names its version" }),
-  note: orNull("The reason for the decision"),
-  decided_by: orNull("Who decided last; null: no one"),
-  decided_at: orNull("When, ISO 8601 in UTC"),
+  note: textOrNull("The reason for the decision"),
+  decided_by: textOrNull("Who decided last; null: no one"),
+  decided_at: textOrNull("When, ISO 8601 in UTC"),
   upgrade: Upgrade("The nearest version that this vulnerability does not affect"),
   upgrade_for_all: Upgrade("The smallest version that no known vulnerability of the component affects"),
   open_findings: Type.Integer({ description: "Findings of the same component in the project that are open or in progress" }),

@@ -7,17 +7,10 @@ import type { Queries } from "../../../backing/backing.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import { findingPageBytesMax, findingRowsDefault } from "../../limits.ts";
-import { type Caller, operation, reading } from "../../operation.ts";
 import { lineOf, choiceField, listData, nextOffset, pageFields, shortPageAnswer } from "../../fields.ts";
+import { type Caller, operation, reading } from "../../operation.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import {
-  selectFindingPage,
-  selectOccurrencePage,
-  selectProjectOfSbom,
-  type FindingFilter,
-  type Listed,
-  type ListedFinding,
-} from "./finding-list-store.ts";
+import * as store from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./list-rows.ts";
 import { fitPage } from "../fit-page.ts";
 import { requireResource } from "../../resource.ts";
@@ -66,14 +59,14 @@ export const listFindings = operation({
   },
 });
 
-type StatusWord = FindingFilter["shown"] | "fixed" | "suppressed";
+type StatusWord = store.FindingFilter["shown"] | "fixed" | "suppressed";
 
-function shownBy(word: StatusWord): FindingFilter["shown"] {
+function shownBy(word: StatusWord): store.FindingFilter["shown"] {
   if (word === "fixed") return "resolved";
   return word === "suppressed" ? "ignored" : word;
 }
 
-interface FindingQuery extends FindingFilter {
+interface FindingQuery extends store.FindingFilter {
   sbom: string | undefined;
   project: string | undefined;
   caller: Caller;
@@ -83,16 +76,16 @@ interface FindingQuery extends FindingFilter {
 async function select(
   { sbom, project, caller, ...filter }: FindingQuery,
   sql: Queries,
-): Promise<Listed<ListedFinding> & { scope: ListScope }> {
+): Promise<store.Listed<store.ListedFinding> & { scope: ListScope }> {
   const { workspace } = caller;
   if (project !== undefined) await requireResource("project", { workspace, id: project }, sql);
   if (sbom === undefined) {
     const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
-    return { ...(await selectFindingPage({ ...filter, scope }, sql)), scope };
+    return { ...(await store.selectFindingPage({ ...filter, scope }, sql)), scope };
   }
-  const owner = await selectProjectOfSbom({ id: sbom, workspace }, sql);
+  const owner = await store.selectProjectOfSbom({ id: sbom, workspace }, sql);
   if (owner === undefined) throw new DomainError("not_found", `There is no SBOM with the id "${sbom}"`);
   const scope = { kind: "project", id: owner } as const;
   if (project !== undefined && project !== owner) return { total: 0, rows: [], scope };
-  return { ...(await selectOccurrencePage({ ...filter, sbom }, sql)), scope };
+  return { ...(await store.selectOccurrencePage({ ...filter, sbom }, sql)), scope };
 }

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
+import { textOrNull } from "../../../http/json-schema.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { Shorten } from "../fit-page.ts";
 import {
@@ -31,7 +32,7 @@ export const FindingRow = Type.Object({
   component: Type.String({ description: "The affected component's name, as the SBOM has it" }),
   component_version: Type.String({ description: "The component's version; empty when the SBOM names none" }),
   ecosystem,
-  purl: Type.Union([Type.String(), Type.Null()], { description: "The component's package URL, as the SBOM has it" }),
+  purl: textOrNull("The component's package URL, as the SBOM has it"),
   fix_version: fixVersion,
   project_id: Type.String({ description: "Id of the project that has the component" }),
   project: Type.String({ description: "Name of that project" }),
@@ -40,14 +41,10 @@ export const FindingRow = Type.Object({
   last_seen: Type.String({ description: "When a scan found it last (UTC, ISO 8601)" }),
   evidence: Type.Object(
     {
-      source: Type.Union([Type.String(), Type.Null()], { description: "Id of the advisory" }),
-      range: Type.Union([Type.String(), Type.Null()], {
-        description: "The range as the advisory has it; null when no range contains the version",
-      }),
-      comparator: Type.Union([Type.String(), Type.Null()], { description: "The part of the range that contains the version" }),
-      listed: Type.Union([Type.String(), Type.Null()], {
-        description: "The version as the advisory lists it; null when it does not",
-      }),
+      source: textOrNull("Id of the advisory"),
+      range: textOrNull("The range as the advisory has it; null when no range contains the version"),
+      comparator: textOrNull("The part of the range that contains the version"),
+      listed: textOrNull("The version as the advisory lists it; null when it does not"),
     },
     { description: "Why it is a finding" },
   ),

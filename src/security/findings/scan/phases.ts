@@ -12,29 +12,13 @@
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
-import {
-  scanComponentsMax,
-  scanPackagesMax,
-  scanPositionsMax,
-  projectUnknownsMax,
-  scanFindingsMax,
-  scanLookedThroughMax,
-} from "../../limits.ts";
+import * as limits from "../../limits.ts";
 import type { MatchCursor } from "../../scans/scan-progress.ts";
 import { goneOutcome, type Cause } from "../transitions.ts";
 import { loadIssues } from "./advisory-store.ts";
 import { matchComponent, type Component, type PackageIssue, type Matched, type Unknown } from "./match.ts";
 import { type Scan, recordMatches, recordUnknowns, scannerName } from "./record-matches.ts";
-import {
-  selectInDocument,
-  selectPositionAfter,
-  selectStale,
-  selectUnseen,
-  updateCopies,
-  updateToGone,
-  type FindingPosition,
-  type UnseenRow,
-} from "./resolve-store.ts";
+import * as store from "./resolve-store.ts";
 import { selectComponents, type PackageVersion, countPositions, selectPackagesWithRecords, insertEvents } from "./scan-store.ts";
 
 /** @returns whether the phase is finished; false: the slice is over, and `scan.progress` has the last step */
@@ -47,7 +31,7 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
     const yielder = new EventLoopYielder(clock);
     const issues = await loadIssues(packages, { sql, yielder });
     for (let more = true; more;) {
-      const page = await selectComponents({ sbom, packages, after, limit: scanComponentsMax }, sql);
+      const page = await selectComponents({ sbom, packages, after, limit: limits.scanComponentsMax }, sql);
       for (const { components, issue } of pairsOf(page, issues)) {
         const pair = { package: String(components[0].package), vulnerability: String(issue.vulnerability) };
         if (done !== null && !isBehind(pair, done)) continue;
@@ -56,7 +40,7 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
       }
       if (page.some((component) => String(component.package) === done?.package)) done = null;
       after = placeOf(page.at(-1)) ?? after;
-      more = page.length === scanComponentsMax;
+      more = page.length === limits.scanComponentsMax;
     }
     if (scan.lease.isSliceOver) return writer.end({ phase: "match", after, done });
   }
@@ -79,7 +63,7 @@ class MatchWriter {
   /** @param cursor the position of the scan after these matches */
   async take({ matches, unknowns }: Matched, cursor: MatchCursor): Promise<void> {
     const waiting = this.#waiting.matches.length + this.#waiting.unknowns.length;
-    if (waiting > 0 && waiting + matches.length + unknowns.length > scanFindingsMax) await this.#write();
+    if (waiting > 0 && waiting + matches.length + unknowns.length > limits.scanFindingsMax) await this.#write();
     this.#waiting.matches.push(...matches);
     this.#waiting.unknowns.push(...unknowns.filter((unknown) => this.#keeps(unknown)));
     this.#cursor = cursor;
@@ -105,7 +89,7 @@ class MatchWriter {
   #keeps({ package: id, version }: Unknown): boolean {
     const { progress } = this.#scan;
     if (this.#noted.package !== id) this.#noted = { package: id, versions: new Set() };
-    const keeps = progress.unknown < projectUnknownsMax || !this.#noted.versions.has(version);
+    const keeps = progress.unknown < limits.projectUnknownsMax || !this.#noted.versions.has(version);
     this.#noted.versions.add(version);
     if (keeps) progress.unknown++;
     else progress.unknownLeftOut++;
@@ -117,15 +101,15 @@ class MatchWriter {
 export async function resolveUnseen(scan: Scan): Promise<boolean> {
   const { lease, progress, sql, at, signal } = scan;
   const { project } = lease;
-  let after: FindingPosition | null = progress.cursor?.phase === "rest" ? progress.cursor : null;
+  let after: store.FindingPosition | null = progress.cursor?.phase === "rest" ? progress.cursor : null;
   for (;;) {
     signal.throwIfAborted();
-    const upto: FindingPosition | null =
-      (await selectPositionAfter({ project, after, steps: scanLookedThroughMax }, sql)) ?? null;
-    const stale = await selectStale({ project, since: at, after, upto }, sql);
-    for (let from = 0; from < stale.length; from += scanFindingsMax) {
+    const upto: store.FindingPosition | null =
+      (await store.selectPositionAfter({ project, after, steps: limits.scanLookedThroughMax }, sql)) ?? null;
+    const stale = await store.selectStale({ project, since: at, after, upto }, sql);
+    for (let from = 0; from < stale.length; from += limits.scanFindingsMax) {
       signal.throwIfAborted();
-      progress.resolved += await resolveAndRefresh(stale.slice(from, from + scanFindingsMax), scan);
+      progress.resolved += await resolveAndRefresh(stale.slice(from, from + limits.scanFindingsMax), scan);
     }
     if (upto === null) return true;
     progress.cursor = { phase: "rest", ...upto };
@@ -143,8 +127,8 @@ export async function resolveUnseen(scan: Scan): Promise<boolean> {
 async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
   const components = new Map<bigint, number>();
   const positions = await countPositions(sbom, sql);
-  for (let at = 0; at < positions; at += scanPositionsMax) {
-    const some = await selectPackagesWithRecords({ sbom, from: at, positions: scanPositionsMax, least: from }, sql);
+  for (let at = 0; at < positions; at += limits.scanPositionsMax) {
+    const some = await selectPackagesWithRecords({ sbom, from: at, positions: limits.scanPositionsMax, least: from }, sql);
     for (const { id, components: more } of some) components.set(id, (components.get(id) ?? 0) + more);
   }
   const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
@@ -157,7 +141,7 @@ function groupsOf(packages: readonly bigint[], components: ReadonlyMap<bigint, n
   for (const id of packages) {
     const own = components.get(id) ?? 0;
     const group = groups.at(-1);
-    if (group === undefined || group.length === scanPackagesMax || size + own > scanComponentsMax) {
+    if (group === undefined || group.length === limits.scanPackagesMax || size + own > limits.scanComponentsMax) {
       groups.push([id]);
       size = own;
     } else {
@@ -204,9 +188,9 @@ function placeOf(component: Component | undefined): PackageVersion | null {
 /** @returns how many findings were resolved */
 function resolveAndRefresh(findings: readonly string[], { lease, sbom, at }: Scan): Promise<number> {
   return lease.hold(async (tx, { product }) => {
-    const gone = await selectUnseen({ findings, since: at }, tx);
+    const gone = await store.selectUnseen({ findings, since: at }, tx);
     if (gone.length > 0) {
-      const inDocument = sbom === null ? new Set() : await selectInDocument({ sbom, findings: gone }, tx);
+      const inDocument = sbom === null ? new Set() : await store.selectInDocument({ sbom, findings: gone }, tx);
       const events = gone.map((row) => {
         const { cause, changes } = goneOutcome(
           { ...row, present: true },
@@ -214,18 +198,18 @@ function resolveAndRefresh(findings: readonly string[], { lease, sbom, at }: Sca
         );
         return { finding: row.id, cause, changes };
       });
-      await updateToGone(
+      await store.updateToGone(
         gone.map(({ id }) => id),
         tx,
       );
       await insertEvents(events, { actor: scannerName, at }, tx);
     }
-    await updateCopies({ findings, product }, tx);
+    await store.updateCopies({ findings, product }, tx);
     return gone.length;
   });
 }
 
-function causeOf({ ended, withdrawn }: UnseenRow): Cause {
+function causeOf({ ended, withdrawn }: store.UnseenRow): Cause {
   if (ended) return "issue_joined";
   return withdrawn ? "withdrawn" : "not_affected";
 }

@@ -18,18 +18,7 @@ import { transitionsOf, type Decision } from "../transitions.ts";
 import { reopenDecisions, selectDecisions, type DecisionRow, updateDecided, type Pair } from "../triage-store.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./resolve-store.ts";
-import {
-  insertEvents,
-  insertFindings,
-  insertOccurrences,
-  selectFindings,
-  updateFindings,
-  updateLastSeen,
-  type KnownFindingRow,
-  type NewEvent,
-  type StoredFinding,
-  selectSeenAsResolved,
-} from "./scan-store.ts";
+import * as store from "./scan-store.ts";
 
 /** A running scan. */
 export interface Scan extends ScanState {
@@ -55,17 +44,17 @@ export async function recordMatches(
   signal.throwIfAborted();
   await lease.hold(async (tx, { product }) => {
     const { project } = lease;
-    const known = await selectFindings({ project, keys: matches }, tx);
+    const known = await store.selectFindings({ project, keys: matches }, tx);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
     const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - progress.findings });
-    await insertFindings(plan.added, { workspace, product, project, at }, tx);
-    await updateFindings(plan.changed, at, tx);
-    await updateLastSeen(plan.same, at, tx);
+    await store.insertFindings(plan.added, { workspace, product, project, at }, tx);
+    await store.updateFindings(plan.changed, at, tx);
+    await store.updateLastSeen(plan.same, at, tx);
     await reopenDecisions({ project, pairs: plan.reopened }, tx);
-    await insertEvents(plan.events, { actor: scannerName, at }, tx);
+    await store.insertEvents(plan.events, { actor: scannerName, at }, tx);
     const there = [...plan.added.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
     await reopenSeen({ project, pairs: plan.reopened, at, actor: scannerName }, tx);
-    await insertOccurrences({ sbom, findings: there }, tx);
+    await store.insertOccurrences({ sbom, findings: there }, tx);
     progress.findings += there.length;
     progress.findingsLeftOut += plan.leftOut;
     progress.fresh = withFresh(progress.fresh, plan.added);
@@ -80,7 +69,7 @@ export function freshTotal(counts: FreshFindings): number {
 
 interface Facts {
   matches: readonly Match[];
-  known: readonly KnownFindingRow[];
+  known: readonly store.KnownFindingRow[];
   decisions: readonly DecisionRow[];
   /** The time in the ids of new findings, in milliseconds. Lists use it to skip batches of one scan. */
   nowMs: number;
@@ -89,11 +78,11 @@ interface Facts {
 }
 
 interface Plan {
-  added: StoredFinding[];
-  changed: StoredFinding[];
+  added: store.StoredFinding[];
+  changed: store.StoredFinding[];
   /** Ids. */
   same: string[];
-  events: NewEvent[];
+  events: store.NewEvent[];
   /** Decisions that are reopened. */
   reopened: { package: bigint; vulnerability: bigint }[];
   /** The number of new findings beyond the limit. */
@@ -141,7 +130,7 @@ function withinRoom(
 }
 
 /** Evidence is compared field by field, since the database may change the order of fields. */
-function sameFacts(finding: KnownFindingRow, match: Match): boolean {
+function sameFacts(finding: store.KnownFindingRow, match: Match): boolean {
   return (
     finding.rank === match.rank &&
     finding.component === match.component &&
@@ -157,7 +146,7 @@ async function reopenSeen(
   tx: Transaction,
 ): Promise<void> {
   if (pairs.length === 0) return;
-  const ids = await selectSeenAsResolved({ project, pairs, at }, tx);
+  const ids = await store.selectSeenAsResolved({ project, pairs, at }, tx);
   await updateDecided(
     ids.map((id) => ({ id, status: "open", falsePositive: false })),
     tx,
@@ -167,11 +156,11 @@ async function reopenSeen(
     cause: "decision_followed" as const,
     changes: { status: { from: "resolved", to: "open" } },
   }));
-  await insertEvents(events, { actor, at }, tx);
+  await store.insertEvents(events, { actor, at }, tx);
 }
 
 /** Counts those of `added` that wait for a decision. */
-function withFresh(before: FreshFindings, added: readonly StoredFinding[]): FreshFindings {
+function withFresh(before: FreshFindings, added: readonly store.StoredFinding[]): FreshFindings {
   const counts = { ...before };
   for (const { rank, status, falsePositive } of added) {
     if (!falsePositive && (status === "open" || status === "in_progress")) counts[severityOf(rank) ?? "unknown"]++;

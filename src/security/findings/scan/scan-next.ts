@@ -16,7 +16,7 @@ import { shortened } from "../../../kernel/text.ts";
 import { scanAttemptsMax, scanRetryMs, scanFindingsMax } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
 import type { ScanProgress, FreshFindings } from "../../scans/scan-progress.ts";
-import { freshFindingsToldMax } from "../limits.ts";
+import { freshFindingsNamedMax } from "../limits.ts";
 import { severityOf } from "../schema.ts";
 import { matchDocument, resolveUnseen } from "./phases.ts";
 import { type Scan, freshTotal } from "./record-matches.ts";
@@ -112,7 +112,7 @@ async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: T
   const sources = { sql: tx, clock };
   if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
   const name = await selectProjectName(project, tx);
-  const worst = await selectFresh({ project, at, limit: freshFindingsToldMax }, tx);
+  const worst = await selectFresh({ project, at, limit: freshFindingsNamedMax }, tx);
   const text = `The project "${name}" (${project}) has ${countWords(fresh)}`;
   const data = { project: { id: project, name }, new_findings: { ...fresh }, findings: worst.map(viewFresh) };
   const mail = { subject: "A project has new findings", body: mailBody({ text, worst, workspace, project }) };

@@ -8,23 +8,16 @@ import { randomUUID } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import { FairSemaphore } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { Database } from "../../../backing/backing.ts";
+import { text } from "../../../http/json-schema.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
-import {
-  vexFindingsMax,
-  vexKeysPerPage,
-  vexRowsPerPage,
-  vexExportsAtOnceMax,
-  vexExportsWaitingMax,
-  vexExportWaitMs,
-} from "../limits.ts";
+import * as limits from "../limits.ts";
 import { noFinding } from "../lists/list-store.ts";
 import { severities } from "../schema.ts";
 import { analysisOf, analysisStates, justifications, type Analysis } from "./vex-analysis.ts";
 import { selectVexFindings, selectVexKeys, selectVexProject, type VexFinding } from "./vex-store.ts";
 
-const text = (description: string) => Type.String({ description });
 const word = <Word extends string>(words: readonly Word[], description: string) =>
   Type.Unsafe<Word>(
     Type.Union(
@@ -81,7 +74,7 @@ export const VexDocument = Type.Object(
     ),
     components: Type.Array(Component, { description: "The components with findings" }),
     vulnerabilities: Type.Array(Vulnerability, {
-      description: `Findings of the current SBOM with the same decision, together; at most the ${vexFindingsMax} most severe`,
+      description: `Findings of the current SBOM with the same decision, together; at most the ${limits.vexFindingsMax} most severe`,
     }),
   },
   { description: "A CycloneDX document" },
@@ -126,11 +119,11 @@ export async function exportVex(project: string, { sql, clock }: { sql: Database
 const perPerson = {
   runningMax: Infinity,
   runningPerHolderMax: 1,
-  waitingMax: vexExportsWaitingMax,
+  waitingMax: limits.vexExportsWaitingMax,
   waitingPerHolderMax: 1,
-  waitMs: vexExportWaitMs,
+  waitMs: limits.vexExportWaitMs,
 };
-const perWorkspace = { ...perPerson, runningMax: vexExportsAtOnceMax, waitingPerHolderMax: vexExportsWaitingMax };
+const perWorkspace = { ...perPerson, runningMax: limits.vexExportsAtOnceMax, waitingPerHolderMax: limits.vexExportsWaitingMax };
 
 export class ExportTurns {
   readonly #people: FairSemaphore;
@@ -155,7 +148,7 @@ async function* worstFindings(project: string, sql: Database): AsyncGenerator<Ve
   const byRank = new Map<number, string[]>();
   let after = noFinding;
   for (let isLast = false; !isLast;) {
-    const page = await selectVexKeys({ project, after, limit: vexKeysPerPage }, sql);
+    const page = await selectVexKeys({ project, after, limit: limits.vexKeysPerPage }, sql);
     for (const { id, rank, present } of page) {
       const same = byRank.get(rank);
       if (!present) continue;
@@ -163,11 +156,11 @@ async function* worstFindings(project: string, sql: Database): AsyncGenerator<Ve
       else same.push(id);
     }
     after = page.at(-1) ?? after;
-    isLast = page.length < vexKeysPerPage;
+    isLast = page.length < limits.vexKeysPerPage;
   }
   const ids = [...byRank].toSorted(([one], [other]) => other - one).flatMap(([, of]) => of);
-  for (let at = 0; at < Math.min(ids.length, vexFindingsMax); at += vexRowsPerPage) {
-    yield await selectVexFindings(ids.slice(at, Math.min(at + vexRowsPerPage, vexFindingsMax)), sql);
+  for (let at = 0; at < Math.min(ids.length, limits.vexFindingsMax); at += limits.vexRowsPerPage) {
+    yield await selectVexFindings(ids.slice(at, Math.min(at + limits.vexRowsPerPage, limits.vexFindingsMax)), sql);
   }
 }
 

@@ -8,10 +8,9 @@
  * Statements without an analysis, and statements about none of the findings, decide nothing; the answer names some of the latter.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../../accounts/audit/actor.ts";
+import { type Actor, authorize, writers } from "../../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../../accounts/audit/change.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { sleep } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";

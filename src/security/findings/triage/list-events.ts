@@ -8,8 +8,8 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { type Page, listData, pageAnswer, pageFields } from "../../fields.ts";
-import { findingEventRowsDefault } from "../../limits.ts";
 import { operation, reading } from "../../operation.ts";
+import { findingEventRowsDefault } from "../../limits.ts";
 import { findingNotFound, ChangeView, viewChanges, findingId } from "../schema.ts";
 import { countEvents, selectEvents, selectTarget } from "../triage-store.ts";
 

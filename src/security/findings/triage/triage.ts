@@ -9,11 +9,10 @@
  * A scan or an import locks the project while a transaction of it runs; triage waits for that lock and not longer than a call may take.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Actor } from "../../../accounts/audit/actor.ts";
+import { type Actor, authorize, writers } from "../../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources, changedFields } from "../../../accounts/audit/change.ts";
 import type { Changes } from "../../../accounts/audit/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { type Transaction, allowLocks, allowStatements } from "../../../backing/backing.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
@@ -21,16 +20,7 @@ import { findingsFollowingMax } from "../limits.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import { findingNotFound, type FindingStatus } from "../schema.ts";
 import type { Decision } from "../transitions.ts";
-import {
-  lockDecisions,
-  selectDecisions,
-  selectTarget,
-  selectVersions,
-  updateDecided,
-  upsertDecision,
-  type Target,
-  type VersionRow,
-} from "../triage-store.ts";
+import * as store from "../triage-store.ts";
 
 interface TriageRequest {
   finding: string;
@@ -41,7 +31,7 @@ interface TriageRequest {
 }
 
 export interface TriageResult {
-  target: Target;
+  target: store.Target;
   status: FindingStatus;
   falsePositive: boolean;
   note: string | null;
@@ -90,16 +80,16 @@ export async function triageIn(
   tx: Transaction,
   { workspace, decided, by, at, followersMax = Infinity }: TriageWork,
 ): Promise<TriageResult> {
-  const target = await selectTarget({ workspace, id: decided.finding }, tx);
+  const target = await store.selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw findingNotFound(decided.finding);
   // A scan or an import locks the project during a transaction.
   await allowLocks(decisionWaitMs, tx);
   await allowStatements(decisionWaitMs, tx);
-  await lockDecisions(target.project, tx);
-  const versions = await selectVersions(target, tx);
+  await store.lockDecisions(target.project, tx);
+  const versions = await store.selectVersions(target, tx);
   const named = versions.find(({ id }) => id === target.id);
   if (named === undefined) throw findingNotFound(decided.finding);
-  const [standing] = await selectDecisions({ project: target.project, pairs: [target] }, tx);
+  const [standing] = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
   const before = standing ?? { status: named.present ? named.status : "open", falsePositive: named.falsePositive, note: null };
   const after = decisionAfter({ before, named, decided });
   const own = updatedBy(named, after);
@@ -118,8 +108,8 @@ export async function triageIn(
     left: following.length - followed.length,
   };
   if (!isChange(changes) && followed.length === 0) return made;
-  await upsertDecision({ ...target, ...after, by, at }, tx);
-  await updateDecided([own, ...followed], tx);
+  await store.upsertDecision({ ...target, ...after, by, at }, tx);
+  await store.updateDecided([own, ...followed], tx);
   const updated = [{ ...own, changes }, ...followed].filter((one) => isChange(one.changes));
   const events = updated.map((one) => ({ finding: one.id, cause: "decided" as const, changes: one.changes }));
   await insertEvents(events, { actor: by, at }, tx);
@@ -160,7 +150,7 @@ export async function triageMany(
   }
   return change(actor, sources, async (tx) => {
     const ids = [...new Set(findings)];
-    const targets = await Promise.all(ids.map((id) => selectTarget({ workspace, id }, tx)));
+    const targets = await Promise.all(ids.map((id) => store.selectTarget({ workspace, id }, tx)));
     const unknown = targets.findIndex((target) => target === undefined);
     if (unknown !== -1) throw findingNotFound(ids[unknown] ?? "");
     // Each decision locks its project. Calls lock projects in one order, so one waits for the other and they never deadlock.
@@ -191,7 +181,7 @@ function decisionAfter({
   decided,
 }: {
   before: NotedDecision;
-  named: VersionRow;
+  named: store.VersionRow;
   decided: TriageRequest;
 }): NotedDecision {
   const { status, falsePositive = before.falsePositive, note } = decided;
@@ -213,7 +203,7 @@ interface UpdatedFinding extends Decision {
 }
 
 /** A gone finding stays resolved or becomes ignored; a present one follows the decision. */
-function updatedBy(version: VersionRow, { status: decided, falsePositive }: Decision): UpdatedFinding {
+function updatedBy(version: store.VersionRow, { status: decided, falsePositive }: Decision): UpdatedFinding {
   const status = version.present || decided === "ignored" ? decided : "resolved";
   const changes = changedFields({
     before: { status: version.status, false_positive: version.falsePositive },

@@ -5,8 +5,8 @@
 import { Type } from "@sinclair/typebox";
 import { findingNoteCharactersMax } from "../../limits.ts";
 import { textField } from "../../fields.ts";
-import { DomainError } from "../../../accounts/errors.ts";
 import { operation } from "../../operation.ts";
+import { DomainError } from "../../../accounts/errors.ts";
 import { triage, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { textCompletionBody, ChatChunkWriter, TextChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
+import { textCompletionBody, TextChunkWriter } from "../../../../src/gateway/api/answer/answer-format.ts";
 import type { FinishReason } from "../../../../src/gateway/providers/provider.ts";
 import { end, FakeEvents, finish, text } from "../../../support/providers/fake-events.ts";
 import { allOf, charged, dataOf, openRelay } from "../../../support/providers/open-relay.ts";
@@ -26,15 +26,6 @@ describe("a whole completion", () => {
       { ...facts, usage: charged },
     );
 
-  test("is in the official form, with the charged usage and without reasoning", () => {
-    expect(body({ content: "Hi", reasoning_content: "hm" }, "length")).toEqual({
-      ...head,
-      object: "text_completion",
-      choices: [{ text: "Hi", index: 0, logprobs: null, finish_reason: "length" }],
-      usage,
-    });
-  });
-
   test.each<[Record<string, unknown>, FinishReason, object]>([
     [{ content: "" }, "length", { text: "", finish_reason: "length" }],
     [{ content: null }, "content_filter", { text: "", finish_reason: "content_filter" }],
@@ -58,11 +49,6 @@ describe("a streamed completion", () => {
     ...more,
   });
 
-  test("has its pieces, one chunk with the reason, and [DONE]", async () => {
-    const events = new FakeEvents([text("Hel"), text("lo"), finish(), end]);
-    expect(await sent(events)).toEqual([chunk("Hel", null), chunk("lo", null), chunk("", "stop"), "[DONE]"]);
-  });
-
   test("has the usage chunk with empty choices if it was requested, and null in all others", async () => {
     const events = new FakeEvents([text("Hello"), finish(), end]);
     expect(await sent(events, true)).toEqual([
@@ -82,15 +68,5 @@ describe("a streamed completion", () => {
   test("ends with content_filter after a refusal, which is its text", async () => {
     const events = new FakeEvents([piece({ refusal: "I can" }), piece({ refusal: "not" }), finish(), end]);
     expect(await sent(events)).toEqual([chunk("I can", null), chunk("not", null), chunk("", "content_filter"), "[DONE]"]);
-  });
-
-  test("of a chat keeps the role, the reason and the form of its chunks", () => {
-    const writer = new ChatChunkWriter({ ...facts, includeUsage: false });
-    const rest = `"logprobs":null,"finish_reason"`;
-    const begun = `data: {"id":"gen-a","object":"chat.completion.chunk","created":1795000000,"model":"sandbox/echo","choices":[`;
-    expect(writer.begin()).toBe(
-      `${begun}{"index":0,"delta":{"role":"assistant","content":"","refusal":null},${rest}:null}]}\n\n`,
-    );
-    expect(writer.finish("stop")).toBe(`${begun}{"index":0,"delta":{},${rest}:"stop"}]}\n\n`);
   });
 });

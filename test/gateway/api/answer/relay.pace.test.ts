@@ -6,18 +6,6 @@ import { end, FakeEvents, finish, text, usage } from "../../../support/providers
 import { allOf, openRelay, drainSlotIn } from "../../../support/providers/open-relay.ts";
 
 describe("pace", () => {
-  test("the relay requests no event before the client has room for it", async () => {
-    const { stream, events } = openRelay({ events: new FakeEvents([text("a"), text("b"), text("c")]) });
-    await settled();
-    expect(events.asked).toBe(0);
-    const reader = stream.getReader();
-    await reader.read();
-    await settled();
-    expect(events.asked).toBe(1);
-    await reader.read();
-    expect(events.asked).toBe(2);
-  });
-
   test("a quiet stream gets a comment every 15 s, and the time to the first text is the provider's", async () => {
     const { stream, events, clock, outcomes } = openRelay();
     const body = allOf(stream);
@@ -40,19 +28,6 @@ describe("pace", () => {
     expect(new TextDecoder().decode((await reader.read()).value)).toBe(": keep-alive\n");
     events.give(text("a"));
     expect(new TextDecoder().decode((await reader.read()).value)).toStartWith("data: ");
-  });
-
-  test("a client that reads nothing for 60 s counts as gone", async () => {
-    const { stream, events, clock, outcomes } = openRelay({ events: new FakeEvents([text("a"), text("b")]) });
-    const reader = stream.getReader();
-    await reader.read();
-    await clock.pass(59_999);
-    expect(outcomes).toEqual([]);
-    await clock.pass(1);
-    await expect(reader.read()).rejects.toThrow("read nothing");
-    await clock.pass(lastEventsMsMax);
-    expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
-    expect(events.closed).toBe(true);
   });
 });
 

@@ -46,19 +46,6 @@ describe("a stream that ends well", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("a requested usage chunk comes before [DONE] without choices, and other chunks have null usage", async () => {
-    const { stream } = openRelay({
-      events: new FakeEvents([text("Hi"), finish("length"), usage(5, 7), end]),
-      includeUsage: true,
-    });
-    const lines = dataOf(await allOf(stream));
-    expect(lines.slice(0, 3)).toEqual(
-      [opening, chunk({ content: "Hi" }), chunk({}, "length")].map((c) => ({ ...c, usage: null })),
-    );
-    expect(lines[3]).toEqual({ ...chunk({}), choices: [], usage: usageShown });
-    expect(lines[4]).toBe("[DONE]");
-  });
-
   test("a stream gets a finish reason if the provider sent none", async () => {
     const calls: ProviderEvent = { kind: "delta", delta: { tool_calls: [{ index: 0, id: "a" }] }, finishReason: null };
     expect(dataOf(await allOf(openRelay({ events: new FakeEvents([end]) }).stream))).toEqual([
@@ -139,14 +126,6 @@ describe("a stream that ends well", () => {
     const body = await allOf(openRelay({ events: new FakeEvents([text(evil), finish(), end]) }).stream);
     expect(dataOf(body)).toContainEqual(chunk({ content: evil }));
     expect(body.split("\n").every((line) => line === "" || line.startsWith("data: {") || line === "data: [DONE]")).toBe(true);
-  });
-
-  test("the last reported count of each field is settled, and zeros are ignored", async () => {
-    const { stream, outcomes } = openRelay({
-      events: new FakeEvents([usage(9, 1), text("a"), usage(0, 4), usage(0, 0), finish(), end]),
-    });
-    await allOf(stream);
-    expect(outcomes[0]?.usage).toMatchObject({ promptTokens: 9, completionTokens: 4 });
   });
 });
 

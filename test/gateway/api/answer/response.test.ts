@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { generationHeaders, retryHeaders, streamHeaders, windowHeaders } from "../../../../src/gateway/api/answer/response.ts";
+import { retryHeaders, windowHeaders } from "../../../../src/gateway/api/answer/response.ts";
 
 describe("retryHeaders", () => {
   test.each([
@@ -23,19 +23,4 @@ test("windowHeaders has the limit, the remaining requests, and the wait in the o
   });
   const reset = (resetMs: number) => windowHeaders({ limit: 1, remaining: 0, resetMs })["x-ratelimit-reset-requests"];
   expect([0, 120, 999.5, 59_500].map(reset)).toEqual(["0ms", "120ms", "1s", "59.5s"]);
-});
-
-test("generationHeaders has the ids of generation and request", () => {
-  expect(generationHeaders({ generation: "gen-a", request: "req-b" })).toEqual({
-    "x-generation-id": "gen-a",
-    "x-request-id": "req-b",
-  });
-});
-
-test("the headers of a stream tell proxies to forward events at once", () => {
-  expect(streamHeaders).toEqual({
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no",
-  });
 });

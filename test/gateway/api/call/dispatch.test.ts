@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { OversizedAnswer, type UpstreamFailure, type ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
+import {
+  apart,
+  native,
+  OversizedAnswer,
+  type ChatBody,
+  type NativeRequest,
+  type ProviderEvent,
+  type UpstreamFailure,
+  type ProviderAnswer,
+} from "../../../../src/gateway/providers/provider.ts";
 import type { CallRoute, DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { StopSignal } from "../../../../src/kernel/clock.ts";
@@ -7,10 +16,12 @@ import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
-import { answer, failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
+import { failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
 const never = new Promise<ProviderAnswer>(() => {});
+
+const ownRequest: NativeRequest = { format: "anthropic", body: {} };
 
 /** A call that is sent at once. */
 const sending =
@@ -22,30 +33,6 @@ const sending =
 
 describe("the retry", () => {
   test.each([
-    ["upstream_error", true],
-    ["upstream_rate_limited", true],
-    ["upstream_auth", true],
-    ["upstream_timeout", true],
-    ["upstream_rejected", false],
-  ] as const)("dispatch retries after %s on another route: %p", async (code, again) => {
-    const { outcome, called } = given([failure(code), whole]);
-    expect((await outcome).kind).toBe(again ? "whole" : "failed");
-    expect(called).toEqual(again ? ["first", "second"] : ["first"]);
-  });
-
-  test.each([
-    ["upstream_error", true],
-    ["upstream_rate_limited", false],
-    ["upstream_auth", false],
-    ["upstream_timeout", false],
-    ["upstream_rejected", false],
-  ] as const)("dispatch retries after %s on the only route: %p", async (code, again) => {
-    const { outcome, called } = given([failure(code), whole], { candidates: [first] });
-    expect((await outcome).kind).toBe(again ? "whole" : "failed");
-    expect(called).toEqual(again ? ["first", "first"] : ["first"]);
-  });
-
-  test.each([
     ["not answered in time", failure("upstream_timeout")],
     ["answered at too great a length", new OversizedAnswer("by the test")],
   ])("dispatch does not retry a request that was sent and %s, since its provider has worked on it", async (_, reason) => {
@@ -56,19 +43,6 @@ describe("the retry", () => {
     };
     expect(await given([], { callRoute }).outcome).toMatchObject({ kind: "failed", failure: reason });
     expect(calls).toBe(1);
-  });
-
-  test("dispatch retries once, answers the second failure, and reports both", async () => {
-    const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
-    expect(await outcome).toMatchObject({ kind: "failed", candidate: second, failure: { code: "upstream_auth" } });
-    expect((await outcome).failed.map((one) => one.candidate.route.provider.id)).toEqual(["first", "second"]);
-    expect(called).toEqual(["first", "second"]);
-  });
-
-  test("dispatch does not retry if fallbacks are off", async () => {
-    const { outcome, called } = given([failure("upstream_error"), whole], { fallbacks: false });
-    expect((await outcome).kind).toBe("failed");
-    expect(called).toEqual(["first"]);
   });
 
   const refused = failure("upstream_rejected");
@@ -94,6 +68,35 @@ describe("the retry", () => {
     },
   );
 
+  test.each<[string, boolean, ChatBody]>([
+    ["thoughts apart", true, { model: "m", messages: [{ role: "assistant", content: "Hi", [apart]: { thoughts: [] } }] }],
+    ["other facts apart", false, { model: "m", messages: [{ role: "user", content: "Hi", [apart]: { late: true } }] }],
+    ["a request of the route's own API", true, { model: "m", messages: [], [native]: ownRequest }],
+  ])("dispatch does so for a request with %s: %p", async (_, again, chat) => {
+    const candidates = [candidate("first", { format: "anthropic" })] as const;
+    const { outcome, called } = given([refused, whole], { requestFor: () => ({ chat, maxOutputTokens: 100 }), candidates });
+    expect((await outcome).kind).toBe(again ? "whole" : "failed");
+    expect(called).toHaveLength(again ? 2 : 1);
+  });
+
+  test("dispatch does not do so for a request of another API than the route's, which gives none back", async () => {
+    const chat = { model: "acme/one", messages: [], [native]: ownRequest };
+    const { outcome } = given([refused, whole], { requestFor: () => ({ chat, maxOutputTokens: 100 }) });
+    expect((await outcome).kind).toBe("failed");
+  });
+
+  test("dispatch asks each candidate for what the endpoint can show", async () => {
+    const wanted: unknown[] = [];
+    const failing: CallRoute = ({ wants }) => {
+      wanted.push(wants);
+      return Promise.reject(failure("upstream_error"));
+    };
+    const wants = { thoughts: true } as const;
+    await given([], { callRoute: failing, requestFor: () => ({ chat: { model: "m", messages: [] }, maxOutputTokens: 1, wants }) })
+      .outcome;
+    expect(wanted).toEqual([wants, wants]);
+  });
+
   test("dispatch does not do so for a request that gives none back, whatever the provider says", async () => {
     const { outcome, called } = given([refused, whole], { requestFor: calling("thinking") });
     expect(await outcome).toMatchObject({ kind: "failed", failure: refused });
@@ -111,10 +114,6 @@ describe("the retry", () => {
     expect((await given([], { callRoute: leaving, clientSignal: client.signal, requestFor }).outcome).kind).not.toBe("whole");
     expect(calls).toBe(1);
     expect((await given([failure("upstream_error"), refused, whole], { requestFor }).outcome).kind).toBe("failed");
-  });
-
-  test("dispatch returns the route that served", async () => {
-    expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", candidate: second, answer });
   });
 
   test("dispatch does not retry after an error that is not a provider's failure", async () => {
@@ -148,6 +147,22 @@ describe("a stream", () => {
     const { outcome, called } = given([streamOf(new FakeEvents([...events])), streamOf(good)], { streamed: true });
     expect((await outcome).kind).toBe("stream");
     expect(called).toEqual(["first", "second"]);
+  });
+
+  test.each<[string, ProviderEvent]>([
+    ["a role", { kind: "delta", delta: { role: "assistant", content: "" }, finishReason: null }],
+    ["the end of a thought", { kind: "thought", seal: "S", redacted: false }],
+  ])("dispatch retries a stream that fails together with %s on the next route", async (_, begun) => {
+    const together = (...events: ProviderEvent[]): ProviderAnswer => {
+      const cancel = (): Promise<void> => Promise.resolve();
+      return { kind: "stream", events: { next: (taker) => taker.take(events), cancel, [Symbol.asyncDispose]: cancel } };
+    };
+    const failed: ProviderEvent = { kind: "failure", failure: failure("upstream_error") };
+    const { outcome, called } = given([together(begun, failed), together(begun, text("Hi"))], { streamed: true });
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(opened.kind);
+    expect(called).toEqual(["first", "second"]);
+    expect(await new OneByOne(opened.events).next()).toEqual(begun);
   });
 
   test("a stream starts after 15 s of silence, and a later failure is an event in it", async () => {

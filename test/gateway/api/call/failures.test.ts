@@ -13,13 +13,13 @@ import { firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { dialectFrom } from "../../../../src/gateway/models/dialect.ts";
 import type { ProviderRecord, WireFormatName } from "../../../../src/gateway/models/model.ts";
 import type { EmbeddingInputs } from "../../../../src/gateway/providers/embedding.ts";
-import type { ChatBody, ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { native, type ChatBody, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { rejectionCauses, Rejection } from "../../../../src/gateway/providers/rejection.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
-import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
-import { body, bounded, rejected } from "../../../support/gateway/rejected.ts";
+import { given } from "../../../support/gateway/given-dispatch.ts";
+import { body, bounded, rejected, type Sent } from "../../../support/gateway/rejected.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
 describe("the field belongs to the client's request", () => {
@@ -199,6 +199,51 @@ test("a prompt that is longer than the context is at fault, whatever output was 
   expect([named(127_999), named(128_000)]).toEqual(["max_tokens", "messages"]);
 });
 
+describe("a request of another form", () => {
+  const clientPath = (_body: ChatBody, [first = "", index, ...rest]: readonly string[]) =>
+    first === "messages" ? ["input", ...(index === undefined ? [] : [String(Number(index) + 10)]), ...rest] : null;
+  const sent: Sent = { ...bounded, promptField: "input", outputField: "max_output_tokens", clientPath };
+  const of = (param: string, more: Partial<Sent> = {}, format: WireFormatName = "openai") =>
+    rejected(format, { error: { message: "x", param } }, { sent: { ...sent, ...more } }).param;
+
+  test("has the client's names of prompt and bound, and no name for what the client did not write", () => {
+    expect(of("messages.1.content")).toBe("input[11].content");
+    expect(of("max_completion_tokens")).toBe("max_output_tokens");
+    expect(of("temperature")).toBeNull();
+  });
+
+  test("whose prompt is too long by itself has the client's name of it", () => {
+    const tooLong = { error: { message: "maximum context length (200000 in the messages, 5000 in the completion)" } };
+    const named = (tokens: number) => rejected("openai", tooLong, { sent: { ...sent, promptEstimate: () => tokens } }).param;
+    expect([named(127_999), named(128_000)]).toEqual(["max_output_tokens", "input"]);
+  });
+
+  describe("that its own API got as it is", () => {
+    const own = {
+      format: "openai-responses",
+      body: { input: [{ role: "user", content: "Hi" }], max_output_tokens: 5_000 },
+    } as const;
+    const body: ChatBody = { ...bounded.body, [native]: own };
+
+    test("has the field that the API names, if the client wrote it", () => {
+      expect(of("input[0].content", { body }, "openai-responses")).toBe("input[0].content");
+      expect(of("input[1].content", { body }, "openai-responses")).toBe("input");
+      expect(of("temperature", { body }, "openai-responses")).toBeNull();
+    });
+
+    test("has its own names of prompt and bound where we find the reason", () => {
+      const tooLong = { error: { message: "maximum context length (200000 in the messages, 5000 in the completion)" } };
+      const named = (tokens: number) =>
+        rejected("openai-responses", tooLong, { sent: { ...sent, body, promptEstimate: () => tokens } }).param;
+      expect([named(127_999), named(128_000)]).toEqual(["max_output_tokens", "input"]);
+    });
+
+    test("is named by the chat at every other API", () => {
+      expect(of("messages.1.content", { body })).toBe("input[11].content");
+    });
+  });
+});
+
 describe("embeddings", () => {
   const texts = (...all: string[]): EmbeddingInputs => ({ kind: "texts", texts: all });
 
@@ -277,14 +322,5 @@ describe("what the client gets", () => {
     recordFailure(context, { candidate: candidate("acme"), failure: refused }, recorders);
     expect(lines).toMatchObject([{ event: "upstream.failed", code: "upstream_rejected", cause: "unsupported_value" }]);
     expect(JSON.stringify(lines)).not.toContain("temperature");
-  });
-
-  test("a dispatch tells each failure with its candidate before it goes on", async () => {
-    const told: string[] = [];
-    const { outcome } = given([failure("upstream_error"), whole], {
-      onFailed: ({ code }, { route: failed }) => void told.push(`${code} ${failed.provider.id}`),
-    });
-    await outcome;
-    expect(told).toEqual(["upstream_error first"]);
   });
 });

@@ -32,6 +32,7 @@ function chatFor(ids: string[], fields: Partial<RoutingRules> = {}): CheckedChat
   return {
     body,
     model: body.model,
+    requested: body.model,
     streamed: false,
     includeUsage: false,
     includeCost: false,

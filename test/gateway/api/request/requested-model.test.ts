@@ -26,9 +26,10 @@ const models: Model[] = [
 const providers = new Map(["A", "B", "C", "idle", "claude"].map((id) => [id, route(id).provider]));
 const find = (id: string): Model | null => models.find((model) => model.id === id) ?? null;
 
-function check(fields: Body): Promise<CheckedChat> {
+async function check(fields: Body): Promise<CheckedChat> {
   const bytes = new TextEncoder().encode(JSON.stringify({ model: "acme/one", messages: hello, ...fields }));
-  return checkRouted(bytes, chatRequestFormat, { find, routing: { find, providers }, clock: new ManualClock() });
+  const options = { find, routing: { find, providers }, clock: new ManualClock() };
+  return (await checkRouted(bytes, chatRequestFormat, options)).chat;
 }
 
 async function refusalOf(fields: Body): Promise<GatewayError | null> {

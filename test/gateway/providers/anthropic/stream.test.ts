@@ -47,25 +47,6 @@ const lines = {
   "comments in between": (data: string) => `: keep-alive\n\ndata: ${data}\n\n`,
 };
 
-describe.each(recorded)("the stream $name", ({ data }) => {
-  const whole = told(bytesOf(data.map(lines["named events"]).join("")));
-
-  test.each(Object.entries(lines))("decodes the same byte by byte, with %s", (_, line) => {
-    const bytes = bytesOf(data.map(line).join(""));
-    expect(told(...Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
-  });
-});
-
-test("a stream decodes the same for every split in two", () => {
-  const bytes = bytesOf(
-    messageEvents("Grüße 😀", { calls: [{ id: "toolu_a", name: "go", input: { to: "Zürich" } }] })
-      .map((event) => lines["named events"](JSON.stringify(event)))
-      .join(""),
-  );
-  const whole = told(bytes);
-  for (let at = 0; at <= bytes.length; at++) expect(told(bytes.subarray(0, at), bytes.subarray(at))).toEqual(whole);
-});
-
 const input = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3, noNullPrototype: true });
 const answers = fc.record({
   text: fc.string({ unit: "grapheme", maxLength: 20 }),

@@ -3,8 +3,7 @@ import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
 import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { google } from "../../../../src/gateway/providers/registry.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
-import { aModel, aRoute } from "../../../support/providers/models.ts";
-import { fieldCases } from "../../api/request/field-cases.ts";
+import { aModel } from "../../../support/providers/models.ts";
 
 const gemini = aModel({ supports: Object.keys(supportWords) }, { format: "google" });
 const hello = { role: "user", content: "Hello" };
@@ -102,27 +101,4 @@ describe("what it has a place for passes", () => {
   ])("%s: %j", (_, fields) => {
     expect(refusal(fields)).toBeNull();
   });
-});
-
-describe("nothing is dropped in silence", () => {
-  // The gateway itself enforces a single call when it reads the answer (one-call.test.ts).
-  const saysWhatHappensAnyway = new Set(['tool_choice="auto"', "parallel_tool_calls=true", "parallel_tool_calls=false"]);
-  const sentOn = Object.entries(fieldCases).flatMap(([name, { accepted }]) =>
-    accepted
-      .filter(([, sent]) => sent !== undefined)
-      .map(([value, , beside]) => ({ name, value, beside, shown: JSON.stringify(value) })),
-  );
-
-  test.each(sentOn)("$name: $shown is refused or makes a difference", ({ name, value, beside, shown }) => {
-    if (refusal({ ...beside }) !== null) return;
-    const [code] = refusal({ ...beside, [name]: value }) ?? [];
-    if (code !== undefined) return expect(code).toBe("unsupported_parameter");
-    const differs = encoded({ ...beside, [name]: value }) !== encoded({ ...beside });
-    expect(differs).toBe(!saysWhatHappensAnyway.has(`${name}=${shown}`));
-  });
-
-  function encoded(fields: object): string {
-    const { body: chat } = checked(fields);
-    return google.encode({ generation: "gen-a", route: aRoute(), chat, maxOutputTokens: 100, streamed: false }).body;
-  }
 });

@@ -1,50 +1,9 @@
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { google } from "../../../../src/gateway/providers/registry.ts";
-import { EventParser } from "../../../../src/gateway/providers/transport/events.ts";
-import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/providers/call.ts";
-import { googleChat, googleError } from "../../../support/providers/google-answers.ts";
+import { callStream, callWhole, readAll, testKey } from "../../../support/providers/call.ts";
+import { googleChat } from "../../../support/providers/google-answers.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 import { startProviderStub } from "../../../support/providers/provider-stub.ts";
-import { rawStream, stream } from "../../../support/providers/stub-answers.ts";
-import { Transcript } from "../../../support/providers/transcript.ts";
-
-const folder = join(import.meta.dir, "../../../fixtures/google/streams");
-const recorded = readdirSync(folder).map(
-  (file) => [file.replace(".chunks.txt", ""), readFileSync(join(folder, file), "utf8")] as const,
-);
-
-function transcriptOf(chunks: Uint8Array[]): Transcript {
-  const parser = new EventParser();
-  const decode = google.streamDecoder();
-  const transcript = new Transcript();
-  const take = (events: string[]) => {
-    for (const data of events) {
-      if (transcript.last === "failure") return;
-      for (const event of decode(data)) transcript.take(event);
-    }
-  };
-  for (const chunk of chunks) take(parser.feed(chunk));
-  take(parser.end());
-  return transcript;
-}
-
-describe("a recorded stream decodes the same for every split by the network", () => {
-  test.each(recorded)("%s", (_, lines) => {
-    const text = lines
-      .replace(/\n$/, "")
-      .split("\n")
-      .map((line) => `data: ${line}\r\n\r\n`)
-      .join("");
-    const bytes = new TextEncoder().encode(text);
-    const whole = transcriptOf([bytes]);
-    for (let cut = 1; cut < bytes.length; cut++) {
-      expect(transcriptOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole);
-    }
-    expect(transcriptOf(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
-  });
-});
 
 let provider = await startProviderStub();
 let route = aRoute({ format: "google", base_url: provider.url });
@@ -73,13 +32,6 @@ describe("a provider that speaks generateContent", () => {
     expect(provider.calls[0]?.path).toBe("/v1/models/stub-model:streamGenerateContent?alt=sse");
   });
 
-  test("whose stream ends without a finish reason has broken it off", async () => {
-    provider.answer(googleChat("Hello there", { finish: "FINISH_REASON_UNSPECIFIED" }));
-    const transcript = await readAll(await callStream({ route }));
-    expect(transcript).toMatchObject({ text: "Hello there", finishReasons: [], last: "failure" });
-    expect(transcript.failure?.code).toBe("upstream_error");
-  });
-
   test("whose connection breaks after the finish reason has completed its answer", async () => {
     provider.answer(googleChat("Hello there", { end: "break" }));
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hello there", finishReasons: ["stop"] });
@@ -96,26 +48,6 @@ describe("a provider that speaks generateContent", () => {
       await provider.ended(call);
     }
     expect(ports.size).toBe(1);
-  });
-
-  test("can fail a stream call with a list that contains an error", async () => {
-    provider.answer(googleError(429, "RESOURCE_EXHAUSTED"));
-    expect((await failureOf(callStream({ route }))).code).toBe("upstream_rate_limited");
-  });
-
-  test("can fail within a stream, at its first event or later", async () => {
-    const error = { error: { code: 503, message: "busy", status: "UNAVAILABLE" } };
-    provider.answer(stream([error], { end: "no done" }));
-    expect((await readAll(await callStream({ route }))).failure?.message).toBe("status 503: unavailable");
-    const chunk = { candidates: [{ content: { parts: [{ text: "Hi" }] } }] };
-    provider.answer(stream([chunk, error], { end: "no done" }));
-    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", last: "failure" });
-  });
-
-  test("is understood without the space after data:, with comments and with CRLF", async () => {
-    const chunk = JSON.stringify({ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] });
-    provider.answer(rawStream(`: comment\r\ndata:${chunk}\r\n\r\n`));
-    expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", last: "end" });
   });
 });
 

@@ -1,7 +1,8 @@
 import { expect, test, describe } from "bun:test";
 import { dialectFrom, type Dialect } from "../../../../src/gateway/models/dialect.ts";
-import { encodeOpenaiRequest, fittedMessages, SentToolCallIds } from "../../../../src/gateway/providers/openai/request.ts";
+import { callIdForms, encodeOpenaiRequest, fittedMessages } from "../../../../src/gateway/providers/openai/request.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
+import { CallIds } from "../../../../src/gateway/providers/wire/call-ids.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 import { randomFrom } from "../../../support/random.ts";
 
@@ -265,12 +266,12 @@ describe("ids of calls", () => {
 
   // With a walk over what is taken for each of them, this would run for many times the limit of a test.
   test("of a conversation whose client makes them collide cost no more than others", () => {
-    const toolCallIds = "alphanumeric_9";
+    const idsOfConversation = () => new CallIds(callIdForms.alphanumeric_9);
     const takenNumbers = Array.from({ length: 20_000 }, (_, index) => String(20_001 + index).padStart(9, "0"));
     const foreign = Array.from({ length: 6_600 }, (_, index) => `foreign-${index}`);
-    const ids = new SentToolCallIds(toolCallIds);
-    const madeOf = foreign.map((id) => new SentToolCallIds(toolCallIds).sent(id));
-    const sent = [...takenNumbers, ...madeOf, ...foreign].map((id) => ids.sent(id));
+    const ids = idsOfConversation();
+    const madeOf = foreign.map((id) => idsOfConversation().of(id));
+    const sent = [...takenNumbers, ...madeOf, ...foreign].map((id) => ids.of(id));
     expect(new Set(sent).size).toBe(sent.length);
   });
 

@@ -154,16 +154,8 @@ describe("get_remediation", () => {
     });
   });
 
-  test.each([
-    [{}, 'Exactly one of "project_id" and "finding_id" is needed'],
-    [{ project_id: "a", finding_id: "b" }, 'Exactly one of "project_id" and "finding_id" is needed'],
-    [{ project_id: "prj_none" }, 'There is no project with the id "prj_none"'],
-    [{ finding_id: "fnd_none" }, 'There is no finding with the id "fnd_none"'],
-    [{ project_id: null }, /^The field "project_id" is null: .* leave the field out/],
-    [{ project: "x" }, 'There is no field "project": the nearest known field is "project_id"'],
-  ])("refuses %j", async (body, sentence) => {
-    const error = await stage.api.refusal("get_remediation", body);
-    if (typeof sentence === "string") expect(error).toBe(sentence);
-    else expect(error).toMatch(sentence);
+  test("refuses neither a project nor a finding, and both", async () => {
+    for (const body of [{}, { project_id: "a", finding_id: "b" }])
+      expect(await stage.api.refusal("get_remediation", body)).toBe('Exactly one of "project_id" and "finding_id" is needed');
   });
 });

@@ -99,19 +99,6 @@ describe.each(databases)("lists on $name", ({ open, runsAll }) => {
     expect(await findings({ severity: "high" })).toHaveLength(1);
   });
 
-  test.each([
-    ["open", 2],
-    ["resolved", 0],
-    ["fixed", 0],
-    ["ignored", 1],
-    ["suppressed", 1],
-    ["in_progress", 0],
-    ["false_positive", 1],
-    ["all", 3],
-  ])("the status %s lists %d findings", async (status, count) => {
-    expect(await findings({ status })).toHaveLength(count);
-  });
-
   test("the message of an empty list advises the status all", async () => {
     expect(await message("list_findings", { status: "fixed" })).toBe(
       '0 of 0 findings. None has the status "fixed": ask again with the status "all"',
@@ -125,42 +112,6 @@ describe.each(databases)("lists on $name", ({ open, runsAll }) => {
       "1 of 1 vulnerabilities. 0 more carry no ecosystem and are left out by this filter",
     );
     expect(await message("list_vulnerabilities", { ecosystem: "go" })).toContain('Ask again with severity and ecosystem "all"');
-  });
-
-  test("the filters for an SBOM and a project together list findings in both", async () => {
-    const second = await world.project(workspace, "second");
-    expect(await findings({ sbom_id: sboms[0] })).toHaveLength(1);
-    expect(await findings({ sbom_id: sboms[0], project_id: project })).toHaveLength(1);
-    expect(await findings({ sbom_id: sboms[0], project_id: second })).toEqual([]);
-    expect(await findings({ project_id: second })).toEqual([]);
-  });
-
-  test("unknown ids and ids of another workspace are refused with the same message", async () => {
-    for (const id of ["prj_none", other.project]) {
-      expect(await stage.api.refusal("list_findings", { project_id: id })).toBe(`There is no project with the id "${id}"`);
-    }
-    for (const id of ["sbom_none", other.sbom]) {
-      expect(await stage.api.refusal("list_findings", { sbom_id: id })).toBe(`There is no SBOM with the id "${id}"`);
-    }
-  });
-
-  test.each<[string, object, string]>([
-    ["list_findings", { limit: 0 }, "a whole number from 1 to 200 is needed"],
-    ["list_findings", { limit: 201 }, "a whole number from 1 to 200 is needed"],
-    ["list_findings", { limit: 2.5 }, "a whole number from 1 to 200 is needed"],
-    ["list_findings", { limit: "50" }, "a whole number from 1 to 200 is needed"],
-    ["list_findings", { offset: -1 }, "a whole number of 0 or more is needed"],
-    ["list_findings", { severity: "High" }, "one of critical, high, medium, low, all is needed"],
-    ["list_findings", { status: null }, "leave the field out where you mean none"],
-    ["list_findings", { project_id: 7 }, "one line of 1 to"],
-    ["list_findings", { sbom_id: "" }, "one line of 1 to"],
-    ["list_findings", { project: "shop" }, 'the nearest known field is "project_id"'],
-    ["list_vulnerabilities", { cvss_min: 10.1 }, "a number from 0 to 10 is needed"],
-    ["list_vulnerabilities", { cvss_min: "7" }, "a number from 0 to 10 is needed"],
-    ["list_vulnerabilities", { cvss_min: null }, "a number from 0 to 10 is needed; leave the field out"],
-    ["list_vulnerabilities", { ecosystem: "crates.io" }, "one of npm, pypi, maven, go, cargo, rubygems, nuget, all is needed"],
-  ])("%s refuses %p", async (operation, input, sentence) => {
-    expect(await stage.api.refusal(operation, input)).toContain(sentence);
   });
 
   test("each page is one snapshot: a row that moves up between two pages makes another row appear twice, and totals stay exact", async () => {

@@ -117,12 +117,6 @@ describe.each(oneDatabase)("a page of two hundred rows on $name", ({ open }) => 
     }
   });
 
-  test("keeps names of 80 letters whole", async () => {
-    const nameOf = (n: number) => `${"m".repeat(70)}/${n}`;
-    await fill({ source: "GO-2021-0113", range: "introduced 0" }, nameOf);
-    expect(wholeNames((await ask("list_findings")).rows, nameOf)).toBe(true);
-  });
-
   test("is shorter over MCP when long names fill it, and says where the next one begins", async () => {
     const nameOf = (n: number) => `/${"日本".repeat(150)}${n}`;
     await fill({ source: "GO-2021-0113", range: "introduced 0" }, nameOf);

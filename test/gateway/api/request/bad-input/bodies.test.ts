@@ -13,19 +13,11 @@ const bytes = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.
 describe("a body that is not JSON", () => {
   const bodies: [string, Body][] = [
     ["nothing", ""],
-    ["a word", "hello"],
     ["half of it", chat("").slice(0, -1)],
     ["a comma too many", chat(",")],
-    ["single quotes", "{'model':'stub/model'}"],
-    ["a comment", `{/* hello */"model":"stub/model"}`],
-    ["not a number", chat(',"temperature":NaN')],
-    ["a number of another notation", chat(',"temperature":0x1')],
     ["two objects", `${chat("")}${chat("")}`],
     ["a form", "model=stub%2Fmodel&messages=Hello"],
     ["a NUL byte after it", `${chat("")}\0`],
-    ["a NUL byte in a string", chat(',"user":"\0"')],
-    ["a line end in a string", chat(',"user":"\n"')],
-    ["nothing but NUL bytes", new Uint8Array(100)],
   ];
 
   test.each(bodies)("a body is refused: %s", async (_, body) => {
@@ -65,29 +57,6 @@ test.each(["\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\uD83Dx"])(
     });
   },
 );
-
-describe("a body beyond the JSON limits", () => {
-  test.each([65, 10_000])("a body of %p levels is refused", async (levels) => {
-    const nested = `${"[".repeat(levels)}${"]".repeat(levels)}`;
-    await expectRefused(on, (key) => post(on, key, chat(`,"metadata":${nested}`)), {
-      code: "invalid_request",
-      message: "nested deeper than 64 levels",
-    });
-  });
-
-  test("a body of 200,001 values is refused", async () => {
-    const list = `[${"0,".repeat(200_000)}0]`;
-    await expectRefused(on, (key) => post(on, key, `{"metadata":${list}}`), {
-      code: "invalid_request",
-      message: "more than 200000 JSON values",
-    });
-  });
-
-  test("a body of more than 8 MiB is refused", async () => {
-    const body = chat(`,"user":"${"x".repeat(8 * 1024 * 1024)}"`);
-    await expectRefused(on, (key) => post(on, key, body), { code: "request_too_large" });
-  });
-});
 
 describe("the field __proto__", () => {
   test.each([

@@ -47,23 +47,13 @@ const brokenHalfway: StubAnswer = (response) => {
 };
 
 describe("a provider that does not answer the request", () => {
+  /** What HTTP itself may do; the bodies of answers and errors are in test/wire/conformance.test.ts. */
   const answers: [string, StubAnswer, ErrorCode][] = [
-    ["an error with status 200", reporting({ type: "server_error" }), "upstream_error"],
-    ["a rate limit with status 200", reporting({ code: "rate_limit_exceeded" }), "upstream_rate_limited"],
-    ["our own quota with status 200", reporting({ code: "insufficient_quota" }), "upstream_auth"],
-    ["a page", htmlPage, "upstream_error"],
     ["nothing", empty, "upstream_error"],
-    ["nothing, as JSON", text("", { type: "application/json" }), "upstream_error"],
-    ["null", json(null), "upstream_error"],
-    ["an empty object", json({}), "upstream_error"],
-    ["no choices", json({ ...completion({}), choices: [] }), "upstream_error"],
-    ["half an answer", text('{"choices":[{"message":{"role":"assist', { type: "application/json" }), "upstream_error"],
+    ["a page", htmlPage, "upstream_error"],
     ["half an answer, and the connection breaks", brokenHalfway, "upstream_error"],
     ["a connection that breaks", broken, "upstream_error"],
     ["a redirect", redirect("https://example.com/"), "upstream_error"],
-    ["a message with a code", json({ object: "error", message: "Do not show this", code: 500 }), "upstream_error"],
-    ["FastAPI's detail", json({ detail: "Do not show this" }), "upstream_error"],
-    ["a page with status 403", text("<html>Forbidden</html>", { status: 403, type: "text/html" }), "upstream_auth"],
     ["a request that is at fault", reporting({ type: "invalid_request_error" }, 400), "upstream_rejected"],
   ];
 
@@ -82,24 +72,10 @@ describe("a provider that does not answer the request", () => {
 
   const role = chunk({ role: "assistant", content: "" });
   const firstEvents: [string, StubAnswer, ErrorCode][] = [
-    ["an error", rawStream(`data: {"error":{"message":"Do not show this","code":"server_error"}}\n\n`), "upstream_error"],
-    ["a rate limit", rawStream('data: {"error":{"code":"rate_limit_exceeded"}}\n\n'), "upstream_rate_limited"],
-    ["no JSON", rawStream("data: hello\n\n"), "upstream_error"],
-    ["the end", rawStream("data: [DONE]\n\n"), "upstream_error"],
     ["a comment, and no more", rawStream(": hello\n\n"), "upstream_error"],
-    [
-      "an error without that field",
-      rawStream('data: {"object":"error","message":"Do not show this","code":500}\n\n'),
-      "upstream_error",
-    ],
     [
       "the role, and then an error",
       rawStream(`data: ${JSON.stringify(role)}\n\ndata: {"error":{"code":500}}\n\n`),
-      "upstream_error",
-    ],
-    [
-      "a failed generation",
-      rawStream(`data: ${JSON.stringify(chunk({ content: "Hal" }, "network_error"))}\n\n`),
       "upstream_error",
     ],
     [
@@ -160,11 +136,7 @@ describe("a provider that reports wrong usage", () => {
   const wrong: [string, Record<string, unknown> | null][] = [
     ["is absent", null],
     ["is zero", usageOf(0, 0)],
-    ["is negative", { prompt_tokens: -5, completion_tokens: -1, total_tokens: -6 }],
-    ["is text", { prompt_tokens: "9", completion_tokens: "2", total_tokens: "11" }],
     ["is a fraction", { prompt_tokens: 0.5, completion_tokens: 0.5 }],
-    ["is larger than any count", { prompt_tokens: 1e300, completion_tokens: 1e300 }],
-    ["is null in each field", { prompt_tokens: null, completion_tokens: null, total_tokens: null }],
   ];
 
   describe.each([false, true])("in an answer (streamed: %p)", (streamed) => {
@@ -214,12 +186,6 @@ describe("the forms of a stream", () => {
   const shapes: [string, StubAnswer][] = [
     ["in the usual form", rawStream(plain)],
     ["split at every byte", rawStream(...Array.from(Buffer.from(plain), (byte) => Uint8Array.of(byte)))],
-    ["with CRLF", rawStream(plain.replaceAll("\n", "\r\n"))],
-    ["with CR only", rawStream(plain.replaceAll("\n", "\r"))],
-    ["without the space after data:", rawStream(plain.replaceAll("data: ", "data:"))],
-    ["with comments everywhere", rawStream(plain.replaceAll("data: ", ": still there\n\n: and here\ndata: "))],
-    ["with names, ids and retry times", rawStream(plain.replaceAll("data: ", "event: x\nid: 7\nretry: 1\ndata: "))],
-    ["with a byte order mark", rawStream(`\uFEFF${plain}`)],
     ["without [DONE]", rawStream(plain.replace("data: [DONE]\n\n", ""))],
     ["with its last line unfinished", rawStream(plain.trimEnd())],
     ["with much after [DONE]", rawStream(plain, plain)],
