@@ -303,6 +303,16 @@ export const generationFields = {
     ),
   }),
 
+  /** The generation whose answer was sent again under its idempotency key. Absent: a provider was asked. */
+  replayedFrom: field({
+    wire: rare(31, Type.String()),
+    column: kept(33, "replayed_from"),
+    view: textOrNull("replayed_from", "The generation whose answer was sent again; else null", (first: string | null) => first),
+    answer: [19, "replayed_from"],
+    csv: 26,
+    page: [11, "Answer of"],
+  }),
+
   // What the log keeps and does not list.
   /**
    * settled: the answer ended, with or without an error. unknown: its gateway died before it sent the request. expired: its hold

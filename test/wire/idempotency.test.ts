@@ -163,4 +163,57 @@ function idempotency(mode: Mode): void {
     expect((await first).status).toBe(200);
     await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
   });
+
+  async function replaying(): Promise<Customer & { post: (sent?: Sent) => Promise<Response> }> {
+    const { send: _send, ...made } = await customer();
+    await on.fleet.operator().call("PATCH", `/workspaces/${made.workspace}`, { idempotent_replay: true });
+    const send = (sent: Sent = {}): Promise<Response> => post({ apiKey: made.keys[0]?.key, ...sent });
+    return { ...made, post: send };
+  }
+
+  test.each([
+    ["a whole chat", {}],
+    ["a streamed chat", { stream: true }],
+    ["a whole completion", { path: "completions" }],
+    ["a streamed completion", { path: "completions", stream: true }],
+  ] as [string, Sent][])("%s is sent again where the workspace keeps answers, for nothing", async (_name, sent) => {
+    const { post: send, ...made } = await replaying();
+    const first = await send({ key: "k", said: "Say it twice", ...sent });
+    const text = await first.text();
+    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1 });
+    const again = await send({ key: "k", said: "Say it twice", ...sent });
+    expect(again.status).toBe(200);
+    const of = (name: string): (string | null)[] => [first, again].map(({ headers }) => headers.get(name));
+    expect(of("idempotent-replayed")).toEqual([null, "true"]);
+    expect(new Set(of("x-generation-id")).size).toBe(1);
+    expect(new Set(of("x-request-id")).size).toBe(2);
+    expect(new Set(of("content-type")).size).toBe(1);
+    const [before, after] = [text, await again.text()];
+    if (!sent.stream) expect(JSON.parse(after)).toEqual(JSON.parse(before));
+    else expect([wordsOf(after), after.endsWith("data: [DONE]\n\n")]).toEqual([wordsOf(before), true]);
+    const rows = await expectExactLedger(on.fleet.operator(), made, { credit, generations: 2 });
+    const generation = first.headers.get("x-generation-id");
+    expect(rows.map(({ replayed_from }) => replayed_from)).toEqual([generation, null]);
+    expect(rows[0]).toMatchObject({ cost_usd: "0.000000000", reserved_usd: "0.000000000", status: 200, prompt_tokens: 0 });
+  });
+
+  test("another body is refused, also where answers are kept, and so is an answer that broke off", async () => {
+    const { post: send, ...made } = await replaying();
+    await outcomeOf(send({ key: "k" }));
+    await outcomeOf(send({ key: "broken", said: "sandbox: tokens=8 break_after=4", stream: true }));
+    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 2 });
+    expect(await outcomeOf(send({ key: "k", said: "Another" }))).toMatchObject({ code: "idempotency_mismatch" });
+    const broken = await outcomeOf(send({ key: "broken", said: "sandbox: tokens=8 break_after=4", stream: true }));
+    expect(broken).toMatchObject({ code: "idempotency_spent" });
+  });
+}
+
+/** All texts of a stream, joined. */
+function wordsOf(text: string): string {
+  const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]) => JSON.parse(json) as StreamedChunk);
+  return chunks.flatMap(({ choices }) => choices.map(({ delta, text: words }) => delta?.content ?? words ?? "")).join("");
+}
+
+interface StreamedChunk {
+  choices: { delta?: { content?: string }; text?: string }[];
 }

@@ -130,6 +130,8 @@ CREATE TABLE generations (
   -- What recognises a repetition of the request, and a digest of its body. NULL: it had no idempotency key, or left nothing.
   claim text COLLATE "C",
   claim_body text COLLATE "C",
+  -- The generation whose answer was sent again. NULL: a provider was asked.
+  replayed_from text COLLATE "C",
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
 -- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Readers name the id as well.
@@ -144,7 +146,7 @@ CREATE TYPE booked_generation AS (
   cached_tokens integer, completion_tokens integer, first_token_ms integer, duration_ms integer, status smallint, late boolean,
   streamed boolean, usage_estimated boolean, cost_pico numeric, outcome text, request text, workspace text, key text, model text,
   provider text, code text, month text, cache_write_tokens integer, reasoning_tokens integer, endpoint text, attempts jsonb, own_key text,
-  list_cost bigint, tier_above_tokens integer, claim text, claim_body text
+  list_cost bigint, tier_above_tokens integer, claim text, claim_body text, replayed_from text
 );
 
 -- What happened does not change. Only a row without a charge may be deleted, when its true end becomes known.
@@ -256,6 +258,17 @@ CREATE TABLE stored_prompts (
 CREATE INDEX stored_prompts_by_workspace ON stored_prompts (workspace_id, at);
 -- Sealed bytes cannot be compressed. PostgreSQL 15 takes this from no CREATE TABLE.
 ALTER TABLE stored_prompts ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN answer SET STORAGE EXTERNAL;
+
+-- Answers to requests with an idempotency key, of workspaces that keep them for a day: sealed JSON.
+CREATE TABLE kept_answers (
+  generation_id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  -- When the request was admitted, as in the request log.
+  at timestamptz NOT NULL,
+  answer bytea NOT NULL
+);
+CREATE INDEX kept_answers_by_time ON kept_answers (at);
+ALTER TABLE kept_answers ALTER COLUMN answer SET STORAGE EXTERNAL;
 
 -- Workspaces' own keys for providers.
 CREATE TABLE own_keys (

@@ -11,7 +11,7 @@ import type { Bus } from "../../backing/bus.ts";
 import { admissionDeadlineMs } from "../../backing/limits.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
+import { newGenerationId, newRequestId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { measureAdmission } from "../../kernel/metrics.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -42,6 +42,8 @@ export class RefusedError extends GatewayError {
   override name = "RefusedError";
   readonly window: WindowOnBus | null;
   readonly retryAfterMs: number | null;
+  /** The generation that the idempotency key is spent on; null: none. */
+  readonly spentOn: GenerationId | null;
 
   constructor(refused: Refused, { model, candidates, field }: Pick<RequestFacts, "model" | "candidates" | "field">) {
     const message = refused.reason ? unavailableMessage(candidates?.[0]?.[0] ?? model, refused.reason) : refused.message;
@@ -51,6 +53,7 @@ export class RefusedError extends GatewayError {
     super(refused.code, { message, param, shouldRetry, ...(generation && { headers: { "x-generation-id": generation } }) });
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
+    this.spentOn = generation ?? null;
   }
 }
 
@@ -239,6 +242,11 @@ export class AdmissionClient {
   /** Every reply carries the counters' time. */
   async #fetchCountersTime({ hash }: Caller): Promise<void> {
     await this.#send({ kind: "authenticate", hash }).catch(() => null);
+  }
+
+  /** Milliseconds of the counters' clock, never ahead of it; null: there is no reading yet. */
+  countersTime(): number | null {
+    return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic());
   }
 
   #deadline(): number | null {

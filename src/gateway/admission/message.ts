@@ -142,6 +142,8 @@ export interface RecordOnBus {
   zeroDataRetention: boolean;
   promptStorage: boolean;
   costInAnswers: boolean;
+  /** Absent: off. */
+  idempotentReplay?: true;
   /** Absent: none. */
   ownKeys?: readonly OwnKey[];
   ownKeyFallback?: boolean;
@@ -235,6 +237,7 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
     zeroDataRetention: record.zeroDataRetention,
     promptStorage: record.promptStorage,
     costInAnswers: record.costInAnswers,
+    ...(record.idempotentReplay && { idempotentReplay: true as const }),
     ...(record.ownKeys &&
       record.ownKeys.length > 0 && { ownKeys: record.ownKeys, ownKeyFallback: record.ownKeyFallback ?? false }),
   };

@@ -15,6 +15,7 @@ import type { CreateStream } from "./answer/response.ts";
 import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
 import { authenticate, requireEarlyAccess } from "./authenticate.ts";
+import { replayed } from "./replay.ts";
 import { isRoutingOn } from "./request/requested-model.ts";
 import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
@@ -57,7 +58,7 @@ interface CompletionCall {
 }
 
 async function complete({ request, createStream, endpoint, findCaller }: CompletionCall, gateway: Gateway): Promise<Response> {
-  const { admission, clock, clocks, health, models } = gateway;
+  const { clock, clocks, health, models } = gateway;
   const { earlyAccess, requestFormat } = endpoint;
   const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
@@ -74,7 +75,11 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
   const facts = admissionFacts(chat, plan);
-  const admitted = await admission.admit(caller, claim === null ? facts : { ...facts, claim });
+  const admission = gateway.admission.admit(caller, claim === null ? facts : { ...facts, claim });
+  const admitted = await (claim === null
+    ? admission
+    : admission.catch((error: unknown) => replayed(error, { caller, chat, format }, gateway)));
+  if (admitted instanceof Response) return admitted;
   // 6. The provider (400, 429, 502, 504)
   return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
 }

@@ -32,5 +32,12 @@ export const promptRetentionBatchMax = 1_000;
 export const promptRetentionPauseMs = 50;
 /** Prompts that the Console counts; of more, it says that there are more. */
 export const promptsCountedMax = 10_000;
+/** Bytes of an answer to a request with an idempotency key, as JSON; a larger one is not kept. */
+export const keptAnswerBytesMax = 262_144;
+/** A repeated request waits so long for the first one's answer, and then is refused. */
+export const keptAnswerReadMs = 300;
+/** Kept answers that are old enough are deleted this often, and this many by one statement. */
+export const keptAnswersForgetMs = 60_000;
+export const keptAnswersDeleteMax = 1_000;
 /** Data keys that a gateway keeps opened. */
 export const dataKeysCachedMax = 10_000;
