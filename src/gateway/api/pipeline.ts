@@ -58,7 +58,7 @@ interface CompletionCall {
 }
 
 async function complete({ request, createStream, endpoint, findCaller }: CompletionCall, gateway: Gateway): Promise<Response> {
-  const { clock, clocks, health, models } = gateway;
+  const { admission, clock, clocks, health, models } = gateway;
   const { earlyAccess, requestFormat } = endpoint;
   const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
@@ -75,10 +75,9 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
   const facts = admissionFacts(chat, plan);
-  const admission = gateway.admission.admit(caller, claim === null ? facts : { ...facts, claim });
-  const admitted = await (claim === null
-    ? admission
-    : admission.catch((error: unknown) => replayed(error, { caller, chat, format }, gateway)));
+  const decided = admission.admit(caller, claim === null ? facts : { ...facts, claim });
+  const orReplayed = (error: unknown): Promise<Response> => replayed(error, { caller, chat, format }, gateway);
+  const admitted = await (claim === null ? decided : decided.catch(orReplayed));
   if (admitted instanceof Response) return admitted;
   // 6. The provider (400, 429, 502, 504)
   return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
