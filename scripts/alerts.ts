@@ -1,6 +1,6 @@
 /**
- * `npm run alerts`: checks deploy/prometheus/weir-alerts.yaml with promtool, and runs its tests. promtool is the one on PATH, or on Debian and
- * Ubuntu the one of the package prometheus, which is unpacked and not installed.
+ * `npm run alerts`: checks deploy/prometheus/weir-alerts.yaml with promtool, and runs its tests. It uses promtool on PATH, or on Debian and
+ * Ubuntu the one from the package prometheus, unpacked but not installed.
  */
 import { join } from "node:path";
 import { root, run, ToolMissingError } from "./check-deploy/tool.ts";

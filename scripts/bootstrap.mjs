@@ -1,6 +1,6 @@
 /**
- * Runs a script of package.json on a fresh clone, or on any other state of node_modules: `node scripts/bootstrap.mjs NAME [arguments]`.
- * It uses only Node's own modules, since nothing is installed yet. Its messages go to stderr: stdout belongs to the script.
+ * Runs a script of package.json on a fresh clone, or on any other state of node_modules: `node scripts/bootstrap.mjs NAME [arguments]`. It
+ * uses only Node's own modules, since nothing is installed yet. Its messages go to stderr, since stdout belongs to the script.
  */
 const nodeMajorMin = 20;
 

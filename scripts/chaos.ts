@@ -16,7 +16,7 @@ const options = {
   seed: { type: "string", default: "1" },
   rate: { type: "string", default: "60" },
   longest: { type: "string", default: "30" },
-  /** A list of lists; the faults of one inner list come together. */
+  /** A list of lists; the faults of an inner list happen at the same time. */
   faults: { type: "string" },
   clusters: { type: "boolean", default: false },
   rolling: { type: "boolean", default: false },

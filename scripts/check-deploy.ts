@@ -1,6 +1,6 @@
 /**
  * `npm run check-deploy`: checks the files in deploy/ with the tools that read them. A check whose tool this machine lacks is skipped, and
- * the output says so. `-- --build-image NAME --base-image NAME` names other base images, where a registry is out of reach.
+ * the output says so. `-- --build-image NAME --base-image NAME` names other base images, if a registry is out of reach.
  */
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../test/support/processes/at-end.ts";
@@ -16,7 +16,7 @@ const options = { "build-image": { type: "string" }, "base-image": { type: "stri
 const values = readArguments();
 const images = { build: values["build-image"] ?? null, base: values["base-image"] ?? null };
 
-/** Each gives what it saw, in one line. */
+/** Each returns its result in one line. */
 const checks: [string, () => Promise<string>][] = [
   ["units", checkUnits],
   ["nats", checkNats],

@@ -1,4 +1,6 @@
-/** Checks of the code that take seconds: `npm run ok`, and beside the suites of `npm test`. */
+/**
+ * Checks of the code that take seconds: `npm run ok` runs them, and `npm test` at the same time as its suites.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: runs a fleet on one machine under one supervisor, which starts the three servers too where their addresses are unset, with
- * their data below DATA_DIR, and restarts those that die. The processes are in fleet.ts.
+ * `npm run cluster`: runs a fleet on one machine under one supervisor, which also starts the three servers if their addresses are unset,
+ * with their data below DATA_DIR, and restarts what dies. fleet.ts has the processes.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -140,7 +140,7 @@ function printWelcome({ config, fleet, own, ports }: Started): void {
 }
 
 /**
- * Starts the servers with their data below `dataDir`, where a later start finds it, and restarts the ones that die.
+ * Starts the servers with their data below `dataDir`, where a later start finds it, and restarts servers that die.
  * @returns addresses and keys for the environment of every process
  * @throws ClusterError naming what to install, or the server that cannot start and why
  * @throws LockedError when another process owns the folder

@@ -1,11 +1,11 @@
 /**
- * Writes what is derived from the endpoints of the control API: the verbs of the command line (`scripts/weir/verbs.jsonl`), and the lists of
- * docs/reference/control-api.md and docs/reference/command-line.md: `node_modules/.bin/bun scripts/control-tables.ts`. Tests compare the
- * files with the endpoints, so a changed endpoint fails them until this ran.
+ * Writes what is derived from the endpoints of the control API: the verbs of the command line (`scripts/weir/verbs.jsonl`), and the lists
+ * of docs/reference/control-api.md and docs/reference/command-line.md: `node_modules/.bin/bun scripts/control-tables.ts`. Tests compare the
+ * files with the endpoints, so a changed endpoint fails them until this has run.
  *
- * A verb's flag is a field: its name with dashes, what it takes from the kind of its schema, and its help from the schema's title, else from
- * its description. What a schema does not say, such as a short name, is in the endpoint's `command`. The command line reads the file, since
- * to import the endpoints loads the whole server, which takes longer than most commands.
+ * A verb's flag is a field: its name with dashes, its kind of value from the schema, and its help from the schema's title, or else its
+ * description. What a schema does not say, such as a short name, is in the endpoint's `command`. The command line reads the file, since
+ * importing the endpoints loads the whole server, which takes longer than most commands.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ export const controlPages = ["control-api.md", "command-line.md"].map((name) =>
   join(import.meta.dirname, "../docs/reference", name),
 );
 
-/** What verbs.jsonl has: a verb of an endpoint in each line. */
+/** The contents of verbs.jsonl: one line for each verb of an endpoint. */
 export function verbLines(): string {
   return derivedVerbs()
     .map((row) => `${JSON.stringify(row)}\n`)
@@ -123,7 +123,7 @@ function flagOf({ field, schema, required }: Field, words: FlagWords): FlagRow {
   };
 }
 
-/** A title begins a sentence, and a description completes "… is needed". Both speak of JSON, where people type words and files. */
+/** A title begins a sentence, and a description completes "… is needed". Both describe JSON, whereas people type words and file names. */
 function asHelp(text: string, takes: Kind | string[]): string {
   const plain = text.replace(/,$/, "").replace(/^the (?=id |month )/, "");
   const words = /^[A-Z][-a-z ]/.test(plain) ? plain.charAt(0).toLowerCase() + plain.slice(1) : plain;
@@ -152,7 +152,7 @@ function bareKind(schema: TSchema): Kind {
   return schema["type"] === "boolean" ? "yes" : "present";
 }
 
-/** Longer lists of words are not repeated in the help: the field's description has them. */
+/** The help does not repeat longer lists of words, since the field's description has them. */
 const choicesLengthMax = 60;
 
 function takesOf(field: string, schema: TSchema, { none }: FlagWords): Kind | string[] {
@@ -196,7 +196,7 @@ function textKind(field: string, { pattern = "", description = "" }: TSchema): K
 
 if (import.meta.main) {
   writeFileSync(rowsFile, verbLines());
-  // The command line reads that file as it is loaded.
+  // The command line's module reads that file when it is loaded.
   const { verbs } = await import("./weir/verbs.ts");
   for (const file of controlPages) writeFileSync(file, withLists(readFileSync(file, "utf8"), verbs));
 }

@@ -1,9 +1,9 @@
 /**
  * Part of `npm run ok`: every regular expression of this repository takes linear time for any text, or has an exception that says why its
- * input is bounded. It comes to the same result in every run, and writes nothing.
+ * input is bounded. Every run has the same result, and writes nothing.
  *
- * `expressions/safe.jsonl` has those that were found safe, because to judge all takes two minutes: only the others are judged.
- * `node_modules/.bin/bun scripts/expressions.ts --accept` writes that file, and with `--again` it judges all of them first.
+ * `expressions/safe.jsonl` lists those found safe, since judging all takes two minutes; only the others are judged. `node_modules/.bin/bun
+ * scripts/expressions.ts --accept` writes that file; with `--again` it first judges all of them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ import { bounds, problemOf } from "./expressions/judge.ts";
 const root = dirname(import.meta.dirname);
 const safeFile = join(root, "scripts/expressions/safe.jsonl");
 const isAccepting = process.argv.includes("--accept");
-/** It takes n² steps. The check has to find it each time. */
+/** It takes n² steps. The check must find it each time. */
 const slow = { source: "\\/+$", flags: "" };
 
 const { version } = createRequire(import.meta.url)("recheck/package.json") as { version: string };

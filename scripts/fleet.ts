@@ -1,8 +1,8 @@
 /**
  * Starts the processes of a fleet and restarts each one that dies, with a pause that grows while it keeps dying.
  *
- * It stops them in groups: the gateways first, then the workers that they call, and metering last, so that what a stopping process sends still
- * finds its reader. `stopGroups` has the processes of each group, to which a kind of worker is added, and `role-environment.ts` the variables that
+ * It stops them in groups: the gateways first, then the workers that they call, and metering last, so that what a stopping process sends is
+ * still read. `stopGroups` lists the processes of each group (add a new kind of worker there), and `role-environment.ts` the variables that
  * each one gets.
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -21,7 +21,7 @@ interface FleetPlan {
   say(line: string): void;
 }
 
-/** The longest that a process may take to end: open answers, those that began meanwhile, unsent settlements, and a few seconds more. */
+/** The longest that a process may take to stop: open answers, those that began meanwhile, unsent settlements, and a few seconds more. */
 const endMsMax = 2 * shutdownDrainMs + shutdownFlushMs + 10_000;
 
 /** All processes of a fleet. */
@@ -72,7 +72,7 @@ interface ProcessPlan {
 
 const backOffMsMin = 200;
 const backOffMsMax = 5_000;
-/** A process that ran this long died of a new cause: it restarts without a longer pause. */
+/** A process that ran this long died for a new reason, so it restarts without a longer pause. */
 const soundMs = 30_000;
 
 /** A process that is restarted when it dies, until `stop` or `kill`. */
@@ -113,7 +113,7 @@ class SupervisedProcess {
   #start(): void {
     const { command, cwd, environment, sharesCore } = this.#plan;
     const startedMs = performance.now();
-    // Its own process group: Ctrl-C in a terminal reaches only the supervisor, which stops its processes in order.
+    // Its own process group: Ctrl-C in a terminal reaches only the supervisor, which stops its processes in the right order.
     const child = spawn(process.execPath, command, {
       argv0: "bun",
       cwd,
@@ -169,7 +169,7 @@ export function membersOf(role: Role, sizes: Sizes): string[] {
 const portMax = 65_535;
 
 interface MetricsPlan {
-  /** The port of the first process, which is a gateway; null: no process has one. */
+  /** The metrics port of the first process, which is a gateway; null: no process has one. */
   first: number | null;
   host: string;
   /** The port of the API, which all gateways share. */
@@ -179,7 +179,7 @@ interface MetricsPlan {
 }
 
 /**
- * One port cannot show the metrics of several processes. So each has its own, counted from the first, and keeps it over restarts.
+ * One port cannot serve the metrics of several processes. So each has its own, counted from the first, and keeps it across restarts.
  * @throws ClusterError naming the port that is not free
  */
 export async function metricsPorts({ first, host, port, names }: MetricsPlan): Promise<Map<string, number>> {

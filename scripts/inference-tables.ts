@@ -1,5 +1,5 @@
 /**
- * Generates what docs/reference/inference.md says of fields from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test
+ * Generates the tables of fields in docs/reference/inference.md from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test
  * compares the page with it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function fieldTable(fields: readonly ChatField[]): string {
   return table(["field", "accepted", "effect"], rows);
 }
 
-/** Fields of which no value is accepted. */
+/** Fields for which no value is accepted. */
 function refused(fields: readonly ChatField[]): string {
   const names = fields.filter(({ accepts }) => accepts === "nothing").map(({ name }) => code(name));
   return `No value is accepted for ${listed(names)}.\n`;

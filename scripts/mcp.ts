@@ -2,8 +2,8 @@
  * MCP over stdio: `npm run -s mcp -- [--attach-root DIR]`, a client of the running service that WEIR_URL names, with the tools key
  * in WEIR_TOOLS_KEY. It writes only the protocol to stdout.
  *
- * It uploads the file that a call names before the call. An agent names files, so only those below one folder are sent, and none that its user
- * would not send.
+ * If a call names a file, it uploads the file before the call. Agents choose the files, so only those below one folder are sent, and none
+ * that looks secret.
  */
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
@@ -39,7 +39,7 @@ import { help } from "./bootstrap/help.mjs";
 function main(): void {
   const attachRoot = readAttachRoot();
   const { url, key } = readMcpConfig();
-  // The slug of the service begins its keys and the names of its operations.
+  // The service's slug begins its keys and the names of its operations.
   const [, slug] = /^([a-z][a-z0-9-]*)-mcp-[0-9a-f]{64}$/.exec(key?.reveal() ?? "") ?? [];
   if (key === null || slug === undefined) {
     throw new ConfigError(
@@ -70,7 +70,7 @@ interface Service {
   attachRoot: string;
 }
 
-/** Time beyond the operation's own: for its body to arrive, for its turn, and for reading an SBOM. */
+/** Time in addition to the operation's own: for its body to arrive, for its turn, and for reading an SBOM. */
 const arrivalMsMax = toolsBodyMs + longCallWaitMs + sbomReaderWaitMs + sbomReadMs;
 
 /** Never rejects. */
@@ -112,7 +112,7 @@ interface Sent {
   path: string;
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
-  /** The time that the service has for its own work. */
+  /** The deadline of the service's own work. */
   waitMs: number;
   service: Service;
 }
@@ -137,7 +137,7 @@ function reason(error: unknown): string {
 const secretNames = /^id_|\.(pem|key|p12|pfx|ppk|jks|kdbx)$/i;
 
 /**
- * Reads one regular file of at most 50 MiB within the root, through no symbolic link that leads out of it.
+ * Reads a regular file of at most 50 MiB within the root, and follows no symbolic link out of it.
  * @throws DomainError with the reason
  */
 async function readAttachment({ path, root }: Record<"path" | "root", string>) {

@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
-/** More seeds than any mistake needed so far. */
+/** More seeds than any mistake has needed so far. */
 const seedsMax = 600;
 
 const root = dirname(import.meta.dir);

@@ -1,4 +1,6 @@
-/** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
+/**
+ * The part of the supervisor's environment that each process of a fleet gets, without secrets that it does not use.
+ */
 import { backgroundRoles } from "../src/backing/fleet-state.ts";
 import { addressesIn } from "../src/kernel/addresses.ts";
 import { openVariables } from "../src/process/environment/known-variables.ts";
@@ -14,7 +16,7 @@ const open: ReadonlySet<string> = new Set(openVariables);
 /** "address": without its user and password, for a process that only needs to know that it is set. */
 type Share = "whole" | "address" | "nothing";
 
-/** Secrets of Weir, and how much of each a role gets. `others` holds for all roles that are not listed. */
+/** Weir's secrets, and how much of each a role gets. `others` applies to all roles that are not listed. */
 const secrets: Record<string, { roles: Record<string, Share>; others: Share }> = {
   SECRETS_KEY: { roles: { gateway: "whole" }, others: "nothing" },
   OPERATOR_TOKEN: { roles: { gateway: "whole" }, others: "nothing" },
@@ -42,7 +44,7 @@ const providerCallers = ["gateway", "prober"];
 const providerCheckers = ["admission"];
 const set = "set";
 
-/** A secret may come in a file; its variable then has this name. */
+/** A secret may be in a file, which a variable of this name then names. */
 const fileVariables: ReadonlySet<string> = new Set(secretVariables.map((name) => `${name}_FILE`));
 
 /** Every variable whose share is decided here. A test compares them with those that the configuration reads. */
@@ -74,7 +76,7 @@ function share(role: string, name: string, value: string): Shared {
   return providerCheckers.includes(role) ? [[name.replace(/_FILE$/, ""), set]] : [];
 }
 
-/** A process that does the work of several roles gets what any of them does. */
+/** A process that does the work of several roles gets what any of them gets. */
 function rolesIn(role: string): readonly string[] {
   return role === "background" ? backgroundRoles : [role];
 }
@@ -89,7 +91,7 @@ function howMuch(role: string, name: string): Share {
 function shareOf(name: string, value: string, how: Share): Shared {
   if (how === "nothing") return [];
   if (how === "whole") return [[name, value]];
-  // Parsers of addresses take all up to the last @ before the path as user and password.
+  // Address parsers treat everything up to the last @ before the path as user and password.
   const addresses = addressesIn(value).map((address) => address.replace(/^(\w+:\/\/)[^/?#]*@/, "$1"));
   return [[name, addresses.join(",")]];
 }

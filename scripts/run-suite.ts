@@ -31,13 +31,13 @@ export interface SuiteRun {
 
 /** A machine may be slower than the one that the budgets assume; a suite that hangs is killed at this multiple of its budget. */
 const budgetsMax = 4;
-/** For one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
+/** Timeout of one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;
 
-/** A suite ends before the embedded database's best code pays for its compilation. */
+/** A suite ends before compiling the embedded database's code at the highest level pays off. */
 const compilesLess = { BUN_JSC_useOMGJIT: "0" };
 
-/** The printed characters of a failed suite's output. */
+/** How many characters of a failed suite's output are printed. */
 const printedMax = 20_000;
 
 const running = new Set<ChildProcess>();
@@ -51,12 +51,12 @@ export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   const { code, reported, printed, timedOut } = await ended(start(run), { limitMs, showsProgress });
   const seconds = (performance.now() - startedMs) / 1_000;
   const tally = readTally(reported);
-  // A process that crashes, or finds nothing to run, has counted no failure.
+  // A process that crashes, or finds nothing to run, has not counted a failure.
   if (code !== 0 && tally.failed === 0) tally.failed = 1;
   if (!showsProgress) process.stderr.write(`\n${name}:\n${reported}`);
   const shown = printed.replace(/^bun test v.*\n/, "").trim();
   if (code !== 0 && shown !== "") console.log(`What the tests printed:\n${shown.slice(-printedMax)}`);
-  if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
+  if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was killed`);
   else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
   console.log(`${name}: ${tallyText(tally)} in ${seconds.toFixed(1)} s`);
   return { ...tally, failures: tally.failed === 0 ? [] : failedTests(reported) };
@@ -67,7 +67,7 @@ export function killRunningSuites(): void {
   for (const child of running) kill(child);
 }
 
-/** The form of the last line of `npm test`. */
+/** The last line of `npm test`. */
 export function tallyText({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
 }
@@ -88,7 +88,7 @@ export function failedTests(reported: string): string[] {
 function start({ files, retries, cwd, environment, isPatient }: SuiteRun): ChildProcess {
   const command = [process.execPath, "test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files];
   const [program = "", ...words] = [...(isPatient ? stayPatient() : []), ...killWithParent("SIGKILL"), ...command];
-  // The leader of a process group, so that a signal reaches the processes that tests start.
+  // Leads a process group, so that a signal reaches the processes that tests start.
   const child = spawn(program, words, {
     cwd,
     env: { ...compilesLess, ...process.env, ...environment },

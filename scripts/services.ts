@@ -26,15 +26,15 @@ export interface ServicesOptions {
   folder: string;
   /** Whether PostgreSQL survives a power cut; tests do not need that. */
   durable?: boolean;
-  /** What PostgreSQL begins with, as in `startPostgres`. */
+  /** PostgreSQL's initial data, as in `startPostgres`. */
   template?: string | null | undefined;
 }
 
-/** Resolves when all three answer. @throws ServerError as soon as one cannot start, and names it; the others then stop */
+/** Resolves when all three answer. @throws ServerError, which names the server, as soon as one cannot start; the others then stop */
 export async function startServices({ servers, folder, durable = false, template }: ServicesOptions): Promise<Services> {
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
-  // PostgreSQL may run as another user, which needs to traverse this folder; the folders below are closed.
+  // PostgreSQL may run as another user, who must be able to traverse this folder; the folders below are closed.
   await chmod(home, 0o711);
   const starting = [
     startNats({ program: servers.nats, folder: join(home, "nats") }),

@@ -8,7 +8,7 @@ import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 const shownFailuresMax = 3;
-/** Of the tallies, those that the progress shows. */
+/** The tallies that the progress shows. */
 const shownNames =
   "faults,messages harmed,requests,admitted,charged,charged late,cut,expired,unknown,embeddings,on own keys,other payers".split(
     ",",

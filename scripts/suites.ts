@@ -4,27 +4,27 @@ import { join } from "node:path";
 
 export interface Suite {
   name: string;
-  /** Below test/; null takes every file that no other suite names. A folder within another one's is not part of that. */
+  /** Below test/; null takes every file that no other suite names. A folder that another suite names is not part of its parent's suite. */
   folders: string[] | null;
-  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, and at most two other such suites run with it. */
+  /** Its tests fail if they wait for the CPU, so it gets the CPU before other suites, and at most two other timed suites run with it. */
   isTimed: boolean;
-  /** On two cores, while other suites run. */
+  /** Measured on two cores, while other suites run. */
   budgetSeconds: number;
-  /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
+  /** How often a failed test runs again. A busy machine can fail tests that kill processes; elsewhere a retry would hide a race. */
   retries: number;
-  /** Has tests that skip themselves where NATS, Redis and PostgreSQL are not available. */
+  /** Has tests that skip themselves if NATS, Redis and PostgreSQL are not available. */
   usesServers: boolean;
 }
 
 /** How many suites run at the same time. */
 export const lanesMax = 5;
-/** And of them those that are timed: each waits for more than half of its time. */
+/** How many of those may be timed: each waits for more than half of its time. */
 export const timedMax = 3;
 
 const ordinary = { isTimed: false, retries: 0, usesServers: true };
 const timed = { ...ordinary, isTimed: true, retries: 1 };
 
-/** In this order: those that are timed come first, since few of them run at the same time, and then the longest. */
+/** In the order in which they start: timed ones first, since few of them run at the same time, then the longest. */
 export const suites: Suite[] = [
   { ...timed, name: "recovery", folders: ["recovery"], budgetSeconds: 130 },
   { ...timed, name: "distributed", folders: ["distributed"], budgetSeconds: 110 },
@@ -42,7 +42,7 @@ export const suites: Suite[] = [
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
 ];
 
-/** The suite that a free lane takes; null: none may start while those run. */
+/** The suite that a free lane takes next; null: none may start while the others run. */
 export function nextSuite(waiting: readonly Suite[], running: Iterable<Suite>): Suite | null {
   const timedRuns = [...running].filter(({ isTimed }) => isTimed).length;
   return waiting.find(({ isTimed }) => !isTimed || timedRuns < timedMax) ?? null;

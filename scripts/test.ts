@@ -1,4 +1,6 @@
-/** `npm test`: every suite within its budget, and the checks beside them. `npm test -- <path…>` runs only those files. */
+/**
+ * `npm test`: runs every suite within its budget, and the checks at the same time. `npm test -- <path…>` runs only those files.
+ */
 import { dirname, join } from "node:path";
 import { quickChecks, runChecks, slowChecks } from "./checks.ts";
 import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
@@ -12,7 +14,7 @@ const root = dirname(import.meta.dir);
 const chosenBudgetSeconds = 300;
 const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
 /**
- * Foreign servers: all suites share them, so they run one after another, because fleets of two suites would disturb each other.
+ * Servers from the environment. All suites share them, so suites run one after another: the fleets of two suites would disturb each other.
  */
 const sharesServers = Boolean(DATABASE_URL && NATS_URL && REDIS_URL);
 let servers: SuiteServers | null = null;
@@ -44,7 +46,7 @@ function runFiles(files: string[]): Promise<Tally> {
 
 async function runAll(): Promise<Tally> {
   const total: Tally = { passed: 0, failed: 0, skipped: 0 };
-  // They take a core for many seconds, so they run in the time that the timed suites leave.
+  // They take a core for many seconds, so they run in the CPU time that the timed suites leave.
   const checked = runChecks([...quickChecks(), ...slowChecks()], { isPatient: true });
   const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
   await runInLanes(suites, sharesServers ? 1 : lanesMax, (suite) => runOne(suite, total));

@@ -1,6 +1,6 @@
 /**
- * The worker that decides admissions for all gateways. Any number of workers may run: the counters are shared, and a worker keeps no
- * state that a successor could not load again.
+ * The worker that decides admissions for all gateways. Any number of workers may run: the counters are shared, and a worker keeps no state
+ * that a successor could not reload.
  */
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Backing } from "../src/backing/backing.ts";

@@ -1,6 +1,6 @@
 /**
- * Prober, mailer and scanner in one process, for a machine that runs a whole fleet: three processes hold three times as much and mostly
- * wait. A scan yields within milliseconds, so that neither mails nor probes wait for it.
+ * Prober, mailer and scanner in one process, for a machine that runs a whole fleet: three processes would use three times the memory and
+ * mostly be idle. A scan yields within milliseconds, so emails and probes do not wait for it.
  */
 import type { KindParts } from "./kind.ts";
 import { start as startMailer } from "./mailer.ts";

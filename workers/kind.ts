@@ -1,6 +1,6 @@
 /**
- * What the process of a worker has, whatever its kind. Each kind exports `start`, which opens its parts in a process of its own, and
- * `start<Kind>`, which takes them in the one process of embedded mode.
+ * What every kind of worker process has. Each kind exports `start`, which opens its parts for a separate process, and `start<Kind>`, which
+ * receives them in the single process of embedded mode.
  */
 import type { Backing } from "../src/backing/backing.ts";
 import type { Config } from "../src/config.ts";
@@ -8,7 +8,6 @@ import { openModels, type Models } from "../src/gateway/models/models.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 
-/** What the process of a worker has, whatever its kind. */
 export interface KindParts {
   config: Config;
   backing: Backing;
@@ -16,10 +15,10 @@ export interface KindParts {
   log: Logger;
 }
 
-/** Starts a worker. What it returns stops it. */
+/** Starts a worker. Disposing of the result stops it. */
 export type StartKind = (parts: KindParts) => Promise<AsyncDisposable>;
 
-/** The models of a worker's catalog. */
+/** The models that a worker uses. */
 export function modelsOf({ config, backing, clock, log }: KindParts): Promise<Models> {
   const { catalogDir: folder, sandbox, providerKey } = config;
   return openModels({ folder, sandbox, ...backing, clock, log, providerKey });

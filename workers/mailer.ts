@@ -1,6 +1,6 @@
 /**
- * The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. After
- * a failure it waits longer each time, and more waiting mails do not make it call an unreachable server more often.
+ * The worker that sends emails, one at a time. An advisory lock lets one mailer of a fleet send; if it dies, another takes over. After a
+ * failure it waits longer each time, and a longer queue does not make it contact an unreachable server more often.
  */
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/accounts/limits.ts";
 import { sendDue } from "../src/accounts/mails/send-due.ts";
@@ -17,15 +17,15 @@ import type { KindParts } from "./kind.ts";
 export interface MailerParts {
   sql: Database;
   bus: Pick<Bus, "listen">;
-  /** null: mails wait in the database. */
+  /** null: emails wait in the database. */
   mail: MailConfig | null;
-  /** Takes the lock for sending, which one mailer of a fleet holds at a time; null: another one holds it. */
+  /** Takes the lock for sending, which one mailer of a fleet holds at a time; null: another holds it. */
   lock: () => Promise<AsyncDisposable | null>;
   clock: Clock;
   log: Logger;
 }
 
-/** Sends when notified that a mail waits, and at regular intervals, since a notification may be lost. */
+/** Sends when notified of a waiting email, and at regular intervals, since a notification may be lost. */
 export function startMailer(parts: MailerParts): AsyncDisposable {
   const { mail, bus, lock, clock, log } = parts;
   if (mail === null) {
@@ -41,7 +41,7 @@ export function startMailer(parts: MailerParts): AsyncDisposable {
     },
     everyMs: mailPollMs,
     wakeOn: (wake) => bus.listen("mail-waits", wake),
-    // More waiting mails do not make it call an unreachable server more often.
+    // A longer queue does not make it contact an unreachable server more often.
     retryMs: (failures) => Math.min(mailServerRetryMs * 2 ** (failures - 1), mailServerRetryMsMax),
     onError(error) {
       log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");

@@ -1,6 +1,6 @@
 /**
- * The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together.
- * A process loads the code of its own kind alone, and ends in order at a signal.
+ * The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together. A
+ * process loads only the code of its kind, and shuts down in order on a signal.
  */
 import { untilSchema } from "../src/backing/migrate.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
@@ -14,7 +14,7 @@ import { startTelemetry } from "../src/process/telemetry/start-telemetry.ts";
 import { serveMetrics, shutdownSignal } from "../src/process/serving.ts";
 import type { StartKind } from "./kind.ts";
 
-/** The kinds of workers, by their name on the command line. A process loads the code of its own kind alone. */
+/** The kinds of workers by their command-line names. A process loads only the code of its kind. */
 const kinds: Record<string, () => Promise<{ start: StartKind }>> = {
   admission: () => import("./admission.ts"),
   metering: () => import("./metering.ts"),

@@ -1,6 +1,6 @@
 /**
- * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several divide the workspaces
- * among them, and take over those of one that dies.
+ * The worker that settles charges, and the only one that writes generations, ledger charges and month totals. Several workers divide the
+ * workspaces among themselves, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import { type Lock, tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
@@ -26,7 +26,7 @@ export interface MeteringWorkerParts {
   lock: Lock;
   clock: Clock;
   log: Logger;
-  /** This process is the whole service. */
+  /** Whether this process is the whole service. */
   isAlone?: boolean;
 }
 
@@ -48,7 +48,7 @@ export async function startMetering({
     maintenance: maintenanceStore(backing.sql),
   };
   await using stack = new AsyncDisposableStack();
-  // Its stream is in the database itself, so that nothing can be booked again, and the first request is not to wait for that.
+  // The stream is in the database itself, so replaying cannot book anything twice; the first request should not wait for it.
   if (isAlone) await replayWhatIsDue(null, new AbortController().signal, parts);
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));

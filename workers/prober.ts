@@ -1,7 +1,7 @@
 /**
- * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks run
- * at start, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them; it is held
- * until the last probe has ended.
+ * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks run at
+ * startup, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them; it is held until
+ * the last probe ends.
  */
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import type { Database } from "../src/backing/backing.ts";
@@ -26,7 +26,7 @@ export interface ProberParts {
   models: Pick<Models, "list" | "pendingChecks" | "refreshChecks">;
   call: CallProvider;
   embed: CallEmbeddings;
-  /** Takes the lock for probing, which one prober of a fleet holds at a time; null: another one holds it. */
+  /** Takes the lock for probing, which one prober of a fleet holds at a time; null: another holds it. */
   lock: () => Promise<AsyncDisposable | null>;
   clock: Clock;
   log: Logger;
@@ -50,14 +50,14 @@ export async function probeAll(parts: ProberParts): Promise<number> {
   if (probesOf(parts).length === 0) return 0;
   await using held = await parts.lock();
   if (held === null) return 0;
-  // The previous holder of the lock may have run them.
+  // The lock's previous holder may have run them.
   await parts.models.refreshChecks();
   const probes = probesOf(parts);
   const queue = probes.values();
   const lanes = Array.from({ length: launchChecksAtOnce }, async () => {
     for (const { model, route } of queue) await probe(model, route, parts);
   });
-  // Holds the lock until the last probe has ended, even if another one failed.
+  // Holds the lock until the last probe ends, even if another one failed.
   const failed = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
   if (failed) throw failed.reason;
   if (probes.length > 0) parts.bus.broadcast("checks-changed");

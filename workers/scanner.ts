@@ -1,6 +1,6 @@
 /**
- * The worker that scans projects, one at a time, and removes former SBOMs. The scanners of a fleet share the projects, and take over
- * those of one that dies. It has low priority, so that chats get the CPU first.
+ * The worker that scans projects, one at a time, and removes former SBOMs. The scanners of a fleet share the projects, and take over those
+ * of a scanner that dies. A scanner has low priority, so that chats get the CPU first.
  */
 import { constants } from "node:os";
 import type { Database } from "../src/backing/backing.ts";
@@ -22,7 +22,7 @@ export interface ScannerParts {
   log: Logger;
 }
 
-/** Scans when notified that a project waits, and at regular intervals, since a notification may be lost and leases expire without one. */
+/** Scans when notified of a waiting project, and at regular intervals, since notifications may be lost and leases expire without one. */
 export function startScanner(parts: ScannerParts): AsyncDisposable {
   const { bus, clock, log } = parts;
   return repeatUntilStopped({
@@ -47,7 +47,7 @@ interface Parts {
   sbomsKept: number;
 }
 
-/** Removes former SBOMs of projects beyond the limit. Several processes may do so at once. */
+/** Removes former SBOMs of projects beyond the limit. Several processes may do this at once. */
 export function startFormerSboms(parts: Parts): AsyncDisposable {
   const { sql, clock, log, sbomsKept } = parts;
   return repeatUntilStopped({

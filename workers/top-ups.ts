@@ -1,6 +1,6 @@
 /**
- * The worker that charges saved cards where credit is below its threshold, and that looks up payments without a known outcome. One
- * process of a fleet does each at a time; more would make no further payment. Stripe's package is loaded only where cards are taken.
+ * The worker that charges saved cards when credit falls below its threshold, and looks up payments without a known outcome. One process of
+ * a fleet does each at a time; several at once would not pay twice. Stripe's package is loaded only if cards are accepted.
  */
 import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
@@ -20,7 +20,7 @@ import { mailManagers } from "../src/accounts/mails/mail-managers.ts";
 interface TopUpWorkerParts {
   backing: Backing;
   counters: Counters;
-  /** null: cards are not taken. */
+  /** null: cards are not accepted. */
   stripe: StripeConfig | null;
   publicUrl: string;
   lock: Lock;
@@ -28,7 +28,7 @@ interface TopUpWorkerParts {
   log: Logger;
 }
 
-/** Runs until disposed. Stripe's package is loaded only where cards are taken. */
+/** Runs until disposed. Stripe's package is loaded only if cards are accepted. */
 export async function startTopUps({ stripe, lock, ...parts }: TopUpWorkerParts): Promise<AsyncDisposable> {
   if (stripe === null) return new AsyncDisposableStack();
   const { stripeClient } = await import("../src/gateway/top-ups/stripe-client.ts");
@@ -40,7 +40,7 @@ export function repeatTopUps(used: TopUpParts, lock: TopUpWorkerParts["lock"]): 
   const stack = new AsyncDisposableStack();
   const { clock, log } = used;
   const onError = (error: unknown): void =>
-    log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be looked at");
+    log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be checked");
   stack.use(
     repeatUntilStopped({
       clock,
@@ -52,7 +52,8 @@ export function repeatTopUps(used: TopUpParts, lock: TopUpWorkerParts["lock"]): 
       onError,
     }),
   );
-  // What a dead process left is looked up at once: a call is repeated with its key, whether or not another process still waits.
+  // What a dead process left is looked up at once. Calls are repeated with their keys, so it does not matter if another process still
+  // waits.
   let ageMs = 0;
   stack.use(
     repeatUntilStopped({
@@ -88,7 +89,7 @@ function topUpParts({
     log,
     publicUrl,
     stripe,
-    // A workspace that the counters do not have has no open requests.
+    // A workspace unknown to the counters has no open requests.
     reserved: async (workspace) => (await credit.position({ workspace, key: null }))?.reserved ?? 0n,
     async refresh(workspace) {
       const accounts = await maintenance.readAccounts([workspace], monthOf(await counters.now()));

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { BootstrapError } from "./run-script.mjs";
 
 /**
- * The path of a Bun that runs. The package contains a stub, which its install script would replace with the binary of a platform
- * package. Where that package is missing, the script would download a binary without checking its digest. So the script never runs,
- * and this function replaces the stub.
+ * The path of a Bun that runs. The package contains a stub, which its install script would replace with the binary of a platform package.
+ * If that package were missing, the script would download a binary without checking its digest. So the script never runs, and this function
+ * replaces the stub.
  */
 export function findBun(root) {
   const modules = join(root, "node_modules");
@@ -23,7 +23,7 @@ export function findBun(root) {
   );
 }
 
-/** Replaces the stub with a hard link to the binary, or a copy where the file system has no links. Returns false where neither works. */
+/** Replaces the stub with a hard link to the binary, or a copy if the file system has no links. Returns false if neither works. */
 function put(binary, stub) {
   const draft = `${stub}.${process.pid}`;
   try {

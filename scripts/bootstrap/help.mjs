@@ -1,5 +1,5 @@
 /**
- * What `npm run <script> -- --help` prints, before anything is installed or started. Scripts that are not here print their own:
+ * What `npm run <script> -- --help` prints, before anything is installed or started. The scripts that are missing here print their own:
  * weir, bench, hostile, frameworks and screenshots.
  */
 export const help = {

@@ -1,9 +1,9 @@
 /**
- * Installs the packages of package-lock.json into node_modules when they are missing, damaged or of another lock file.
+ * Installs the packages of package-lock.json into node_modules if they are missing, damaged or from another lock file.
  *
  * `npm install` alone repairs neither a truncated file nor what a killed install left, since it compares versions. So a record of each
- * package's files and bytes is kept (`node_modules/.installed`), compared at each start, and damaged packages are removed first. One process installs
- * at a time: a claim file of each waits for the claims of live others. Scripts of packages never run.
+ * package's files and bytes is kept (`node_modules/.installed`), compared at each start, and damaged packages are removed first. One
+ * process installs at a time: each writes a claim file, and waits for the claims of other live processes. Scripts of packages never run.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -44,7 +44,7 @@ export async function install(root, packages) {
   }
 }
 
-/** Returns false where this user cannot write, as in an image that another user built. The folder is then used as it is. */
+/** Returns false if this user cannot write, as in an image that another user built. The folder is then used as it is. */
 function makeWritable(modules) {
   try {
     mkdirSync(modules, { recursive: true });
@@ -57,8 +57,8 @@ function makeWritable(modules) {
 }
 
 /**
- * Not `npm ci`: it refuses a lock file that was written where a registry lacks the packages of other platforms. Scripts of packages do
- * not run, so that every installed file has a digest in the lock file.
+ * Not `npm ci`: it refuses a lock file written with a registry that lacks other platforms' packages. Scripts of packages do not run, so
+ * that the lock file has a digest of everything that is installed.
  */
 async function runNpm(root, packages, claim) {
   const kind = packages === "all" ? "--include=dev" : "--omit=dev";
@@ -94,10 +94,10 @@ async function ended(child) {
 
 /** node_modules/.installed: the last install, written when it was complete. */
 const recordName = ".installed";
-/** npm writes this file at the end of an install, and Weir removes it before one. So where it is absent, an install was interrupted. */
+/** npm writes this file at the end of an install, and Weir removes it before one. So if it is absent, an install was interrupted. */
 const npmRecordName = ".package-lock.json";
 
-/** The state of node_modules: the record of the last install, and whether it still holds. */
+/** The state of node_modules: the record of the last install, and whether it is still valid. */
 function readInstalled(root) {
   const modules = join(root, "node_modules");
   const record = readRecord(modules);
@@ -119,7 +119,7 @@ function isInstalled(installed, packages) {
 
 /** Removes the records and the damaged packages. npm would keep these, since it compares versions, not files. */
 function clearDamage({ modules, damaged, interrupted }) {
-  // npm links commands only when it installs a package, so where .bin is missing, all packages are removed.
+  // npm links commands only when it installs a package, so if .bin is missing, all packages are removed.
   const everything = interrupted || damaged.includes(".bin");
   const names = everything ? readdirSync(modules).filter((name) => !name.startsWith(claimPrefix)) : damaged;
   for (const name of [recordName, npmRecordName, ...names]) rmSync(join(modules, name), { recursive: true, force: true });
@@ -197,12 +197,12 @@ function sizeOf(folder) {
 }
 
 const claimPrefix = ".installing-";
-/** A claim older than this belongs to a process id that another process has now. */
+/** The process id in a claim older than this now belongs to another process. */
 const claimAgeMsMax = 15 * 60_000;
 
 /**
- * Allows one install of a folder at a time. Each process writes a claim file of its own name and then looks for others. A process that
- * finds the claim of a live one withdraws its own and tries again. So removing a dead claim cannot remove a living one.
+ * Allows one install of a folder at a time. Each process writes a claim file under its own name and then looks for others. A process that
+ * finds the claim of a live one withdraws its own and tries again. So removing a dead claim can never remove a live one.
  */
 async function claimInstall(modules) {
   const path = join(modules, `${claimPrefix}${process.pid}`);

@@ -11,7 +11,7 @@ import { install } from "./install.mjs";
  *
  * - `file`: the file that Bun runs, relative to the root.
  * - `packages`: "production" leaves development packages out, "all" needs them.
- * - `service`: the first signal makes it stop in order; other scripts die by a signal like any command.
+ * - `service`: the first signal shuts it down gracefully; other scripts are killed by a signal like any command.
  */
 const scripts = {
   start: { file: "src/main.ts", packages: "production", service: true, env: { NODE_ENV: "production" } },
@@ -33,7 +33,7 @@ const scripts = {
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Installs the packages that the named script needs, runs it, and exits with its code; or prints its help and does neither. */
+/** Installs the packages that the named script needs, runs it, and exits with its code; or only prints its help. */
 export async function main([name, ...scriptArguments]) {
   const script = Object.hasOwn(scripts, name ?? "") ? scripts[name] : null;
   if (script === null) {

@@ -1,20 +1,20 @@
 /**
- * Runs a script on Bun, and passes on its exit code and each signal once.
+ * Runs a script on Bun, returns its exit code, and forwards each signal once.
  *
- * A terminal's Ctrl-C reaches every process of a group, npm sends it again, and a shell between them may hold it back. The script must see it
+ * A terminal's Ctrl-C reaches every process of a group, npm sends it again, and a shell between them may delay it. The script must see it
  * once, and must not outlive this process.
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { bunEnvironment, directOnThisMachine, endingWithParent } from "./bun-environment.mjs";
 
-/** Runs the script and resolves to its exit code, which is 128 plus the signal's number where a signal ended it. */
+/** Runs the script and resolves to its exit code, which is 128 plus the signal's number if a signal ended it. */
 export async function runScript({ root, bun, script, scriptArguments }) {
   const child = spawn(bun, [script.file, ...scriptArguments], {
     argv0: "bun",
     cwd: root,
     stdio: "inherit",
-    // Its own process group: Ctrl-C reaches a service only through this process, so only once, and the service ends in order.
+    // Its own process group: Ctrl-C reaches a service only through this process, so only once, and the service shuts down gracefully.
     detached: script.service && process.platform !== "win32",
     // A process that Ctrl-C does not reach must not outlive this one.
     env: {
@@ -32,15 +32,15 @@ export async function runScript({ root, bun, script, scriptArguments }) {
   });
 }
 
-/** npm sends a terminal's Ctrl-C again, after the terminal did. A signal within this time is the same one. */
+/** npm sends a terminal's Ctrl-C a second time. A signal within this time is the same one. */
 const sameSignalMs = 500;
 const parentLookMs = 250;
 
 /**
- * Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null.
+ * Forwards each SIGINT and SIGTERM to `child` once. `stop` ends that and returns the last signal, or null.
  *
- * A terminal's Ctrl-C reaches this process directly. A SIGINT to npm's process alone may not: npm passes it to the shell between them, and
- * Debian's dash holds it until its command has ended, which no other process can see. A SIGTERM to npm works, since it ends that shell.
+ * A terminal's Ctrl-C reaches this process directly. A SIGINT to npm's process alone may not: npm sends it to the shell between them, and
+ * Debian's dash delays it until its command has ended, which no other process can see. A SIGTERM to npm works, since it ends that shell.
  */
 export function passSignals(child) {
   const signals = ["SIGINT", "SIGTERM"];
@@ -68,7 +68,7 @@ export function exitCodeOf(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
-/** npm stops the shell between it and this process, and the shell passes no signal on. This process then has another parent. */
+/** npm kills the shell between it and this process, and the shell forwards no signal. This process then has another parent. */
 function onShellDeath(callback) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const shell = process.ppid;

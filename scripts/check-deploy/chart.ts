@@ -1,6 +1,6 @@
 /**
- * Helm renders the chart, the result is held against the schemas of Kubernetes, and Weir reads the environment of each process that the
- * chart starts, with the secrets that its pod gets.
+ * Checks the chart: Helm renders it, the result is validated against Kubernetes' schemas, and Weir reads the environment of each process
+ * that it starts, with the secrets of its pod.
  */
 import { writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { run, ToolMissingError, toolOf } from "./tool.ts";
 
 const chart = "deploy/helm/weir";
-/** A helm that was built from source takes itself for an old one. */
+/** A helm built from source assumes an old version of Kubernetes. */
 const kubernetes = ["--kube-version", "1.33.0"];
 const least = { redisAddress: "rediss://redis.example:6379" };
 
@@ -41,7 +41,7 @@ const most = {
   tolerations: [{ key: "weir", operator: "Exists" }],
 };
 
-/** What the values' schema is to refuse. */
+/** Values that the schema must refuse. */
 const wrong: Record<string, unknown>[] = [
   { ...least, gateway: { replica: 3 } },
   { redisAddress: "rediss://:password@redis.example:6379" },
@@ -67,7 +67,8 @@ export async function checkChart(): Promise<string> {
   }
   for (const values of wrong) {
     const outcome = await render(values).catch(String);
-    if (!outcome.includes("values don't meet the specifications")) throw new Error(`The schema took wrong values: ${outcome}`);
+    if (!outcome.includes("values don't meet the specifications"))
+      throw new Error(`The schema accepted wrong values: ${outcome}`);
   }
   return `helm renders ${seen.join(", and ")}; its schema refuses ${wrong.length} wrong values`;
 }
@@ -80,7 +81,7 @@ async function validate(manifest: string): Promise<string> {
     return `that ${validator} accepts`;
   } catch (error) {
     if (!(error instanceof ToolMissingError)) throw error;
-    return `(not held against Kubernetes' schemas: ${error.message})`;
+    return `(not validated against Kubernetes' schemas: ${error.message})`;
   }
 }
 
@@ -111,7 +112,7 @@ interface Rendered {
   spec?: { template?: { spec?: Pod } };
 }
 
-/** @returns how many kinds of processes there are @throws Error for one that would refuse to start */
+/** @returns how many kinds of processes there are @throws Error for a process that would refuse to start */
 function readProcesses(rendered: string, folder: string): string {
   const documents = rendered.split(/^---$/m).map((text) => Bun.YAML.parse(text) as Rendered | null);
   const pods = documents.flatMap((document) => document?.spec?.template?.spec ?? []);
@@ -133,7 +134,7 @@ function readProcesses(rendered: string, folder: string): string {
   return `${pods.length} processes`;
 }
 
-/** Reads all keys of providers too. */
+/** Also reads all provider keys. */
 function readAs(name: string, environment: Record<string, string>): void {
   if (name === "migration") readMigrationConfig(environment);
   else if (name === "gateway") readConfig(environment);

@@ -1,6 +1,6 @@
 /**
- * Configurations that the programs of others read: systemd's units, which systemd also judges by how far they are confined; NATS's, one of
- * three servers and that of the compose files; and the dashboard, which Grafana's own types read.
+ * Checks the configurations of other programs: systemd's units, whose confinement systemd also rates; NATS's, for a cluster of three and
+ * for the compose files; and the dashboard, which is read with Grafana's own types.
  */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export async function checkUnits(): Promise<string> {
   return `systemd-analyze verifies ${units.length} units, each with an exposure of at most ${exposureMax / 10}`;
 }
 
-/** The units as they are where the project is in this folder. */
+/** The units as they would be with the project in this folder. */
 function installedHere(text: string): string {
   return text.replaceAll("/opt/weir/node_modules/.bin/bun", process.execPath).replaceAll("/opt/weir", root);
 }

@@ -1,4 +1,6 @@
-/** Builds the image, starts it once as compose would, and stops it; and Compose reads its files, with secrets that are made for this. */
+/**
+ * Builds the image, starts it once as compose would, and stops it. Compose also reads its files, with secrets made for this check.
+ */
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
@@ -17,7 +19,7 @@ export async function checkImage({ build, base }: Record<"build" | "base", strin
     ...(build ? ["--build-arg", `BUILD_IMAGE=${build}`] : []),
     ...(base ? ["--build-arg", `BASE_IMAGE=${base}`] : []),
   ];
-  // The other format of podman knows no HEALTHCHECK.
+  // Podman's other format does not support HEALTHCHECK.
   const format = tool === "podman" ? ["--format", "docker"] : [];
   await run([tool, "build", ...format, "--file", "deploy/Dockerfile", "--tag", name, ...bases, "."]);
   await run([tool, "run", "--detach", "--name", name, "--volume", `${name}:/data`, "--env", "CONSOLE=on", ...confined, name]);
@@ -53,7 +55,7 @@ async function untilHealthy(tool: string): Promise<void> {
 export async function checkCompose(): Promise<string> {
   const command = await composeCommand();
   await using folder = await temporaryFolder();
-  // Without the secrets that somebody made here.
+  // Without secrets that were made in this folder.
   const made = [join(root, "deploy/compose/secrets"), join(root, "deploy/compose/.env")];
   cpSync(join(root, "deploy"), folder.path, { recursive: true, filter: (path) => !made.includes(path) });
   const compose = join(folder.path, "compose");

@@ -1,6 +1,6 @@
 /**
- * The proxies of the documents and of deploy/ do what SECURITY.md asks: by their text, and nginx, where it runs here, by trial. The same trial
- * of HAProxy, and one of gateways that restart behind it, are tests (test/recovery).
+ * Checks that the proxy configurations in the docs and in deploy/ do what SECURITY.md requires: by their text, and nginx also by a trial if
+ * it runs here. test/recovery has the same trial for HAProxy, and one of gateways that restart behind it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { root, run, toolOf } from "./tool.ts";
 const page = join(root, "docs/how-to/proxy-with-tls.md");
 const startMsMax = 30_000;
 
-/** What each configuration has to say, in this order. */
+/** What each configuration must contain, in this order. */
 const wanted: Record<string, string[]> = {
   haproxy: [
     "    option http-buffer-request\n",
@@ -39,7 +39,7 @@ const wanted: Record<string, string[]> = {
   caddyfile: ["      read_body ", String.raw`  @closed path_regexp ^/metrics/*$|\\`, "  respond @closed 404\n"],
 };
 
-/** @returns each line that a configuration lacks or has in another place */
+/** @returns each line that a configuration lacks or has out of order */
 export function proxyProblems(): string[] {
   return Object.entries(wanted).flatMap(([name, lines]) => {
     const text = configurationOf(name);
@@ -64,11 +64,12 @@ export async function checkProxies(): Promise<string> {
   if (problems.length > 0) throw new Error(problems.join("; "));
   const nginx = await findHere("nginx", runs("-v"));
   if (nginx !== null) await tryNginx(nginx);
-  const tried = nginx === null ? "nginx is not here to be tried" : "nginx stands slow bodies, files, streams and floods";
+  const tried =
+    nginx === null ? "nginx is not installed, so it is not tried" : "nginx withstands slow bodies, files, streams and floods";
   return `the texts have all that SECURITY.md asks; ${tried}`;
 }
 
-/** Without TLS, on a free port, in a folder of its own. */
+/** Without TLS, on a free port, in a separate folder. */
 async function tryNginx(program: Program): Promise<void> {
   await using gateway = new StandInGateway();
   await using temporary = await temporaryFolder();
@@ -82,7 +83,7 @@ async function tryNginx(program: Program): Promise<void> {
     .replaceAll("http://127.0.0.1:8080", gateway.url);
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${join(folder, name)};`);
   const http = `http { access_log off; ${paths.join(" ")}\n${server}}`;
-  // As root it would give its work to a user who may not write here.
+  // As root it would run its workers as a user who may not write here.
   const user = process.getuid?.() === 0 ? "user root; " : "";
   const main = `${user}daemon off; pid ${join(folder, "pid")}; error_log stderr crit; events { worker_connections 2048; }`;
   writeFileSync(join(folder, "nginx.conf"), `${main}\n${http}\n`);

@@ -25,7 +25,7 @@ interface RunOptions {
   folder?: string;
 }
 
-/** @returns what the command printed on both streams @throws Error with it unless the command ends with 0 */
+/** @returns what the command printed on both streams @throws Error with that output unless the command exits with 0 */
 export async function run(command: readonly string[], { environment = {}, folder = root }: RunOptions = {}): Promise<string> {
   const [program = "", ...words] = command;
   const child = spawn(program, words, {

@@ -1,7 +1,7 @@
 /**
- * Finds the regular expressions of source files: literals, `new RegExp(…)` of constants, and the `pattern` of schemas. It reads the files'
- * syntax trees and loads none of them, so it finds the same in every run. What a module builds of other values is listed apart:
- * nothing but an exception says that its input is bounded.
+ * Finds the regular expressions of source files: literals, `new RegExp(…)` of constants, and the `pattern` of schemas. It reads syntax
+ * trees and loads no module, so it finds the same in every run. Expressions built from other values are listed separately: only an
+ * exception can say that their input is bounded.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -58,14 +58,14 @@ export function collect(path: string, text: string): Collected {
     else if (isConstructed(node)) {
       const written = constantOf(text.slice(node.start, node.end));
       add(node, written);
-      // Its parts are not expressions of their own.
+      // Its parts are not separate expressions.
       return written === null;
     } else if (node.type === "Property" && isNode(key) && key["name"] === "pattern" && isNode(value) && !isExpression(value)) {
       const source = value["value"] ?? constants.get(value["name"]);
       // TypeBox builds expressions from patterns, without flags.
       add(node, typeof source === "string" ? { source, flags: "" } : null);
     }
-    // A key of a destructuring is not a schema's pattern.
+    // A key in a destructuring is not a schema's pattern.
     return node.type !== "ObjectPattern";
   });
   return found;
@@ -97,7 +97,7 @@ function isExpression(node: Node): boolean {
   return isNode(node["regex"], "pattern") || isConstructed(node);
 }
 
-/** @returns null for what needs more than constants */
+/** @returns null if it needs more than constants */
 function constantOf(text: string): Written | null {
   try {
     const { source, flags } = runInNewContext(text);

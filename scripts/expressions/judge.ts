@@ -1,8 +1,10 @@
-/** Judges by recheck (https://makenowjust-labs.github.io/recheck/) whether an expression takes more than linear time for some text. */
+/**
+ * Checks with recheck (https://makenowjust-labs.github.io/recheck/) whether an expression takes more than linear time for some text.
+ */
 import { checkSync } from "recheck/lib/browser.js";
 import type { Expression } from "./collect.ts";
 
-/** Limits of steps, not of time, so that a busy machine comes to the same judgement as an idle one. */
+/** Limits on steps, not on time, so that a busy machine reaches the same judgement as an idle one. */
 export const bounds = {
   timeout: null,
   attackTimeout: null,
@@ -10,11 +12,11 @@ export const bounds = {
   seedingTimeout: null,
   recallTimeout: -1,
   /**
-   * Up to this many states of its automaton, an expression is judged exactly. A larger one would take seconds; it is tried with texts
+   * An expression whose automaton has up to this many states is judged exactly. A larger one would take seconds, so it is tried with texts
    * instead.
    */
   maxNFASize: 5_000,
-  // How many rounds there are, and how many texts each tries: fewer than by default find the same expressions here, in a sixth of the time.
+  // The number of rounds, and of texts in each: fewer than by default find the same expressions here in a sixth of the time.
   maxIteration: 4,
   maxInitialGenerationSize: 100,
   maxGenerationSize: 30,
@@ -22,7 +24,7 @@ export const bounds = {
   crossoverSize: 10,
 };
 
-/** @returns how slow it is and for which text, or why that cannot be found out; null: it is safe */
+/** @returns how slow it is and for which text, or why that cannot be determined; null: it is safe */
 export function problemOf({ source, flags }: Pick<Expression, "source" | "flags">): string | null {
   const found = checkSync(source, flags, bounds);
   if (found.status === "safe") return null;

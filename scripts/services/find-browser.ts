@@ -1,4 +1,6 @@
-/** Looks for Chromium on this machine. Unlike a server it starts nothing by itself, so root in a container may install it. */
+/**
+ * Looks for Chromium on this machine. Unlike a server, it starts no daemon, so root in a container may install it.
+ */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -8,7 +10,7 @@ import type { Missing } from "./find-servers.ts";
 const run = promisify(execFile);
 /** The first is Chromium without windows, toolbars and extensions: opening a page takes a third of the CPU time. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
-/** Ubuntu lacks the first. */
+/** Ubuntu lacks the first package. */
 const packages = ["chromium-headless-shell", "chromium"];
 const installWords = "install --yes --no-install-recommends";
 const commandMsMax = 240_000;

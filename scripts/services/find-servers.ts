@@ -1,6 +1,6 @@
 /**
  * Looks for servers and tools on this machine: on PATH, where Debian has them, or else unpacked from the distribution's packages into a
- * separate folder, as root or not. They are never installed, because on a person's machine that would start and enable daemons.
+ * separate folder, with or without root. They are never installed, because on a person's machine that would start and enable daemons.
  */
 import { spawnSync, execFile } from "node:child_process";
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface Servers {
 }
 
 export interface Missing {
-  /** What to install, for the reader of the message. */
+  /** What to install, for the message. */
   missing: string;
 }
 
@@ -41,7 +41,7 @@ type Check = (program: Program) => boolean;
 /** On PATH or where Debian has it, or else unpacked from its package; null: it is not available. */
 export async function findHere(binary: string, works = runs("--version")): Promise<Program | null> {
   for (const folder of folders()) {
-    // Not what a link leads to: Debian's redis-server is a link to redis-check-rdb, which decides by its own name what it is.
+    // Links are not resolved: Debian's redis-server is a link to redis-check-rdb, which acts by the name it is called under.
     const path = resolve(folder, binary);
     if (!existsSync(path)) continue;
     const program = { path, libraries: null };
@@ -68,7 +68,7 @@ function isPostgres(program: Program): boolean {
   return major >= postgresMajorMin && runs("--version")(neighbour(program, "initdb"));
 }
 
-/** HAProxy, which comes from Debian's package as the servers do; null: it is not available here. */
+/** HAProxy, found like the servers; null: it is not available here. */
 export function findBalancer(): Promise<Program | null> {
   return findHere("haproxy", runs("-v"));
 }
@@ -83,7 +83,7 @@ const packagesOf: Record<string, (apt: Apt) => Promise<string[]>> = {
   postgres: async (apt) => (await apt.dependencies(["postgresql"])).filter((name) => /^postgresql-\d+$/.test(name)),
 };
 
-/** If one cannot be downloaded, the others are not awaited. */
+/** If one cannot be downloaded, the others are not attempted. */
 let given = true;
 
 /** null if this is not Debian or Ubuntu, or if a download failed. */
@@ -93,7 +93,7 @@ async function fetchProgram(binary: string, works: Check): Promise<Program | nul
   if (kept !== null && !kept.isOld) return kept.program;
   const packages = packagesOf[binary];
   if (packages === undefined || !given || !(await Apt.isHere())) return kept?.program ?? null;
-  console.error(`Fetching ${binary} (${kept === null ? "once" : "anew, for it is a week old"}; it is kept in ${cache})`);
+  console.error(`Fetching ${binary} (${kept === null ? "once" : "again, since it is a week old"}; it is kept in ${cache})`);
   const temporary = join(cache, `.${binary}.${process.pid}`);
   try {
     await mkdir(temporary, { recursive: true });
@@ -140,13 +140,13 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
   }
 }
 
-/** As root not below its home, which is closed to the user of PostgreSQL. */
+/** Root's is not below its home, which is closed to PostgreSQL's user. */
 export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");
 }
 
-/** Unpacked programs get no updates of the distribution, so they are downloaded again at this age. */
+/** Unpacked programs get no updates from the distribution, so they are downloaded again at this age. */
 const ageMsMax = 7 * 86_400_000;
 /** After a failed attempt, for example without a network. */
 const againMs = 86_400_000;
@@ -201,8 +201,8 @@ const commandMsMax = 180_000;
 const connectSecondsMax = 10;
 
 /**
- * Reads package lists and downloads packages; needs no rights and changes nothing of the system. It has lists of its own: images have none, and
- * a system's may be older than what its archive still has.
+ * Reads package lists and downloads packages, without privileges and without changing the system. It keeps its own lists: images have none,
+ * and a system's may name packages that the archive no longer has.
  */
 class Apt {
   readonly #folder: string;

@@ -1,7 +1,7 @@
 /**
- * Starts a NATS server with JetStream on loopback, with a program of this machine.
+ * Starts a NATS server with JetStream on loopback, from a program on this machine.
  *
- * Without `access` one user may do everything; a fleet gives each role a user of its own, as `deploy/nats` does.
+ * Without `access` one user may do everything; a fleet gives each role its own user, as `deploy/nats` does.
  */
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
@@ -17,16 +17,16 @@ export interface NatsOptions {
   port?: number;
   /** Further lines of its configuration. */
   settings?: string[];
-  /** Who may connect, in place of one user with a password of its own. */
+  /** Who may connect, instead of one user with a new password. */
   access?: NatsAccess;
 }
 
 export interface NatsAccess {
   /** The lines of its configuration. */
   settings: string[];
-  /** Variables that these name. */
+  /** Variables that the settings name. */
   environment?: Record<string, string>;
-  /** The user and the password that its URL has. */
+  /** The user and the password in its URL. */
   user: string;
   password: string;
 }

@@ -1,7 +1,7 @@
 /**
  * Finds free ports on loopback, and speaks one line with a server there.
  *
- * A port is free when it is found, and another process may take it before it is used: servers start again on the same one, and fail by name.
+ * Another process may take a free port before it is used: servers then start again on the same one, and the error names them.
  */
 import { randomInt } from "node:crypto";
 import { createServer, createConnection } from "node:net";
@@ -14,7 +14,7 @@ const portMin = 10_000;
 const portMax = 20_000;
 const attemptsMax = 100;
 
-/** A port without a listener, where those at these distances above it have none either (Redis Cluster: 10,000). */
+/** A port without a listener, for which the ports at these distances above have none either (Redis Cluster: 10,000). */
 export async function freePort({ also = [] }: { also?: readonly number[] } = {}): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax);

@@ -1,5 +1,5 @@
 /**
- * Starts a PostgreSQL of this machine's programs on loopback, with a folder, a password and a database of its own.
+ * Starts a PostgreSQL on loopback from this machine's programs, with its own folder, password and database.
  *
  * PostgreSQL refuses to run as root, so as root it runs as another user, who must reach its folder. Tests start many servers: each begins with
  * a copy of a template's data, which saves `initdb` and the migrations.
@@ -18,16 +18,19 @@ interface PostgresOptions {
   program: Program;
   folder: string;
   port?: number;
-  /** Whether it survives a power cut. Without it, it survives only kill -9: enough for tests, and faster. */
+  /** Whether it survives a power cut. Otherwise it survives only kill -9, which is enough for tests and faster. */
   durable?: boolean;
-  /** The folder of a stopped server. Without data of its own, the server begins with a copy of it; null: empty. Default: as the tests name it. */
+  /**
+   * The folder of a stopped server. A server without data begins with a copy of it; null: it begins empty. Default: the template of the
+   * tests.
+   */
   template?: string | null | undefined;
 }
 
 const run = promisify(execFile);
 const name = "weir";
 
-/** Names the template of servers that tests start: there are many, which then need neither initdb nor all migrations. */
+/** The variable that names the template of the tests' many servers, which then need neither initdb nor all migrations. */
 export const templateVariable = "WEIR_POSTGRES_TEMPLATE";
 
 /** A PostgreSQL server on loopback with a password and the database "weir". */
@@ -73,7 +76,7 @@ export async function createDatabase(serverUrl: string, database: string): Promi
   }
 }
 
-/** With its password, which the data know. */
+/** With the template's password, which its data expect. */
 function copyTemplate(template: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const parts = ["data", "password"].map((part) => join(template, part));
@@ -82,8 +85,8 @@ function copyTemplate(template: string, folder: string): void {
 }
 
 /**
- * The other servers start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
- * only when it is whole, or no later start could use it.
+ * The other servers start meanwhile. If one of them cannot, this process ends, and initdb with it. So the folder gets its name only once it
+ * is complete; otherwise no later start could use it.
  */
 async function initialize({
   program,
@@ -116,7 +119,7 @@ interface ServerUser {
 }
 
 /**
- * The user that the server runs as; null: our own. PostgreSQL refuses to run as root, so where we are root it runs as `postgres`, or as
+ * The user that the server runs as; null: this process's. PostgreSQL refuses to run as root, so for root it runs as `postgres`, or as
  * `nobody` if there is no such user.
  */
 export function serverUser(): ServerUser | null {

@@ -1,7 +1,7 @@
 /**
- * Starts a Redis, or a Redis Cluster, of this machine's programs on loopback.
+ * Starts a Redis, or a Redis Cluster, on loopback from this machine's programs.
  *
- * It forgets at most the last second and never evicts, as production is configured: counters that vanish would let credit be spent twice.
+ * As in production, it loses at most the last second and never evicts: counters that vanish would let credit be spent twice.
  */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -17,7 +17,10 @@ interface RedisOptions {
   /** Its append-only file, its password and its log. */
   folder: string;
   port?: number;
-  /** A Redis Cluster of one server that has all slots; or a node of one, without slots, which fails so soon after its last word, and is known by its host. */
+  /**
+   * A Redis Cluster of one server that has all slots; or a node of a cluster, without slots, which counts as failed after `nodeTimeoutMs`
+   * of silence and announces its host.
+   */
   cluster?: true | { password: string; nodeTimeoutMs: number; host: string };
 }
 
@@ -25,7 +28,7 @@ const slots = 16_384;
 const clusterBusOffset = 10_000;
 const loopback = "127.0.0.1";
 
-/** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
+/** A Redis server on loopback with a password, which loses at most the last second and never evicts. */
 export async function startRedis({ program, folder, port: wanted, cluster }: RedisOptions): Promise<Server> {
   const port = wanted ?? (await freePort({ also: [clusterBusOffset] }));
   const member = cluster === true ? undefined : cluster;
@@ -87,13 +90,13 @@ async function holdAllSlots(ask: Ask): Promise<void> {
 export interface ClusterNode {
   server: Server;
   id: string;
-  /** A connection of its own for each command, for nodes are killed and frozen. */
+  /** Opens a connection for each command, since nodes are killed and frozen. */
   send(command: string, ...parameters: string[]): Promise<unknown>;
 }
 
 export interface RedisCluster extends AsyncDisposable {
   masters: ClusterNode[];
-  /** At the places of their masters. */
+  /** In the order of their masters. */
   replicas: ClusterNode[];
   /** The addresses of all nodes. */
   url: string;
@@ -106,7 +109,7 @@ interface ClusterOptions {
   hasReplicas: boolean;
   /** A master that is silent for this long has failed. Its replica takes over some 0.7 s later. */
   nodeTimeoutMs: number;
-  /** Addresses of loopback, one for each node, masters first, so that the network can tell them apart. Default: one for all. */
+  /** Loopback addresses, one for each node, masters first, so that they can be cut off separately. Default: one for all. */
   hosts?: readonly string[];
 }
 

@@ -1,9 +1,9 @@
 /**
  * A server process on loopback, for tests and for a fleet on one machine.
  *
- * Its port, and so its URL, stays the same over restarts, and it ends when this process does. A start waits until the server answers; one
- * that ends meanwhile is started again, more often where a killed predecessor may still hold its port. An error has the last lines
- * of its log, because the log's folder is often gone when somebody reads the error.
+ * Its port, and so its URL, stays the same across restarts, and it ends with this process. A start waits until the server answers. A server
+ * that ends meanwhile is started again, more often if a killed predecessor may still hold its port. An error includes the last lines of the
+ * server's log, because the log's folder is often gone when the error is read.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -18,7 +18,7 @@ interface ServerPlan {
   name: string;
   program: Program;
   arguments: string[];
-  /** In addition to ours. */
+  /** In addition to this process's own. */
   environment?: Record<string, string>;
   /** Precedes the program, and executes it. */
   prefix?: string[];
@@ -26,29 +26,29 @@ interface ServerPlan {
   folder: string;
   port: number;
   url: string;
-  /** Its user; null: ours. */
+  /** Its user; null: this process's. */
   user: { uid: number; gid: number } | null;
-  /** Stops it in an orderly way. */
+  /** Stops it gracefully. */
   stopSignal: NodeJS.Signals;
   /** Stops it at once with all its processes. */
   abortSignal: NodeJS.Signals;
-  /** Rejects as long as it does not answer; retried. */
+  /** Rejects while it does not answer; it is then retried. */
   ready(): Promise<void>;
 }
 
 const startMsMax = 60_000;
 const stopMsMax = 10_000;
-/** While a killed predecessor may still hold the port or the data. */
+/** Attempts while a killed predecessor may still hold the port or the data. */
 const heldAttemptsMax = 20;
 /** What each server says then. */
 const held = /in use|already exists/i;
-/** A server that ends for another reason does so again. */
+/** Attempts for a server that ends for another reason, which will likely recur. */
 const endedAttemptsMax = 3;
 const pauseMs = 20;
 const lastLinesMax = 3;
 const lastWordsMax = 400;
 
-/** A server process on loopback. Its port, and so its URL, stays the same over restarts. */
+/** A server process on loopback. Its port, and so its URL, stays the same across restarts. */
 export class Server implements AsyncDisposable {
   static readonly #running = new Set<Server>();
   readonly #plan: ServerPlan;
@@ -100,7 +100,7 @@ export class Server implements AsyncDisposable {
     await this.#start();
   }
 
-  /** Stops it in an orderly way, or by force if that takes too long. */
+  /** Stops it gracefully, or by force if that takes too long. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -124,7 +124,7 @@ export class Server implements AsyncDisposable {
           () => true,
           () => false,
         );
-        // A server that has ended is not waited for: one try may take seconds.
+        // Does not wait for a server that has ended: one try may take seconds.
         const answered = await Promise.race([ready, gone]);
         if (answered && this.#child !== null) return;
         await sleep(pauseMs);
@@ -153,7 +153,7 @@ export class Server implements AsyncDisposable {
       ...user,
     });
     closeSync(log);
-    child.unref(); // A test that is done must not wait for its servers.
+    child.unref(); // a finished test must not wait for its servers
     this.#child = child;
     Server.#running.add(this);
     return new Promise((resolve) => {
@@ -199,8 +199,8 @@ function ended(child: ChildProcess): Promise<void> {
 
 /**
  * Creates a server's folder and, on first use, its password, because other users of this machine can reach loopback.
- * @param owner the server's user; null: ours
- * @param first its password if it has none yet; by default one of its own
+ * @param owner the server's user; null: this process's
+ * @param first its password if it has none yet; by default a new one
  */
 export async function openFolder(
   folder: string,

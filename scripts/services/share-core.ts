@@ -1,15 +1,15 @@
 /**
- * NATS, Redis and the admission workers pass each request on four times, with some microseconds of work each. On two cores the
- * kernel spreads them, and each hand-over first wakes a sleeping core; on one core it is a mere context switch.
+ * Puts processes on one core. NATS, Redis and the admission workers hand each request over four times, with some microseconds of work each.
+ * On two cores the kernel spreads them, and each hand-over first wakes a sleeping core; on one core it is only a context switch.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** How late a thread with a shorter sleep may wake. */
+/** How late a sleeping thread may wake. */
 const timerSlackNs = 5_000_000;
 
-/** How a server starts, besides its own program and arguments. */
+/** How a server starts, apart from its program and arguments. */
 export interface Start {
   environment: Record<string, string>;
   /** Precedes the program. */
@@ -17,10 +17,9 @@ export interface Start {
 }
 
 /**
- * How a Go server starts on its shared core. Go runs as many threads as there are cores, and counts them once. Another of its
- * threads checks these every 20 µs while there is work, several times a request, between the other processes of the core. With
- * this slack it rarely runs, and half as late as Go's own limit while idle.
- * https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
+ * How a Go server starts on its shared core. Go runs as many threads as there are cores, and counts them once. Another of its threads
+ * checks these every 20 µs while there is work, several times a request, between the other processes of the core. With this slack it rarely
+ * runs, yet at most half as late as Go's own limit for an idle process. https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
  */
 export function goStart(): Start {
   if (!isShared()) return { environment: {}, prefix: [] };

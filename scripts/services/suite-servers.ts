@@ -1,6 +1,6 @@
 /**
- * The servers of `npm test`: one PostgreSQL for the timed suites and a patient one for all others, and for each suite a database, a NATS
- * and a Redis of its own.
+ * The servers of `npm test`: one PostgreSQL for the timed suites and a patient one for all others, and each suite's own database, NATS and
+ * Redis.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ async function makeTemplate(program: Program, folder: string): Promise<void> {
 export class SuiteServers implements AsyncDisposable {
   readonly #servers: Servers;
   readonly #folder: string;
-  /** What ordinary suites ask of theirs takes no CPU from the timed suites. */
+  /** Two, so that the work of ordinary suites takes no CPU from the timed suites. */
   readonly #postgres: { timed: Server; ordinary: Server };
 
   /** The files that servers copy when tests start them. */

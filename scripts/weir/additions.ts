@@ -1,5 +1,5 @@
 /**
- * What a terminal does more with the verbs that endpoints describe: the columns of tables, texts in place of tables, files in and out, ages of
+ * What the terminal adds to the verbs that endpoints describe: the columns of tables, texts instead of tables, files in and out, ages as
  * times, and verbs of several calls. All else comes from the endpoint. Code is loaded when its verb runs, so that others start quickly.
  */
 import { ageOrDate, oneOf, text, timeOrAge, yes, type Value } from "./value.ts";

@@ -1,8 +1,8 @@
 /**
  * Sends a verb's fields to the control API of a running service, and reads files that it uploads.
  *
- * Fields go into the path, then into the query of GET, DELETE and uploads, else into a JSON body. Every call ends in a bounded time. A refusal
- * is the service's own message; where no Weir answers, the error says what listens there.
+ * Fields go into the path, then into the query of GET, DELETE and uploads, else into a JSON body. Every call ends in a bounded time. A
+ * refusal is the service's own message; if the server is not Weir, the error says what answered.
  */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -20,7 +20,7 @@ export interface Service {
 }
 
 const answerMsMax = 60_000;
-/** Most verbs that report progress end by themselves after ten minutes. */
+/** Most verbs that report progress end within ten minutes. */
 const progressMsMax = 660_000;
 
 export interface Call {
@@ -101,7 +101,7 @@ export function reasonOf(error: unknown): string {
   return reasons[code] ?? error.message;
 }
 
-/** Plain words in place of the runtime's. */
+/** Plain words instead of the runtime's. */
 const reasons: Record<string, string> = {
   ECONNREFUSED: "no process listens there",
   ECONNRESET: "the connection was reset",

@@ -1,7 +1,7 @@
 /**
  * `weir completion`: a script that lets a shell complete nouns, verbs, flags, and the values of flags that take one of a few words.
  *
- * It holds the words of this version, so it is made again after an upgrade. zsh runs bash's script.
+ * It holds the words of this version, so generate it again after an upgrade. zsh runs bash's script.
  */
 import { dirname } from "node:path";
 import { UsageError } from "./value.ts";
@@ -10,7 +10,7 @@ import { nameOf, type LocalAnswer, type LocalVerb, type Verb } from "./verb.ts";
 const root = dirname(dirname(import.meta.dir));
 const commonFlags = ["--as", "--json", "--help"];
 
-/** @param verbs those that are completed */
+/** @param verbs the verbs to complete */
 export function completionVerb(verbs: readonly Verb[]): LocalVerb {
   const shells: Record<string, () => string> = {
     bash: () => bashScript(verbs),
@@ -34,7 +34,10 @@ export function completionVerb(verbs: readonly Verb[]): LocalVerb {
   };
 }
 
-/** What may follow the words so far, by these words: "" for nouns, "key" for verbs, "key create" for flags, "key create --kind" for values. */
+/**
+ * What may follow the words typed so far, by those words: "" for nouns, "key" for verbs, "key create" for flags, "key create --kind" for
+ * values.
+ */
 function followersOf(verbs: readonly Verb[]): Map<string, string[]> {
   const followers = new Map<string, string[]>([["", ["--help", "--version"]]]);
   const add = (after: string, words: readonly string[]) =>

@@ -1,8 +1,8 @@
 /**
  * The gate of a build: waits for the scan of a project, and says whether its findings let the build pass.
  *
- * Exit code 3 means findings that --fail-on names. 4 means that nothing could be compared: a build that nothing judged must not look clean.
- * The wait has an end, and asks less often the longer it lasts.
+ * Exit code 3 means findings that --fail-on names. 4 means that nothing could be compared: such a build must not look clean. The wait is
+ * bounded, and polls less often the longer it lasts.
  */
 import type { VulnerabilityCounts } from "../../src/security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../src/security/findings/lists/search-findings.ts";
@@ -21,7 +21,7 @@ const scanWaitMs = 30 * 60_000;
 const findingsShown = 50;
 /** The exit code for findings that --fail-on names. */
 const failedExitCode = 3;
-/** The exit code where --fail-on has nothing to judge by: a build that nothing was compared with must not look clean. */
+/** The exit code if nothing could be compared: such a build must not look clean. */
 const blindExitCode = 4;
 
 type FailWord = (typeof failWords)[number];
@@ -31,7 +31,7 @@ export interface Gate {
   report: ReportFields;
 }
 
-/** Takes the gate's fields apart from the others. @returns `gate` null: nothing to wait for @throws UsageError */
+/** Separates the gate's fields from the others. @returns `gate` null: nothing to wait for @throws UsageError */
 export function readGate(fields: Record<string, unknown>): { gate: Gate | null; rest: Record<string, unknown> } {
   const { report, rest: others } = readReport(fields);
   const { wait = false, fail_on: word, ...rest } = others;
@@ -46,7 +46,7 @@ export interface Gated extends Gate {
   project: string;
   /** The answer of the upload, for --json. */
   stored: Record<string, unknown>;
-  /** The uploaded file, where SARIF shows findings unless the user names another one; null: none. */
+  /** The uploaded file, at which SARIF locates findings unless the user names another; null: none. */
   path: string | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The verbs that no endpoint describes: those of the catalog's files and of the database, and the synchronization of advisories, which
+ * The verbs that no endpoint describes: those for the catalog's files and the database, and the synchronization of advisories, which
  * downloads and makes many calls. Their code is loaded when they run.
  */
 import { osvArchives } from "../../src/config.ts";

@@ -1,4 +1,6 @@
-/** Packs the lock files of a checkout, a folder or an archive for an upload, in a tar. Nothing else of a repository leaves the machine. */
+/**
+ * Packs the lock files of a checkout, a folder or an archive into a tar for upload. Nothing else of a repository leaves the machine.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { DomainError } from "../../src/accounts/errors.ts";
@@ -10,7 +12,7 @@ import { CallError } from "./call.ts";
 
 export interface PackedRepository {
   body: Uint8Array<ArrayBuffer>;
-  /** The repository's name, which the project gets where the user gives no other. */
+  /** The repository's name, which the project gets unless the user gives another. */
   name: string;
   provider: "git" | "archive";
   /** The address of a checkout's origin, if it has one. */
@@ -66,7 +68,7 @@ export async function packedFiles(files: readonly RepositoryFile[]): Promise<Uin
 /**
  * The origin of a git checkout, from its configuration.
  * Source: https://git-scm.com/docs/git-config#_syntax
- * @returns the URL without user, password and a final `.git`; null: the configuration names none, or one on this machine
+ * @returns the URL without user, password and a final `.git`; null: there is none, or it is on this machine
  */
 export function originOf(config: string): string | null {
   const [, section = ""] = /^[ \t]*\[remote "origin"\]([^[]*)/m.exec(config) ?? [];

@@ -1,7 +1,7 @@
 /**
  * Formats findings, vulnerabilities, projects and the age of advisories for people.
  *
- * Names come from documents of others, so control characters in them become spaces.
+ * Names come from other people's documents, so control characters in them become spaces.
  */
 import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingDetails } from "../../src/security/findings/details/show-finding.ts";
@@ -31,7 +31,7 @@ export function findingTable(findings: readonly FindingRow[]): string {
   return safeColumns([head, ...rows]);
 }
 
-/** A line for each finding, with what is known of exploits. */
+/** A line for each finding, with what is known about exploits. */
 export function printUrgent(body: Record<string, unknown>): string {
   const { data } = answerAs<UrgentFindings>(body);
   if (data.length === 0) return "(none: no open finding has an EPSS score or is in CISA's catalog)";
@@ -111,12 +111,12 @@ function upgradeText({ version, step, prerelease, reason }: FindingDetails["upgr
   return `${version} (${step ?? ""}${prerelease ? ", a prerelease" : ""})`;
 }
 
-/** A line for each fact that is known. */
+/** A line for each known fact. */
 function facts(rows: readonly [string, string][]): string {
   return safeColumns(rows.filter(([, value]) => value !== ""));
 }
 
-/** Names come from documents of others: a control character could move the cursor or change the terminal. */
+/** Names come from other people's documents: a control character could move the cursor or change the terminal. */
 function safeColumns(rows: readonly (readonly string[])[]): string {
   return columns(rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, " "))));
 }

@@ -1,7 +1,7 @@
 /**
  * Formats answers as aligned text, and fits it to a terminal: bold heads, cut tables, wrapped sentences.
  *
- * What goes into a pipe or a file stays as it is.
+ * Output to a pipe or a file stays as it is.
  */
 import type { RemoteVerb } from "./verb.ts";
 

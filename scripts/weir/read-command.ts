@@ -1,9 +1,10 @@
 /**
- * Parses a command line into its verb and the fields that it sends, and writes the help. Verbs are data (`verbs.ts`): the help, the request to
- * the control API and the suggestions for typing errors come from the same rows. The service judges values; here only their kind is read.
+ * Parses a command line into its verb and the fields that it sends, and writes the help. Verbs are data (`verbs.ts`): the help, the request
+ * to the control API and the suggestions for typing errors come from the same rows. Only the kind of a value is checked here; the service
+ * checks the value.
  *
- * Node's `parseArgs` splits the words; the sentences about mistakes are Weir's own, and name the nearest flag. All that is missing is named at
- * once, a wrong value alone.
+ * Node's `parseArgs` splits the words; the messages about mistakes are Weir's own, and suggest the nearest flag. One message names
+ * everything that is missing, or else the first wrong value.
  */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/text.ts";
@@ -13,7 +14,7 @@ import { isRemote, nameOf, type LocalVerb, type RemoteVerb, type Verb, type Flag
 import { verbs } from "./verbs.ts";
 
 type Command =
-  /** `verbs` are those that the words name, or all. */
+  /** `verbs` are those that the words name, or all verbs. */
   | { kind: "help"; verbs: readonly Verb[] }
   | { kind: "version" }
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
@@ -142,7 +143,7 @@ function readValue(flag: Flag, given: string): unknown {
   }
 }
 
-/** @throws UsageError also where the next word is a flag: then the value was forgotten */
+/** @throws UsageError also if the next word is a flag, since then the value was forgotten */
 function withValue(rawName: string, value: string | undefined, known: string[]): string {
   const isFlag = value?.startsWith("--") && known.includes(value.slice(2));
   if (value === undefined || isFlag) throw new UsageError(`${rawName} needs a value`);

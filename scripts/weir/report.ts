@@ -1,6 +1,6 @@
 /**
  * Writes a whole list of findings as CSV or SARIF, to a file or to standard output. It reads the list page by page, up to what the format's
- * readers take, and says when more remain.
+ * readers accept, and says if more remain.
  *
  * SARIF is the Static Analysis Results Interchange Format 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), with all
  * that GitHub requires of it
@@ -27,7 +27,7 @@ export interface ReportFields {
   location: string | null;
 }
 
-/** Takes the report's fields apart from the others. @throws UsageError for a file or a place without a format */
+/** Separates the report's fields from the others. @throws UsageError for a file or a place without a format */
 export function readReport(fields: Record<string, unknown>): { report: ReportFields; rest: Record<string, unknown> } {
   const { format, output, location, ...rest } = fields;
   const report = { format: formatOf(format), output: textOf(output), location: textOf(location) };
@@ -125,7 +125,7 @@ async function allFindings(
   return { findings: findings.slice(0, most), isCut: after !== null || findings.length > most };
 }
 
-/** GitHub takes this many results of a file, and this many rules. */
+/** GitHub accepts this many results per file, and this many rules. */
 const sarifResultsMax = 25_000;
 
 const levels: Record<Severity, "error" | "warning" | "note"> = {
@@ -134,7 +134,7 @@ const levels: Record<Severity, "error" | "warning" | "note"> = {
   medium: "warning",
   low: "note",
 };
-/** The middle of each severity, for GitHub, which tells severities by scores alone. */
+/** The middle score of each severity, for GitHub, which derives severities from scores alone. */
 const usualScores: Record<Severity, string> = { critical: "9.5", high: "8.0", medium: "5.5", low: "2.0" };
 /** GitHub shows at most 1,000 characters. */
 const textCharactersMax = 1_000;
@@ -142,9 +142,9 @@ const textCharactersMax = 1_000;
 type LocationOf = (finding: FindingRow) => string;
 
 export interface Notes {
-  /** false: nothing could be compared, so that no results mean nothing. */
+  /** false: nothing could be compared, so an empty result means nothing. */
   isComplete: boolean;
-  /** What was left out, a sentence each. */
+  /** What was left out, one sentence each. */
   left: readonly string[];
 }
 

@@ -1,9 +1,9 @@
 /**
  * Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing
- * to judge by.
+ * could be compared.
  *
- * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. In others'
- * texts, marks that are invisible or turn the direction of writing are shown as escapes.
+ * The answer goes to stdout, as a text for people or, with --json, as one JSON document; progress and failures go to stderr. Marks that are
+ * invisible or change the direction of writing are shown as escapes.
  */
 import { showInvisible } from "../../src/kernel/text.ts";
 import { ConfigError } from "../../src/process/environment/variables.ts";
@@ -17,7 +17,7 @@ import type { Files, LocalAnswer, RemoteVerb, Sending } from "./verb.ts";
 interface Terminal {
   out(text: string): void;
   error(text: string): void;
-  /** What `out` shows on; null: a pipe or a file. */
+  /** The screen of `out`; null: it is a pipe or a file. */
   screen?: Screen | null;
   /** Whether `error` shows colours. */
   coloursErrors?: boolean;
@@ -63,7 +63,7 @@ export async function run(words: string[], context: CommandContext, given: Termi
   }
 }
 
-/** Documents and advisories of others have names that would turn the direction of a line. */
+/** Names in other people's documents and advisories could change the direction of a line. */
 function showingInvisible({ out, error, ...screen }: Terminal): Terminal {
   return { ...screen, out: (text) => out(showInvisible(text)), error: (text) => error(showInvisible(text)) };
 }
@@ -108,7 +108,10 @@ async function wholeBody(response: Response): Promise<Record<string, unknown>> {
   }
 }
 
-/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. @throws CallError when the service fails, or its answer ends before the result */
+/**
+ * Reads the answer of a long operation: parts, which are shown as progress, and the result at the end. @throws CallError when the service
+ * fails, or its answer ends before the result
+ */
 async function readProgress(response: Response, show: (part: Record<string, unknown>) => void): Promise<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     const { checked, result, error } = JSON.parse(line);

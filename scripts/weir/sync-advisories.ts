@@ -1,8 +1,8 @@
 /**
- * `weir advisories sync`: downloads each archive of OSV that changed, stores its records, and notes it at the service.
+ * `weir advisories sync`: downloads each OSV archive that changed, stores its records, and reports that to the service.
  *
- * One ecosystem follows the other, and a failure of one stops no other. An interrupted download or import continues where it was: the state
- * beside an archive has its ETag, so that parts of two versions never mix, and how far its records are stored.
+ * Ecosystems are handled one after another, and a failure of one does not stop the others. An interrupted download or import resumes where
+ * it stopped: the state next to an archive has its ETag, so that parts of two versions never mix, and the last stored record.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -25,7 +25,7 @@ interface Synced {
   /** null: the archive did not change, or failed. */
   tally: Tally | null;
   text: string;
-  /** Why not; null: it is done. */
+  /** Why it failed; null: it did not. */
   failure: string | null;
 }
 
@@ -152,19 +152,19 @@ async function store({ ecosystem, state, files }: Storing, { post, showProgress 
   throw new CallError(`The archive ${damage ?? ""}`);
 }
 
-/** For the server to answer, and between two pieces of the answer. */
+/** Longest silence before the server's answer, and between two pieces of it. */
 const silenceMsMax = 60_000;
 
 interface Download {
   url: string;
   files: SyncFiles;
-  /** The ETag of the archive whose records are stored already; null: none. */
+  /** The ETag of the archive whose records are already stored; null: none. */
   known: string | null;
   bytesMax?: number;
   onPiece(done: number, total: number | null): void;
 }
 
-/** @returns what is now there as a whole; null: the records of the server's archive are stored already @throws CallError */
+/** @returns the state of the complete archive; null: the records of the server's archive are already stored @throws CallError */
 export async function downloadArchive(download: Download): Promise<SyncState | null> {
   const { url, files, known } = download;
   const left = files.read();
@@ -252,7 +252,7 @@ function stateOf(url: string, { headers }: Response): SyncState | null {
   };
 }
 
-/** The first byte of a part of an answer, by RFC 9110, 14.4. */
+/** The position of a partial answer's first byte, by RFC 9110, 14.4. */
 function startOf({ headers }: Response): number | null {
   const [, start] = /^bytes (\d{1,15})-/.exec(headers.get("content-range") ?? "") ?? [];
   return start === undefined ? null : Number(start);
@@ -260,7 +260,7 @@ function startOf({ headers }: Response): number | null {
 
 type Silence = ReturnType<typeof silenceBounded>;
 
-/** Ends a download that is silent for too long. */
+/** Aborts a download that is silent for too long. */
 function silenceBounded() {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), silenceMsMax);
@@ -280,7 +280,7 @@ interface Arrived {
 
 /**
  * Writes lines such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`.
- * @param startAt the bytes of an earlier download, which do not count for the rate
+ * @param startAt the bytes of an earlier download, which do not count towards the rate
  */
 export function downloadProgress(name: string, { startAt, startMs }: Record<"startAt" | "startMs", number>) {
   const size = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
@@ -295,7 +295,7 @@ export function downloadProgress(name: string, { startAt, startMs }: Record<"sta
 
 const SyncState = Type.Object({
   url: Type.String(),
-  /** A strong ETag, without which nothing is continued. */
+  /** A strong ETag, without which nothing is resumed. */
   etag: Type.String(),
   /** ISO 8601; null: the server does not say. */
   publishedAt: Type.Union([Type.String(), Type.Null()]),
@@ -312,14 +312,14 @@ export class SyncFiles {
   readonly archive: string;
   readonly #state: string;
 
-  /** Makes the folder where it is missing. @throws an error of the file system */
+  /** Creates the folder if it is missing. @throws an error of the file system */
   constructor(folder: string, ecosystem: Ecosystem) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.archive = join(folder, `${ecosystem}.zip`);
     this.#state = join(folder, `${ecosystem}.json`);
   }
 
-  /** @returns null if no state is left, or what is left is not one */
+  /** @returns null if there is no state, or it is invalid */
   read(): SyncState | null {
     try {
       const state: unknown = JSON.parse(readFileSync(this.#state, "utf8"));
@@ -333,7 +333,7 @@ export class SyncFiles {
     writeFileSync(this.#state, JSON.stringify(state), { mode: 0o600 });
   }
 
-  /** Bytes of the archive that are there. */
+  /** Bytes of the archive so far. */
   size(): number {
     return statSync(this.archive, { throwIfNoEntry: false })?.size ?? 0;
   }

@@ -1,8 +1,8 @@
 /**
  * The kinds of values that flags take: their placeholder in the help, and how they become a field of a request.
  *
- * They check only what distinguishes a typing error from a value: the service checks the rest. Secrets are read from files, because
- * arguments are visible to other users of the machine and stay in the shell's history.
+ * They catch only typing errors; the service checks the rest. Secrets are read from files, because arguments are visible to other users of
+ * the machine and stay in the shell's history.
  */
 import { readFileSync } from "node:fs";
 import { isJsonObject } from "../../src/http/json.ts";
@@ -21,15 +21,15 @@ export const text: Value = { placeholder: "TEXT", read: (given) => given };
 const email: Value = { placeholder: "EMAIL", read: (given) => given };
 const id: Value = { placeholder: "ID", read: (given) => given };
 const time: Value = { placeholder: "TIME", read: (given) => given };
-/** A date, a time, or how long before now it was. */
+/** A date, a time, or an age before now. */
 export const ageOrDate: Value = {
   placeholder: "TIME|AGE",
   read: (given) => timeOfAge(given) ?? (/^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given),
 };
-/** The same to a full quarter of an hour, in which usage is summed; a date stays one. */
+/** The same, rounded to the quarter of an hour by which usage is summed; a date stays a date. */
 export const timeOrAge: Value = { placeholder: "TIME|AGE", read: (given) => timeOfAge(given, 900_000) ?? given };
 
-/** @returns null for what is not an age such as 30m, 24h or 7d */
+/** @returns null unless the text is an age such as 30m, 24h or 7d */
 function timeOfAge(given: string, stepMs = 1): string | null {
   const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(given) ?? [];
   if (count === undefined) return null;
@@ -88,10 +88,10 @@ const listOrNone: Value = {
 /** Whole numbers, separated by commas. */
 const numbers: Value = { placeholder: "LIST", read: (given) => given.split(",").map((item) => wholeNumber(item.trim())) };
 
-/** A flag without a value, for a field of a body. */
+/** A flag without a value, sent in a body. */
 export const yes: Value = { placeholder: "", read: () => true };
 
-/** A flag without a value, for a query. */
+/** A flag without a value, sent in a query. */
 const present: Value = { placeholder: "", read: () => "true" };
 
 export function oneOf(...choices: string[]): Value {
@@ -121,7 +121,7 @@ const objectFile: Value = {
   },
 };
 
-/** A secret in a file, without the end of its line, for the same reason. */
+/** A secret in a file, without its line end, for the same reason. */
 const secretFile: Value = {
   placeholder: "FILE|-",
   read(given) {
@@ -156,7 +156,7 @@ export const kinds = {
   secretFile,
 } as const;
 
-/** Does not quote what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
+/** Does not quote the argument: it may be the secret itself, which would stay on the screen and in a CI system's logs. */
 function unreadableFile(content: string): UsageError {
   return new UsageError(`takes the path of a file that has ${content}, or - for the standard input; such a file cannot be read`);
 }

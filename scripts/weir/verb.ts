@@ -1,8 +1,8 @@
 /**
- * A verb of the command line, as data: its flags, and the request of the control API that it sends or the local action.
+ * A verb of the command line, as data: its flags, and the control API request that it sends, or its local action.
  *
- * Most verbs are rows that `derive-verbs.ts` makes of the endpoints. `additions.ts` adds what a terminal does more, and `local-verbs.ts` has
- * the verbs that need only files or the database.
+ * Most verbs are rows that `scripts/control-tables.ts` derives from the endpoints. `additions.ts` has what the terminal adds to them, and
+ * `local-verbs.ts` the verbs that no endpoint describes.
  */
 import type { Method } from "../../src/control-api/endpoint.ts";
 import type { Kind, Value } from "./value.ts";
@@ -16,11 +16,11 @@ export interface VerbRow extends Omit<VerbBase, "flags"> {
   flags: readonly FlagRow[];
 }
 
-/** The file of rows, one a line. */
+/** The file of rows, one per line. */
 export const rowsFile = new URL("./verbs.jsonl", import.meta.url);
 
 export interface FlagRow extends Omit<Flag, "value"> {
-  /** A kind of value, or the words of which it is one. */
+  /** A kind of value, or the words to choose from. */
   takes: Kind | string[];
 }
 
@@ -66,22 +66,22 @@ export interface RemoteVerb extends VerbBase, Pick<Addition, "columns" | "show" 
   progress?(part: Record<string, unknown>): string;
 }
 
-/** What the terminal does with a verb that an endpoint describes. */
+/** What the terminal adds to a verb that an endpoint describes. */
 export interface Addition {
-  /** In place of the endpoint's. */
+  /** Replaces the endpoint's. */
   summary?: string;
   operand?: Operand;
   /** Further flags. */
   flags?: readonly Flag[];
   /** The fields in the text for people; absent: all. --json always prints all. */
   columns?: readonly string[];
-  /** Formats the answer for people, where a table of its rows is not enough. */
+  /** Formats the answer for people, if a table of its rows is not enough. */
   show?(body: Record<string, unknown>): string | Promise<string>;
   /** Formats a part of a stream; absent: its fields. */
   progress?(part: Record<string, unknown>): string;
   /** Makes several calls, such as one for each batch of a local file or for each page of a list. */
   send?(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
-  /** Where files are uploaded, and where notes go; absent: the verb's path. */
+  /** The path for uploads, and for notes; absent: the verb's path. */
   uploads?: string;
   notes?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * All verbs. The rows of `verbs.jsonl` come from the endpoints (`derive-verbs.ts`), so a new endpoint has its verb without a line here. Only
- * what a terminal does more is written by hand, and loaded when its verb runs: the command line starts in a fraction of the time that the
- * server's modules take.
+ * All verbs. The rows of `verbs.jsonl` come from the endpoints (`scripts/control-tables.ts`), so a new endpoint gets its verb without a
+ * line here. Only what the terminal adds is written by hand, and loaded when its verb runs: the command line starts in a fraction of the
+ * time that the server's modules take.
  */
 import { readFileSync } from "node:fs";
 import { additions } from "./additions.ts";
@@ -10,7 +10,7 @@ import { localVerbs } from "./local-verbs.ts";
 import { kinds, oneOf } from "./value.ts";
 import { nameOf, rowsFile, type Flag, type FlagRow, type RemoteVerb, type Verb, type VerbRow } from "./verb.ts";
 
-/** Those of the file that `scripts/control-tables.ts` writes. */
+/** Reads the file that `scripts/control-tables.ts` writes. */
 function readRows(): VerbRow[] {
   return readFileSync(rowsFile, "utf8")
     .trimEnd()
@@ -33,7 +33,7 @@ function partText(part: Record<string, unknown>): string {
     .join(", ");
 }
 
-/** Verbs of a noun stand together, where its first one stands. The noun alone comes before its verbs. */
+/** Groups the verbs of a noun at the place of its first one. A verb that is the noun alone comes first. */
 function byNoun(all: readonly Verb[]): Verb[] {
   const nouns = Map.groupBy(all, ({ noun }) => noun);
   return [...nouns.values()].flatMap((group) => group.toSorted((a, b) => Number(b.verb === "") - Number(a.verb === "")));

@@ -1,9 +1,9 @@
 /**
- * The errors of every verb that cannot do a request. Each API maps them once to its own answer.
+ * The errors with which verbs refuse a request. Each API maps them once to its own answer.
  *
- * `DomainError` has a code of a closed set, `LimitReachedError` the time to wait. Anything else is unexpected: it is logged with its
- * cause and answered without it, as unavailable where the database was lost, since the same request may then succeed later. The errors
- * that several nouns share (a slow body, a full quota) have one text here; a noun's own stand at the noun.
+ * `DomainError` has a code from a closed set, `LimitReachedError` the time to wait. Anything else is unexpected: it is logged with its
+ * cause and answered without it. A lost database is answered as unavailable, since the same request may succeed later. Errors that several
+ * nouns share (a slow body, a full quota) are worded here, all others at their noun.
  */
 import { bodyBytesPerSecondMin } from "../http/limits.ts";
 import { DeadlineError } from "../kernel/clock.ts";
@@ -73,7 +73,7 @@ export function retryAfterHeader({ retryAfterMs }: LimitReachedError): Record<st
   return { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
-/** A body below the least rate; its sender would hold a place of others. @param what such as `form` */
+/** A body below the minimum rate; its sender would hold a place that others need. @param what such as `form` */
 export function bodyTooSlow(what: string): DomainError {
   return new DomainError(
     "body_too_slow",
@@ -89,13 +89,13 @@ interface Quota {
   limit: string;
 }
 
-/** A quota that waiting does not free. @param field the field of the request that needs more */
+/** A full quota that waiting does not free. @param field the field of the request that needs more */
 export function quotaFull({ what, max, limit }: Quota, field?: string): DomainError {
   const message = `This workspace has as many ${what} as it can have: ${max} (${limit})`;
   return new DomainError("conflict", message, { field });
 }
 
-/** A full quota of an hour. @param oldest the time of the item that must first be an hour old */
+/** A full hourly quota. @param oldest the time of the item that must first be an hour old */
 export function quotaOfHourFull({ what, max, limit }: Quota, { oldest, now }: { oldest: Date; now: number }): LimitReachedError {
   const message = `This workspace has made ${max} ${what} within the last hour, and cannot make more (${limit}): try again later`;
   return new LimitReachedError(message, { status: 429, retryAfterMs: oldest.getTime() + quotaHourMs - now });
@@ -113,5 +113,8 @@ export function unexpectedError(error: unknown, { log, event }: { log: Logger; e
   return new DomainError("unavailable", message);
 }
 
-/** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
+/**
+ * Lost or refused connections, statements that PostgreSQL cancelled, and a standby in place of the primary: the same request may succeed
+ * later.
+ */
 const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;

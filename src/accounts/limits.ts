@@ -3,12 +3,12 @@
  * is in a verb.
  */
 
-// From the specification
+// Rates of keys
 /** Requests per minute of a key by default. */
 export const requestsPerMinuteDefault = 60;
-/** Least requests per minute of a key. */
+/** Minimum requests per minute of a key. */
 export const requestsPerMinuteMin = 1;
-/** Most requests per minute of a key. */
+/** Maximum requests per minute of a key. */
 export const requestsPerMinuteMax = 10_000;
 
 // Stored prompts and the keys that seal them
@@ -18,9 +18,9 @@ export const dataKeysAtOnce = 1_000;
 export const promptRetentionDaysMax = 3_650;
 
 // Control API
-/** A name. */
+/** Longest name. */
 export const nameCharactersMax = 200;
-/** An e-mail address. */
+/** Longest e-mail address. */
 export const emailCharactersMax = 254;
 /** The counters' scripts compute in doubles: a larger balance would not be exact. */
 export const balanceUsdMax = 9_000_000;
@@ -28,16 +28,16 @@ export const balanceUsdMax = 9_000_000;
 export const balanceNanoMax = 9_000_000_000_000_000n;
 
 // Quotas: what a workspace stores
-/** The hour of quotas, which slides. */
+/** The sliding hour of quotas. */
 export const quotaHourMs = 3_600_000;
 
-/** Tests of provider keys with their providers in an hour, new and replaced ones among them; and of connections with their vendors. */
+/** Tests of a workspace's provider keys in an hour, including those of new and replaced keys. */
 export const providerKeyTestsPerHourMax = 30;
 /** Tests of a workspace's connections in an hour; beyond it 429. */
 export const connectionTestsPerHourMax = 30;
 
 // Quotas: calls of a tools key
-/** Calls per minute of a tools key without a limit of its own; a sliding window that does not count refused calls. */
+/** Calls per minute of a tools key without its own limit; a sliding window that does not count refused calls. */
 export const toolsCallsPerMinuteDefault = 600;
 /** How often gateways exchange their counts. */
 export const toolsCallsShareMs = 250;
@@ -45,11 +45,11 @@ export const toolsCallsShareMs = 250;
 export const toolsKeysCountedMax = 10_000;
 
 // Quotas: bodies in transfer
-/** `Retry-After` where bodies hold too much. */
+/** `Retry-After` when bodies hold too many bytes. */
 export const budgetRetryMs = 1_000;
-/** A body that is so far behind the least rate gives its place to one that waits. */
+/** A body this far behind the minimum rate gives its place to a waiting one. */
 export const bodyGivesWayMs = 250;
-/** The same for a small body that anyone may send: honest senders send it whole. */
+/** The same for a small body that anyone may send: honest senders send it in one piece. */
 export const strangerGivesWayMs = 20;
 
 // Quotas: disk of a process
@@ -57,7 +57,7 @@ export const strangerGivesWayMs = 20;
 export const diskFloorBytes = 512 * 1024 * 1024;
 /** How often the free space is measured. */
 export const diskLookMs = 1_000;
-/** `Retry-After` then. */
+/** `Retry-After` of such a refusal. */
 export const diskRetryMs = 60_000;
 
 // Tools API
@@ -69,23 +69,23 @@ export const toolsKeyUseMs = 60_000;
 export const sessionIdleMsMax = 12 * 3_600_000;
 /** How long a session lasts in any case. */
 export const sessionAgeMsMax = 7 * 24 * 3_600_000;
-/** Sessions of a person; a further one ends the one that was used longest ago. */
+/** Sessions of a person; another one ends the least recently used. */
 export const sessionsMax = 50;
 /** How often the last use of a session is stored. */
 export const sessionUseMs = 60_000;
-/** Sensitive actions want a sign-in that is not older. */
+/** Oldest sign-in with which sensitive actions are allowed. */
 export const recentSignInMs = 3_600_000;
 /** How long a link or a sign-in at the provider replaces the current password when a person sets a new one. */
 export const freshProofMs = 15 * 60_000;
-/** What is stored of a browser's `User-Agent`. */
+/** How much of a browser's `User-Agent` is stored. */
 export const agentCharactersMax = 200;
-/** How long links sign in. */
+/** How long the operator's sign-in link is valid. */
 export const signInLinkMsMax = 3_600_000;
-/** How long the link of an invitation signs in. */
+/** How long the link of an invitation is valid. */
 export const invitationLinkMsMax = 24 * 3_600_000;
-/** How long the link for a new password signs in. */
+/** How long the link for a new password is valid. */
 export const passwordLinkMsMax = 3_600_000;
-/** Links for a new password that a person has at once; each came in a mail. */
+/** Valid links for a new password that a person has at once; each was mailed. */
 export const passwordLinksMax = 3;
 
 // Passwords and tries
@@ -93,13 +93,13 @@ export const passwordLinksMax = 3;
 export const passwordCharactersMin = 15;
 /** Longest password. */
 export const passwordCharactersMax = 200;
-/** The time in which tries are counted. */
+/** The window in which tries are counted. */
 export const signInTriesMs = 15 * 60_000;
 /** Tries for one address from one network. */
 export const signInTriesMax = 10;
 /** Tries from one network for all addresses; beyond it 429. */
 export const signInTriesOfNetworkMax = 100;
-/** How long a browser is known in which a person signed in. */
+/** How long a browser stays known after a person signed in with it. */
 export const knownBrowserMsMax = 90 * 24 * 3_600_000;
 /** Passwords that a process hashes at once. */
 export const passwordsHashedAtOnceMax = 2;
@@ -119,29 +119,29 @@ export const totpStepsAround = 1;
 export const totpSecretBytes = 20;
 /** How long a new secret waits for its first code. */
 export const secondFactorPendingMs = 3_600_000;
-/** Between the password and the code. */
+/** Longest time between the password and the code. */
 export const firstStepMs = 600_000;
 /** Recovery codes of an account. */
 export const recoveryCodesCount = 10;
 /** Wrong codes of an account within `wrongCodesWindowMs`; further codes are refused unread until it ends. */
 export const wrongCodesInWindowMax = 10;
-/** The quarter of an hour in which wrong codes are counted. */
+/** The window in which wrong codes are counted. */
 export const wrongCodesWindowMs = 900_000;
-/** Wrong codes of an account without a right one between them; then only the operator opens it again. */
+/** Wrong codes of an account in a row; after that only the operator can unlock it. */
 export const wrongCodesInRowMax = 100;
 
 // Signing in: OpenID Connect
-/** Between the button and the return from the provider. */
+/** Longest time between the button and the return from the provider. */
 export const oidcSignInMs = 600_000;
-/** One call of the provider. */
+/** Timeout of one call to the provider. */
 export const oidcCallMs = 5_000;
-/** All calls of the provider that a sign-in needs. */
+/** Timeout of all calls to the provider that a sign-in needs. */
 export const oidcExchangeMs = 15_000;
-/** An answer of the provider. */
+/** Largest answer of the provider. */
 export const oidcAnswerBytesMax = 256 * 1024;
-/** How long the provider's own description of itself is kept. */
+/** How long the provider's discovery document is cached. */
 export const oidcDiscoveryAgeMs = 3_600_000;
-/** Sign-ins that a gateway confirms with the provider at once, all together and for one network. */
+/** Sign-ins that a gateway confirms with the provider at once. */
 export const oidcExchangesMax = 16;
 /** Such sign-ins from one network. */
 export const oidcExchangesPerNetworkMax = 4;
@@ -189,17 +189,17 @@ export const alertMailRecipientsMax = 50;
 export const alertMailLinesMax = 50;
 /** Alerts in a list by default. */
 export const alertRowsDefault = 50;
-/** Alerts of a list. */
+/** Most alerts in a list. */
 export const alertRowsMax = 200;
 /** How long alerts and their deliveries are kept. */
 export const alertKeptMs = 90 * 24 * 3_600_000;
-/** Older ones that one round deletes. */
+/** Expired alerts that one round deletes. */
 export const alertsForgottenAtOnceMax = 1_000;
 
 // Alerts: webhooks
 /** Webhooks of a workspace; beyond it 409. */
 export const alertWebhooksMax = 5;
-/** The address of a webhook. */
+/** Longest address of a webhook. */
 export const alertWebhookUrlCharactersMax = 2_000;
 /** How long the former secret signs together with the new one. */
 export const alertSecretOverlapMs = 24 * 3_600_000;
@@ -207,17 +207,17 @@ export const alertSecretOverlapMs = 24 * 3_600_000;
 export const alertTestsPerHourMax = 30;
 /** Deliveries that wait for one webhook; further ones are given up at once. */
 export const alertDeliveriesWaitingMax = 100;
-/** How often waiting deliveries are looked for without being notified of one. */
+/** How often to look for waiting deliveries without a notification. */
 export const alertDeliveryPollMs = 5_000;
-/** Calls of webhooks at once, one of each webhook. */
+/** Webhooks called at once, with one call each. */
 export const alertDeliveriesAtOnce = 16;
-/** One call of a webhook, with its answer. */
+/** Timeout of one call to a webhook, including its answer. */
 export const alertCallMs = 10_000;
-/** The answer of a webhook; a larger one is a failure. */
+/** Largest answer of a webhook; a larger one is a failure. */
 export const alertAnswerBytesMax = 64 * 1024;
 /** Pause after the first failed delivery; doubled with each attempt. */
 export const alertRetryMs = 30_000;
 /** Longest such pause. */
 export const alertRetryMsMax = 7_200_000;
-/** How long a delivery is tried. */
+/** How long a delivery is retried. */
 export const alertDeliveryMsMax = 24 * 3_600_000;

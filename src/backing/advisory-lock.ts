@@ -1,7 +1,7 @@
 /**
- * Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. The holder
- * shows twice a second that it is alive. One that hangs loses the lock after two seconds; when it wakes, two processes do the work at once for
- * a moment, which all work under such a lock allows. So it saves work, and never guards money.
+ * Work that only one process of a fleet does at a time: a PostgreSQL lock, which ends with the connection of a process that dies. The
+ * holder shows twice a second that it is alive. One that hangs loses the lock after two seconds; when it wakes, two processes do the work
+ * at once for a moment, which all work under such a lock allows. So it saves work, and never guards money.
  */
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Database, Transaction } from "./backing.ts";
@@ -12,11 +12,11 @@ interface LockParts {
   clock: Clock;
 }
 
-/** Takes the lock of a name, which one process holds at a time; null: another one holds it. */
+/** Takes the lock of this name; null: another process holds it. */
 export type Lock = (name: string) => Promise<AsyncDisposable | null>;
 
 /**
- * Takes the lock on a connection of its own, for as long as it is held. PostgreSQL ends a transaction that is idle for longer than two
+ * Takes the lock on its own connection, which lasts as long as the lock. PostgreSQL ends a transaction that is idle for longer than two
  * seconds.
  * @param name such as "weir prober"
  * @returns null when another process holds it
@@ -31,9 +31,9 @@ export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): 
     taken.resolve(locked);
     while (locked && !over.signal.aborted) {
       await sleep(clock, advisoryLockBeatMs, over.signal);
-      // A process that hung reads first what came meanwhile, such as the end of this connection.
+      // A process that hung first reads what arrived meanwhile, such as the end of this connection.
       await new Promise<void>((resolve) => clock.endOfTurn(resolve));
-      // postgres.js throws past all callers when a connection that has ended is to send the end of a transaction.
+      // postgres.js throws outside any caller when it must end a transaction on a connection that has closed.
       if (isLost) await new Promise<never>(() => {});
       await tx`SELECT`;
     }
@@ -47,7 +47,7 @@ export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): 
   return {
     async [Symbol.asyncDispose]() {
       over.abort();
-      // A connection that was lost holds nothing.
+      // A lost connection holds no lock.
       await held.catch(() => {});
     },
   };

@@ -1,13 +1,12 @@
 /**
  * Port 1 of 2: how processes communicate. `embedded/bus.ts` serves one process, `nats/bus.ts` a fleet. test/contracts/bus.ts defines what
- * both must do. Payloads are bytes; the sender owns their schema.
- * Three shapes, three promises:
+ * both must do. Payloads are bytes; the sender owns their schema. It has three forms:
  * - request/serve: one live server of a service replies. The outcome of a request without a reply is unknown, so every request must be safe
  *   to repeat.
  * - publish/consume: an event that is stored before `publish` resolves and delivered at least once.
  * - broadcast/listen and scatter/serveScatter: best effort, to every connected process.
  */
-/** A service that replies to requests. There is one so far: admission decides which key may spend how much. */
+/** A service that replies to requests. So far there is only admission, which decides which key may spend how much. */
 export type Service = "admission";
 
 /** A queue in which events wait for a worker. */
@@ -17,9 +16,9 @@ export type Stream = "settlements";
 export type Notification =
   /** A key, its owner or its workspace changed: drop cached copies. */
   | "records-changed"
-  /** The counters do not answer: gateways decide nothing by themselves. */
+  /** The counters do not answer, so gateways must not decide by themselves. */
   | "counters-lost"
-  /** The state of launch checks changed: read it again. */
+  /** The state of launch checks changed and must be read again. */
   | "checks-changed"
   /** A mail is waiting to be sent. */
   | "mail-waits"
@@ -27,9 +26,9 @@ export type Notification =
   | "alert-waits"
   /** A project is waiting to be scanned. */
   | "scan-waits"
-  /** Someone asks for statements to be closed now. */
+  /** Statements are to be closed now. */
   | "statements-due"
-  /** Someone asks which processes run. */
+  /** Asks which processes run. */
   | "roll-call";
 
 /** The topic of a broadcast to every process. Correctness never depends on its delivery. */
@@ -39,12 +38,15 @@ export type Topic =
   | "settled"
   /** A gateway's count of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
   | "tools-calls"
-  /** A process says that it runs. Payload: JSON. */
+  /** A process reports that it runs. Payload: JSON. */
   | "roll-answer";
 
-/** A request that goes to every process and that each may reply to. */
+/** A request to every process, to which each may reply. */
 export type ScatterService =
-  /** Which generations of a workspace are open, and when were its requests of the last minute admitted? What do they hold of its blocks? */
+  /**
+   * Asks which generations of a workspace are open, when its requests of the last minute were admitted, and how much of its blocks they
+   * hold.
+   */
   "open-generations";
 
 /** No server received the request. */
@@ -77,7 +79,7 @@ export interface Backlog {
 }
 
 export interface Replay {
-  /** Events that were stored at this time or later are delivered, and those that are not acknowledged; null: all. */
+  /** Delivers events stored at this time or later, and all that are not acknowledged; null: all. */
   sinceMs: number | null;
   /** Gets the events in the order of the stream, one batch at a time. */
   handler: (events: Delivered[]) => Promise<void>;
@@ -86,15 +88,15 @@ export interface Replay {
 
 export interface Bus extends AsyncDisposable {
   /**
-   * Sends a request to one live server. A server that does not reply for 100 ms gets no further requests until its next
-   * heartbeat, and the same bytes go once more to another server.
-   * @throws BusUnavailableError no server is there, or the connection is down: at once where that is known; certainly not received
+   * Sends a request to one live server. A server that does not reply within 100 ms gets no further requests until its next heartbeat, and
+   * the same bytes go to another server once.
+   * @throws BusUnavailableError no server, or the connection is down: at once if that is known; certainly not received
    * @throws BusTimeoutError no reply within 2 s; outcome unknown
    */
   request(service: Service, payload: Uint8Array): Promise<Reply>;
-  /** How many requests to a service may be in flight now; at least 1. Callers batch what exceeds it. */
+  /** How many requests to a service may be in flight now; at least 1. Callers batch the rest. */
   width(service: Service): number;
-  /** How long no server of a service has been heard, in milliseconds; 0 where it is in this process. */
+  /** Milliseconds since any server of a service was last heard; 0 if the service is in this process. */
   silentMs(service: Service): number;
   /** Replies to requests until disposed. A request whose handler throws gets no reply. Disposing waits for running handlers. */
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable>;
@@ -106,34 +108,34 @@ export interface Bus extends AsyncDisposable {
    */
   publish(stream: Stream, id: string, payload: Uint8Array, partition?: number): Promise<void>;
   /**
-   * How many partitions a stream should be divided into at present: one for each process that consumes it, at least 1. Publishers
-   * and consumers may disagree for a moment; events of every partition are consumed.
+   * How many partitions a stream should have now: one for each process that consumes it, at least 1. Publishers and consumers may disagree
+   * for a moment; events of every partition are consumed.
    */
   partitions(stream: Stream): number;
   /**
-   * Delivers events in batches, one batch at a time. When the handler resolves, the whole batch is
-   * acknowledged; when it throws, all of it is delivered again after a pause. The pace says how far the starts of two batches
-   * are apart; an event after an idle time is delivered at once. One process runs one consumer of a stream
-   * at a time. Several processes share its partitions: when one dies, hangs or cannot handle events, the others consume its partitions.
+   * Delivers events in batches, one batch at a time. When the handler resolves, the whole batch is acknowledged; when it throws, all of it
+   * is delivered again after a pause. The pace sets the time between the starts of two batches; an event after an idle time is delivered at
+   * once. One process runs one consumer of a stream at a time. Several processes share its partitions: when one dies, hangs or cannot
+   * handle events, the others consume its partitions.
    */
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
   /**
-   * Delivers again what the stream still has, while its consumers go on. Resolves when the handler had all that was stored by now. A bus whose
-   * events are in the database itself has nothing to deliver again.
+   * Delivers again what the stream still has, while its consumers continue. Resolves once the handler has had everything stored so far. A
+   * bus that keeps its events in the database has nothing to deliver again.
    * @throws when the handler did, events are missing, or `signal` aborts: replay again
    */
   replay(stream: Stream, replay: Replay): Promise<void>;
 
-  /** To every process that listens, this one included. Lost while the connection is down. */
+  /** Sends to every process that listens, this one included. Lost while the connection is down. */
   broadcast(topic: Topic, payload?: Uint8Array): void;
   listen(topic: Topic, handler: (payload: Uint8Array) => void): Disposable;
 
   /**
    * Sends a request to every process that serves it and gathers the replies; resolves after `waitMs` or once all known
    * servers have replied.
-   * @throws BusUnavailableError when the request reaches no process: an empty result would look as if there were no server
-   * @throws BusTimeoutError when a known server does not reply in time, or cannot: the result would lack its data
+   * @throws BusUnavailableError when the request reaches no process: an empty result would look as if there were no servers @throws
+   *   BusTimeoutError when a known server cannot reply in time: the result would lack its data
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   /**
@@ -149,8 +151,8 @@ export interface Bus extends AsyncDisposable {
 }
 
 /**
- * When a consumer takes its next batch. A batch that took long is followed by a longer rest, in which more events gather: under load
- * the batches become larger, and each event costs less, while a few events wait no longer than before.
+ * When a consumer takes its next batch. A longer batch is followed by a longer rest, in which more events gather. Under load, batches grow
+ * and each event costs less, while a few events wait no longer than usual.
  */
 export interface Pace {
   /** The most events in one batch. After a full one the next comes at once. */

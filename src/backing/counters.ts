@@ -1,27 +1,26 @@
 /**
  * Port 2 of 2: the hot counters that decide admission. `embedded/counters.ts` keeps them in Maps, `redis/counters.ts` in Redis through Lua
- * functions; test/contracts/counters.ts demands the same replies of both.
- * Counters are a copy: PostgreSQL is the truth. A workspace whose counters are missing, or were written before a restart of the store, is
- * "not ready" until `load` has written it again; until then its requests get no decision. Values of the ledger carry versions, so an older
- * one never overwrites a newer one. A load that began before the store was emptied or restarted is refused, since its data may lack
- * requests that were admitted since.
- * Each decision is atomic, and a call that failed may have been carried out: every method can be repeated. All times are those of the
- * store's own clock. A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD.
+ * functions; test/contracts/counters.ts demands the same replies of both. Counters are a copy: PostgreSQL is the truth. A workspace whose
+ * counters are missing, or older than a restart of the store, is "not ready" until `load` has written it again; until then its requests get
+ * no decision. Values of the ledger carry versions, so an older one never overwrites a newer one. A load that began before the store was
+ * emptied or restarted is refused, since its data may lack requests that were admitted since. Each decision is atomic, and a call that
+ * failed may have been carried out: every method can be repeated. All times are those of the store's own clock. A balance counts up to
+ * 9,000,000 USD, which Lua's numbers hold to the nano-USD.
  */
 import type { Month } from "../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import { type NanoUsd, formatUsd } from "../kernel/money.ts";
 
 /**
- * A cap on what is spent in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no value of them in the
- * store, and their calls no argument.
+ * A cap on the spend in a UTC day or month, in addition to the limits of the month. Workspaces without budgets have no values for them in
+ * the store, and no arguments in their calls.
  */
 export interface Budget {
-  /** Names the total that it bounds; unique in its workspace. */
+  /** The name of the total that it bounds, unique in its workspace. */
   name: string;
   period: "day" | "month";
   limit: NanoUsd;
-  /** The outcome of a request that would pass it. */
+  /** The outcome of a request that would exceed it. */
   refusal: "key_spend_limit_exceeded" | "account_spend_limit_exceeded";
 }
 
@@ -65,7 +64,7 @@ export interface RateWindow {
 }
 
 interface MayBeLent {
-  /** Blocks may have what is missing: recall them and decide again. Absent: they have not. */
+  /** Blocks may hold what is missing: recall them and decide again. Absent: they do not. */
   isLent?: true;
 }
 
@@ -102,7 +101,7 @@ export type AdmitReply =
    * the batch's month is not known yet; push it with `resolveMany`, where no rows mean 0. `budget`: the same of the request's budgets.
    */
   | { outcome: "not_ready"; what: "workspace" | "month" | "key" | "budget" }
-  /** The part of the store that has this workspace did not answer, others did. As with CountersUnavailableError, it may have decided. */
+  /** The part of the store that has this workspace did not answer, but others did. As with CountersUnavailableError, it may have decided. */
   | { outcome: "unreachable" };
 
 export interface AdmitBatch {
@@ -128,35 +127,35 @@ export interface LendRequest extends Pick<
   block: GenerationId;
   /** The month that the sender assumes. */
   month: Month;
-  /** Less than this is of no use. */
+  /** A smaller block is of no use. */
   least: NanoUsd;
-  /** At most this much is lent, and this many places. */
+  /** The most credit and places to lend. */
   amount: NanoUsd;
   places: number;
-  /** How long requests may be decided with it, unless the month ends before. */
+  /** How long requests may be decided with it, unless the month ends first. */
   lifeMs: number;
 }
 
 export type LendReply =
-  /** `at`: by the store's clock. `window`: without all that is lent. */
+  /** `at`: by the store's clock. `window`: excludes all lent places. */
   | { outcome: "lent"; at: number; amount: NanoUsd; places: number; lifeMs: number; window: RateWindow }
-  /** Too near to a limit, recalled lately, late, or unknown: each request must be asked for. */
+  /** Too near a limit, recently recalled, late, or unknown: a worker must decide each request. */
   | { outcome: "kept" };
 
-/** What a gateway gives back of a block that it no longer decides with. A repetition changes nothing. */
+/** The rest that a gateway returns of a block that it no longer uses. A repetition changes nothing. */
 export interface BlockReturn {
   key: KeyId;
   block: GenerationId;
   /** What the generations that were admitted with it reserve and the ledger does not have. Never more than before. */
   keep: NanoUsd;
-  /** When they were admitted, ascending, in ms of the store's clock. Only the first return counts them. */
+  /** Their admission times, ascending, in ms of the store's clock. Only the first return counts them. */
   times: readonly number[];
 }
 
 export interface TakeBack {
   workspace: WorkspaceId;
   returns: readonly BlockReturn[];
-  /** Nothing is lent for a while: of this key, or null: in the whole workspace. Absent: lending goes on. */
+  /** Lending pauses: for this key or, if null, for the whole workspace. Absent: lending continues. */
   pause?: { key: KeyId | null };
 }
 
@@ -224,13 +223,13 @@ export interface Hold {
 }
 
 export interface WorkspaceLoad {
-  /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, and no one else loads. */
+  /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, with no other loader. */
   begun?: string;
   account: AccountPush;
   /** As of the ledger sequence of `account`. Absent: none. */
   budgets?: BudgetTotal[];
   holds: Hold[];
-  /** Admission times of the last minute, to be merged with those of the store: per time the larger count stays. */
+  /** Admission times of the last minute, to be merged with those of the store: for each time the larger count stays. */
   windows: { key: KeyId; times: number[] }[];
   /** The claims of open generations. A claim stays with another generation whose hold is loaded. Absent: none. */
   claims?: readonly HeldClaim[];
@@ -246,7 +245,7 @@ export interface CountedBalance {
   account: { balance: NanoUsd; reserved: NanoUsd; available: NanoUsd; sequence: bigint } | null;
   /** The sum of the key's charges of the month; null when not loaded. */
   keySpent: NanoUsd | null;
-  /** The part of what is reserved that blocks hold, used or not. */
+  /** The reserved part that blocks hold, used or not. */
   lent: NanoUsd;
   blocks: ReadonlyMap<GenerationId, NanoUsd>;
 }
@@ -266,16 +265,15 @@ export interface Counters extends AsyncDisposable {
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
   /**
-   * Lends a block, which is held and counted like requests until it is returned. It is small compared with what is free: requests are refused
-   * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
+   * Lends a block, which is held and counted like requests until it is returned. It is small compared with the free credit, so it causes
+   * refusals only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
    */
   lend(request: LendRequest): Promise<LendReply>;
   /** Releases what blocks do not keep, and counts their requests in the windows. Works even on a workspace that is not ready. */
   takeBack(back: TakeBack): Promise<void>;
   /**
-   * Names the state in which a workspace is not ready. A loader calls this first and gathers then: if another loader is faster,
-   * requests are admitted, and the store is emptied or restarted after that, the gathered data lacks those requests.
-   * Null: it is ready.
+   * Names the state in which a workspace is not ready. A loader calls this before it gathers data: if another loader is faster, requests
+   * are admitted, and the store is emptied or restarted after that, the gathered data lacks those requests. Null: it is ready.
    */
   beginLoad(workspace: WorkspaceId): Promise<string | null>;
   /**
@@ -293,7 +291,7 @@ export interface Counters extends AsyncDisposable {
   holds(workspace: WorkspaceId): Promise<Hold[]>;
   /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
-  /** At one moment, for the month of the store's clock. `key` null: for no key. `blocks`: what these hold is read, too; absent: none. */
+  /** Reads all at one moment, for the month of the store's clock. `key` null: for no key. `blocks`: also reads what these hold; absent: none. */
   read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
   /** The store's clock; this also checks that the store answers. */
   now(): Promise<number>;

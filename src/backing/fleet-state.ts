@@ -1,7 +1,7 @@
 /**
- * What runs in a fleet, for people: `weir status` shows before and after a change which processes run, in which version, on which schema,
- * and what is late. Each process answers a call over the bus. A process that does not answer in time is missing, not dead, and an answer
- * may be lost: so nothing is decided by this.
+ * The state of a fleet, for people: `weir status` shows, before and after a change, which processes run, their version and schema, and what
+ * is late. Each process answers a call over the bus. A process that does not answer in time is missing, not dead, and an answer may be
+ * lost, so no decision rests on this.
  */
 import { hostname } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
@@ -63,7 +63,7 @@ export async function callRoll({ bus, clock }: Caller): Promise<RunningProcess[]
   return [...answers.values()].toSorted((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-/** What an operator wants to know before and after a change. */
+/** The facts that an operator needs before and after a change. */
 export const FleetView = Type.Object({
   ok: Type.Boolean({ description: "Whether there is no problem; `weir status` exits 1 otherwise" }),
   problems: Type.Array(Type.String(), { description: "What needs a person, one sentence each" }),
@@ -82,14 +82,14 @@ interface Sources {
   clock: Clock;
   /** The health of the process that answers. */
   health: () => Promise<HealthState>;
-  /** The roles of which one process at least is to run. */
+  /** The roles that need at least one process. */
   roles: readonly string[];
 }
 
-/** The work of a fleet, each by the role of a process that does it alone. */
+/** The work of a fleet, by the role of the process that does only this work. */
 export const fleetRoles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"] as const;
 
-/** What the role `background` does: one process for three. */
+/** The work of the role `background`: three roles in one process. */
 export const backgroundRoles: readonly string[] = ["prober", "mailer", "scanner"];
 
 /** Never rejects: what cannot be read is a problem. */

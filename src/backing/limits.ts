@@ -3,13 +3,13 @@
  * src/gateway/limits.ts.
  */
 // From the specification
-/** The sliding window in which they are counted; beyond it 429 `rate_limited`. Refused requests are not counted. */
+/** The sliding window in which a key's requests are counted; beyond its limit 429 `rate_limited`. Refused requests do not count. */
 export const rateWindowMs = 60_000;
 
 // Admission
 /** An admission as a whole; then 503. */
 export const admissionDeadlineMs = 2_000;
-/** A message without a reply for this long goes to a second worker. */
+/** A message that has no reply after this long goes to a second worker. */
 export const admissionResendMs = 100;
 /** How often a worker sends a heartbeat. */
 export const workerHeartbeatMs = 100;
@@ -17,17 +17,17 @@ export const workerHeartbeatMs = 100;
 export const workerSilenceMsMax = 300;
 /** Messages in flight to one worker. */
 export const messagesInFlightPerWorker = 2;
-/** One call of the counters. */
+/** Timeout of one call of the counters. */
 export const countersDeadlineMs = 250;
 /** How often the nodes of a Redis Cluster are asked which of them has which slots. */
 export const clusterPollMs = 500;
-/** The pause before a workspace is looked for again, whose slot is on its way. */
+/** The pause before a workspace whose slot is moving is looked up again. */
 export const clusterRetryMs = 20;
-/** How long a master counts after most masters said that it has not failed. */
+/** How long a master is trusted after most masters said that it has not failed. */
 export const clusterLeaseMs = 2_000;
-/** A lease, an answer and a call: then the failed master whose place another took is no longer asked. */
+/** A lease, an answer and a call: after this long no process still calls a failed master that was replaced. */
 export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
-/** One call of the database, its wait for a connection included. */
+/** Timeout of one database call, including its wait for a connection. */
 export const databaseDeadlineMs = 5_000;
 /** A reservation outlives the longest stream by five minutes, then the sweeper may expire it. */
 export const holdMs = 1_200_000;
@@ -35,15 +35,15 @@ export const holdMs = 1_200_000;
 export const tombstoneMs = 60_000;
 /** How long the counters remember which generation has a claim: until its hold has ended and its tombstone has expired. */
 export const claimMs = holdMs + tombstoneMs;
-/** Longer than a month and a hold after it: no open hold counts in a period that is forgotten. */
+/** Longer than a month and a subsequent hold: no open hold counts in a forgotten period. */
 export const budgetKeptMs = 62 * 86_400_000;
 
 // Blocks of credit and of a window, which workers lend to gateways
 /** How long a gateway may decide with a block. */
 export const blockLifeMs = 10_000;
-/** A block is at most this part of what is free of credit, months and window at the moment of lending. */
+/** A block is at most this share of the free credit, months and window at the moment of lending. */
 export const blockShare = 50;
-/** Keys with a lower limit are asked for request by request. Of the others at most half of the window is used or lent. */
+/** Requests of keys with a lower limit are decided one by one. Of the others, at most half of the window is used or lent. */
 export const blockRateMin = 600;
 /** A block with fewer places costs more than it saves. */
 export const blockPlacesMin = 2;
@@ -59,39 +59,39 @@ export const resolveBatchMax = 256;
 // The database
 /** Connections of a process. */
 export const databaseConnectionsMax = 8;
-/** A statement may wait so long for a free connection and then run so long: together within databaseDeadlineMs. */
+/** How long a statement may wait for a free connection. With databaseStatementMsMax it stays within databaseDeadlineMs. */
 export const databaseConnectionWaitMsMax = 1_000;
 /** How long it may then run. */
 export const databaseStatementMsMax = 4_000;
-/** Making a connection. */
+/** Timeout of making a connection. */
 export const databaseConnectMs = 2_000;
 /** How long a connection may go unused. The pool closes it when another one is given back. */
 export const databaseSessionIdleMsMax = 20_000;
-/** How long hosts of a database are asked which of them takes writes, and how long after one the next is asked. */
+/** How long the hosts of a database are asked which of them takes writes. */
 export const databaseHostMs = 1_000;
-/** How long after a host the next one is asked. */
+/** How long after one host the next is asked. */
 export const databaseNextHostMs = 200;
-/** How old reads of a replica may be, how often it is looked at, and how long that may take. */
+/** How old reads of a replica may be. */
 export const databaseReadLagMsMax = 2_000;
-/** How often a replica is looked at. */
+/** How often a replica is checked. */
 export const databaseReadCheckMs = 1_000;
-/** How long that may take. */
+/** Timeout of that check. */
 export const databaseReadWaitMs = 500;
-/** Waiting for a lock. */
+/** How long a statement may wait for a lock. */
 export const databaseLockMs = 2_000;
-/** A transaction in which nothing happens. */
+/** How long a transaction may be idle. */
 export const databaseIdleInTransactionMs = 5_000;
 /** How often the holder of a lock shows that it is alive. */
 export const advisoryLockBeatMs = 500;
 /** After this silence it loses the lock, and another process does the work. */
 export const advisoryLockSilenceMsMax = 2_000;
-/** The migrations at start. */
+/** Timeout of the migrations at start. */
 export const migrationMsMax = 600_000;
-/** Opening the embedded database. */
+/** Timeout of opening the embedded database. */
 export const databaseOpenMs = 60_000;
-/** The time of a statement of the embedded database; work on many rows sets its own. */
+/** Timeout of a statement of the embedded database; work on many rows sets its own. */
 export const embeddedStatementMsMax = 30_000;
-/** How often the embedded database is looked after. */
+/** How often the embedded database gets upkeep. */
 export const upkeepMs = 30_000;
 /** Size of its log at which a checkpoint is made. */
 export const upkeepWalBytesMax = 64 * 1024 * 1024;
@@ -107,7 +107,7 @@ export const fleetQuestionMs = 4_000;
 export const busSilenceMsMax = 1_000;
 /** A process that has listened for less than this does not yet know all others, and scatters no request. */
 export const scatterListenMs = 500;
-/** A process that is to serve requests waits so long at most until others may know of it. */
+/** How long a process that is to serve requests waits until others may know of it. */
 export const busServeMs = 3_000;
 /** How long after its last heartbeat a process must still reply to scattered requests: without its reply they fail. */
 export const scatterServerMemoryMs = 2_000;
@@ -115,9 +115,9 @@ export const scatterServerMemoryMs = 2_000;
 export const busRepliesInFlightMax = 256;
 /** Messages that wait in a gateway for a worker; beyond it 503. */
 export const busRequestsWaitingMax = 1_024;
-/** Requests in one process are function calls: more of them at once gain nothing, fewer would wait for the slowest. */
+/** Requests within one process are function calls: more at once gain nothing, and fewer would wait for the slowest. */
 export const embeddedRequestsInFlight = 16;
-/** Making a connection. */
+/** Timeout of making a connection. */
 export const busConnectMs = 2_000;
 /** Pause between tries to connect again. */
 export const busReconnectMs = 200;
@@ -127,9 +127,9 @@ export const busPingMs = 1_000;
 export const busClusterLookMs = 1_000;
 /** After this many unanswered tests, the link connects again. */
 export const busPingsUnansweredMax = 2;
-/** One call of the event store. */
+/** Timeout of one call of the event store. */
 export const busCallMs = 2_000;
-/** Storing one event. */
+/** Timeout of storing one event. */
 export const eventPublishMs = 5_000;
 /** The default bound of NATS for one message. */
 export const busPayloadBytesMax = 1024 * 1024;
@@ -143,25 +143,25 @@ export const eventTrimBytes = 256 * 1024 * 1024;
 export const eventTrimMs = 10_000;
 /** Age of an event. */
 export const eventAgeMsMax = 7 * 86_400_000;
-/** How long the same event is recognized. */
+/** How long a repeated event is recognized. */
 export const eventDuplicateMs = 120_000;
 /** How long a consumer may take before its events are delivered again. */
 export const eventAckMs = 10_000;
 /** Events delivered and not acknowledged. */
 export const eventsUnacknowledgedMax = 20_000;
-/** A consumer that delivers nothing of what it has for this long is created again. */
+/** A consumer that has events but delivers none for this long is created again. */
 export const eventKeptBackMs = 5_000;
 /** A stream is divided among this many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
-/** One request for events. */
+/** How long one request for events waits. */
 export const eventPullMs = 2_000;
 /** How many events are delivered again at once. */
 export const eventReplayMax = 256;
-/** NATS forgets a replay that its process left so long ago. */
+/** NATS forgets a replay that its process left this long ago. */
 export const eventReplayIdleMs = 60_000;
-/** How often a worker of a new fleet checks whether a gateway has made the tables, and how long an answer may take. */
+/** How often a worker of a new fleet checks whether a gateway has made the tables. */
 export const schemaLookMs = 200;
-/** The answer to such a look. */
+/** Timeout of such a check. */
 export const schemaLookMsMax = 2_000;
 /** First pause before events are delivered again. */
 export const eventRetryMs = 250;

@@ -1,8 +1,8 @@
 /**
  * Brings a database to the schema of this version: migrations/*.sql in the order of their names, each exactly once, the missing ones in one
- * transaction. Processes take a lock one after another, so any number may start at once. An applied migration that was changed, or one
- * that this version does not know, is an error: the two do not fit, and a person has to decide.
- * Other processes of a fleet wait for the first schema and need not be started in order.
+ * transaction. Processes take a lock one after another, so any number may start at once. An applied migration that was changed, or one that
+ * this version does not know, is an error: the two do not match, and a person has to decide. Other processes of a fleet wait for the first
+ * schema and need not be started in order.
  */
 import { hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import type { Logger } from "../kernel/log.ts";
 import { type Database, type Transaction, allowStatements } from "./backing.ts";
 import { migrationMsMax, schemaLookMs, schemaLookMsMax } from "./limits.ts";
 
-/** The database and this version do not fit; a person has to decide. */
+/** The database and this version do not match; a person has to decide. */
 export class MigrationError extends Error {
   override name = "MigrationError";
 }
@@ -77,7 +77,7 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
   await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${hash("sha256", migration.text)})`;
 }
 
-// What a database has, compared with this version
+// Comparing a database with this version
 
 export const SchemaView = Type.Object({
   newest: Type.Union([Type.String(), Type.Null()], {
@@ -116,7 +116,7 @@ export async function isWithoutSchema(sql: Database, clock: Clock): Promise<bool
 }
 
 /**
- * Resolves when the database has a schema, and at once while it does not answer: the parts of a process try again by themselves.
+ * Resolves when the database has a schema, or at once if it does not answer: the parts of a process try again by themselves.
  * @param signal ends the wait
  */
 export async function untilSchema(

@@ -1,8 +1,7 @@
 /**
  * Opens the handles that the configuration names. Only the chosen mode loads its libraries: a process on its own needs no NATS, Redis or
- * PostgreSQL, and takes no memory for their clients. Servers of a fleet may start later than its processes.
- * Admission and metering get counters of the fleet. Work that may wait gets a database connection of its own, so that its statements keep
- * no other one waiting.
+ * PostgreSQL, and takes no memory for their clients. Servers of a fleet may start later than its processes. Admission and metering get
+ * counters of the fleet. Work that may wait gets its own database connection, so that its statements delay no others.
  */
 import { join } from "node:path";
 import type { Config } from "../config.ts";
@@ -45,7 +44,7 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   return { sql: notifying(sql, (topic) => bus.broadcast(topic)), reads, bus, ...ownerOf(stack) };
 }
 
-/** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */
+/** The counters of a fleet, for its admission and metering workers; a single process keeps its own in memory. */
 export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
   const { backends } = config;
   if (backends.mode !== "distributed") throw new Error("Cannot open counters of a fleet: this process has its own");
@@ -54,8 +53,8 @@ export async function openCounters({ config, clock, log }: { config: Config; clo
 }
 
 /**
- * Separate connections to the database of a fleet: their statements keep no other statement waiting. Connects on first use, with as many
- * connections as are used at once.
+ * Separate connections to a fleet's database, whose statements delay no others. Connects on first use, with as many connections as are used
+ * at once.
  * @param role shown by the server
  */
 export async function openOwnDatabase({

@@ -1,6 +1,6 @@
 /**
  * Values in PostgreSQL's text form, for statements over many rows: an array or an array of records is one parameter instead of one for each
- * value, at half the cost of the library for each element. A text with half of a surrogate pair is refused here, with the SQLSTATE that the
+ * value, at half the cost of the library for each element. A text with an unpaired surrogate is refused here, with the SQLSTATE that the
  * database would give: encoded as UTF-8 it would be stored as another text.
  */
 type Value = string | number | bigint | boolean | null;
@@ -9,7 +9,7 @@ const special = /["\\]/;
 
 /**
  * One column of many rows, as text to be cast to an array.
- * @throws Error with SQLSTATE 22021 when a text has half of a surrogate pair
+ * @throws Error with SQLSTATE 22021 when a text has an unpaired surrogate
  */
 export function arrayText<T>(rows: readonly T[], read: (row: T) => Value): string {
   let text = "";
@@ -36,9 +36,9 @@ export function readArray<T>(text: string, read: (element: string) => T): (T | n
 
 /**
  * Many rows as text to be cast to an array of a composite type. For wide rows this costs the server a fifth less than one array for each
- * column, which it would read side by side, and as little as COPY, which reports its errors too late and cannot be sent with others.
+ * column, which it would read in parallel. COPY costs as little, but reports its errors too late and cannot be sent with other statements.
  * @param read the fields in the order of the type
- * @throws Error with SQLSTATE 22021 when a text has half of a surrogate pair
+ * @throws Error with SQLSTATE 22021 when a text has an unpaired surrogate
  */
 export function recordsText<T>(rows: readonly T[], read: (row: T) => readonly Value[]): string {
   let text = "";
@@ -60,7 +60,7 @@ export function byteaText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
 }
 
-/** Has SQLSTATE 22021, as if the database had refused the text: encoded as UTF-8 it would be stored as another text. */
+/** The error that the database would give, SQLSTATE 22021: encoded as UTF-8 the text would be stored as another one. */
 class HalfCharacterError extends Error {
   readonly code = "22021";
 }

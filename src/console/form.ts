@@ -1,7 +1,7 @@
 /**
- * Reads the forms that a browser sends. A form is received through a door, which bounds how many are in memory, and is refused when it is
- * too large, too slow, compressed or has too many fields; fields are counted before they are read, so that millions of small ones hold
- * nothing up.
+ * Reads the forms that a browser sends. A form is received through a door, which bounds how many are in memory. It is refused if it is too
+ * large, too slow, compressed or has too many fields. Fields are counted before they are read, so that millions of small ones block
+ * nothing.
  */
 import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
@@ -24,7 +24,7 @@ export interface ReceivedForm extends Disposable {
 }
 
 /**
- * @param bytesMax a larger one than of other forms is for a file, which browsers send in parts
+ * @param bytesMax larger than that of other forms for a form with a file, which browsers send in parts
  * @throws DomainError invalid_body, body_too_large, body_too_slow; LimitReachedError
  */
 export async function receiveForm(
@@ -44,7 +44,10 @@ async function readForm(bytes: Uint8Array, boundary: string | null): Promise<For
   return new FormFields(bounded([...new URLSearchParams(new TextDecoder().decode(bytes))]));
 }
 
-/** What separates the parts of a form with a file; null: the form has none. @throws DomainError invalid_body for what no browser sends */
+/**
+ * What separates the parts of a form with a file; null: the form has none. @throws DomainError invalid_body for a type that no browser
+ * sends
+ */
 function boundaryOf(type: string): string | null {
   if (!/^multipart\/form-data\b/i.test(type)) return null;
   const [, boundary] = /^multipart\/form-data; *boundary="?([\w'+./=-]{1,70})"?$/i.exec(type) ?? [];
@@ -52,7 +55,7 @@ function boundaryOf(type: string): string | null {
   return boundary;
 }
 
-/** Counts before anything is read: reading millions of small fields would hold up the process and take its memory. */
+/** Counts before anything is read: reading millions of small fields would block the process and use up its memory. */
 function requireFew(bytes: Uint8Array, separator: string): void {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let from = body.indexOf(separator);

@@ -1,26 +1,26 @@
 /** Limits of the Console. */
 
-/** For a page to be made. */
+/** Deadline of a page. */
 export const pageDeadlineMs = 10_000;
-/** A form's body, without a file. */
+/** Largest body of a form without a file. */
 export const formBytesMax = 256 * 1024;
-/** For a form to arrive. */
+/** Deadline for a form to arrive. */
 export const formMs = 10_000;
-/** The same with a file. */
+/** The same for a form with a file. */
 export const fileFormMs = 60_000;
 /** Fields of a form. */
 export const formFieldsMax = 500;
-/** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
+/** Deadline of a form that waits for a provider's answers; a server closes a connection that is silent for longer. */
 export const providerFormMs = 200_000;
-/** A page that may ask Stripe. */
+/** Deadline of a page that may call Stripe. */
 export const topUpFormMs = 70_000;
-/** A form of the sign-in, which anybody may send. */
+/** Largest form of the sign-in, which anyone may send. */
 export const signInFormBytesMax = 16 * 1024;
-/** Such forms that are read and handled at once; with their size they bound the memory that strangers take. */
+/** Such forms that are read and handled at once; together with their size, this bounds the memory that strangers take. */
 export const signInsAtOnceMax = 64;
 /** Forms of the sign-in that wait for a place. */
 export const signInsWaitingMax = 64;
-/** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
+/** Pages that are rendered at once. More would leave a process and its database too little time for requests to models. */
 export const pagesAtOnceMax = 2;
 /** Those of one workspace among them. */
 export const pagesPerWorkspaceMax = 1;
@@ -46,7 +46,7 @@ export const pagesWaitingPerPersonMax = 16;
 export const pageWaitMs = 5_000;
 /** Findings in a file of the list. */
 export const findingCsvRowsMax = 2_000;
-/** Models on a page of the list, and side by side. */
+/** Models on a page of the list. */
 export const modelsShownMax = 50;
 /** Models side by side. */
 export const modelsComparedMax = 4;

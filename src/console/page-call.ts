@@ -1,7 +1,7 @@
 /**
- * From a path to a row of the table of pages, and what that page gets: its viewer, its address, and the control API with the viewer's
- * rights. A page calls endpoints as a caller over HTTP does, with the same checks, audit and errors, but within the process: it names the
- * endpoint and not a path. The workspace of the address is filled in, so that no page has to pass it on.
+ * Finds the page of a path, and makes what the page gets: its viewer, its address, and the control API with the viewer's rights. Calls get
+ * the same checks, audit and errors as over HTTP, but run within the process and name the endpoint instead of a path. The workspace of the
+ * address is filled in, so that no page has to pass it on.
  */
 import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
 import { formToken } from "../accounts/sessions/browser.ts";
@@ -41,7 +41,7 @@ function found(path: string, { of, ...place }: Pick<FoundPage, "workspace" | "ba
   return null;
 }
 
-/** A last word that begins with `*` takes the rest of the path, for ids with slashes; other words take one part of it. */
+/** A last word that begins with `*` matches the rest of the path, for ids with slashes; other words match one part of it. */
 function matched(path: string, pattern: string): Record<string, string> | null {
   const expected = pattern.split("/");
   const takesRest = expected.at(-1)?.startsWith("*") ?? false;
@@ -56,12 +56,12 @@ function matched(path: string, pattern: string): Record<string, string> | null {
   return params;
 }
 
-/** The parts of a path, at most this many, with the rest in the last one. */
+/** At most `count` parts of a path, with the rest in the last one. */
 function withRest(parts: string[], count: number): string[] {
   return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join("/")];
 }
 
-/** A malformed escape stays as it is, and so finds nothing. */
+/** A malformed escape stays as it is, and so matches nothing. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -106,12 +106,12 @@ export function pageCall({ base, request, turn, ...address }: Address, parts: Co
   };
 }
 
-/** The same call, for showing a form again. */
+/** The same call, to show a refused form again. */
 export function withRefusal(call: PageCall, refused: RefusedForm): PageCall {
   return { ...call, refused };
 }
 
-/** The parameter of the path and the fields, of what a page gives as one object. */
+/** Splits what a page gives as one object into the parameter of the path and the fields. */
 function inputOf(
   { path, fields }: Pick<Endpoint, "path" | "fields">,
   given: object,

@@ -18,8 +18,8 @@ export function hiddenFields(
 }
 
 /**
- * What a form shows: what was typed if it was refused, else what is there now.
- * @param same tells whether the refused form is this one, where a page has several with one action
+ * What a form shows: what was typed if it was refused, else the current values.
+ * @param same whether the refused form is this one, if a page has several with one action
  */
 export function formState(
   { refused }: Pick<PageCall, "refused">,
@@ -36,15 +36,15 @@ export function formState(
 
 type FormOf = NonNullable<PageCall["refused"]>["form"];
 
-/** Errors are sentences without a period. */
+/** Adds the period that error messages lack. */
 export function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
 /**
- * Asks before a form is filled in, where its action needs a new sign-in.
+ * Asks for a new sign-in before the form is filled in, if its action needs one.
  * @param what completes "To …"
- * @returns what stands in place of the form; null: the sign-in is recent
+ * @returns what replaces the form; null: the sign-in is recent
  */
 export function signInFirst({ viewer, nowMs, path }: PageCall, what: string): Html | null {
   if (isRecent(viewer.session, nowMs)) return null;

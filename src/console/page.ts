@@ -1,8 +1,7 @@
 /**
- * A page of the Console, as the table of pages holds it: where it is, who may see it, what it shows, what its forms do, and what it is
- * given for that. A page is a value without a class: the frame, the roles, the forms' proof and the errors are made around it, and it
- * cannot forget them. What a person typed stays text: the endpoint that it is given to checks it, so that the Console has no second set
- * of rules.
+ * A page of the Console as the table of pages holds it: its path, who may see it, what it shows, what its forms do, and what it gets for
+ * that. A page is a plain value. The frame, the roles, the forms' tokens and the errors are handled around it, so that it cannot forget
+ * them. What a person typed stays text: the endpoint checks it, so that the Console has no second set of rules.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Role } from "../accounts/audit/actor.ts";
@@ -18,7 +17,10 @@ import type { IconName } from "./look/frame.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
 
 export interface Page {
-  /** Whose page it is: a workspace's is below /console/w/<workspace>, the operator's below /console/operator, a person's below /console. */
+  /**
+   * What the page belongs to: a workspace's is below /console/w/<workspace>, the operator's below /console/operator, a person's below
+   * /console.
+   */
   of: "workspace" | "operator" | "person";
   /** Such as `/keys`, `/keys/:id` or, for ids with slashes, `/models/*id`. */
   path: string;
@@ -26,9 +28,9 @@ export interface Page {
   navigation: { section: Section; label: string; icon: IconName } | null;
   /** The roles that may see it; the operator may see every page. */
   roles: readonly Role[];
-  /** Switched on for the workspace by an early-access word; absent: for all. */
+  /** The early-access feature that switches it on for a workspace; absent: it is on for all. */
   earlyAccess?: EarlyAccessFeature;
-  /** The largest form, for one with a file. */
+  /** The largest form, for a page whose form has a file. */
   formBytesMax?: number;
   /** For a page that takes longer than others. */
   deadlineMs?: number;
@@ -42,16 +44,16 @@ export interface Page {
   csv?(call: PageCall): Promise<CsvFile>;
 }
 
-/** Headings of the navigation; null: the first links, which need none. */
+/** Headings of the navigation; null: the first links, which have none. */
 export type Section = null | "Inference" | "Security" | "Compliance" | "Workspace" | "Operator";
 
 export interface PageContent {
   title: string;
-  /** Beside the title, such as the state of what the page shows. */
+  /** Next to the title, such as the state of what the page shows. */
   badge?: Html | null;
   /** Below the title: what the page is for, in a sentence. */
   lead?: string | Html | null;
-  /** Buttons and links beside the title. */
+  /** Buttons and links next to the title. */
   actions?: Html | null;
   /** The pages above it. */
   trail?: { path: string; label: string }[];
@@ -59,7 +61,7 @@ export interface PageContent {
 }
 
 /** Goes to another page and says there what was done; or shows something once, such as a new key. */
-/** `warns`: what was done did not go well in every part. */
+/** `warns`: part of it failed. */
 export type ActionResult = { goTo: string; said: string; warns?: boolean } | { show: PageContent };
 
 export interface HereWorkspace {
@@ -88,11 +90,11 @@ export interface PageCall {
   nowMs: number;
   /** Where people reach the service, such as https://weir.example.com. */
   publicUrl: string;
-  /** For the account page: passwords are not part of the control API. */
+  /** For the account page, since passwords are not part of the control API. */
   parts: ConsoleParts;
   /**
-   * Calls an endpoint of the control API in this process, with the viewer's rights and the checks that HTTP has. What is given and what
-   * comes back are typed by the endpoint. The field `workspace` is that of the address if the endpoint takes one.
+   * Calls an endpoint of the control API in this process, with the viewer's rights and the same checks as over HTTP. The endpoint types the
+   * arguments and the result. The field `workspace` is filled in from the address if the endpoint has one.
    * @throws DomainError
    */
   control<Path extends string, Fields extends TObject, View extends TSchema>(
@@ -101,7 +103,7 @@ export interface PageCall {
   ): Promise<Static<View>>;
 }
 
-/** What an endpoint can do without is left out. The file is for endpoints that take one. */
+/** The arguments may be left out if the endpoint requires none. The file is for endpoints that take one. */
 type ControlArguments<Fields> =
   Record<never, never> extends Fields ? [given?: Fields, file?: Uint8Array] : [given: Fields, file?: Uint8Array];
 
@@ -112,7 +114,7 @@ export interface RefusedForm {
   message: string;
   /** What was typed. */
   form: FormFields;
-  /** Set by the form that shows it. A page without this form gets the message above its contents. */
+  /** Set by the form that shows it. If no form does, the page shows the message above its contents. */
   isShown: boolean;
 }
 
@@ -124,7 +126,7 @@ export interface ConsoleParts {
   sendsMail: boolean;
 }
 
-// What a person typed into a form or an address.
+// The fields of a form or an address, as a person typed them.
 
 export class FormFields {
   readonly #fields: ReadonlyMap<string, readonly string[]>;
@@ -166,7 +168,7 @@ export class FormFields {
   }
 }
 
-/** The fields of an address that are set, of those that are named, without spaces around them. */
+/** Those of the named fields that are set in an address, without spaces around them. */
 export function queryFields<Name extends string>(query: URLSearchParams, names: readonly Name[]): QueryFields<Name> {
   const fields = names.flatMap((name): [Name, TypedText][] => {
     const text = query.get(name)?.trim() ?? "";

@@ -1,7 +1,6 @@
 /**
- * Answers that lead to another page. After a form the browser gets the page again, so that loading it again sends nothing twice; what was
- * done is said there, by a cookie that no other host can set. Paths to go on to come from an address, so that only those of the Console
- * are taken.
+ * Redirects to another page. After a form the browser loads the page again, so that a reload sends nothing twice. A cookie that no other
+ * host can set tells that page what was done. Return paths come from an address, so only those of the Console are accepted.
  */
 import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/browser.ts";
 import type { Notice } from "./look/parts.ts";
@@ -9,7 +8,7 @@ import type { Notice } from "./look/parts.ts";
 const saidName = "weir-said";
 const saidMs = 30_000;
 
-/** After a form: the browser gets the page again, so that loading it again sends nothing twice. */
+/** After a form: the browser loads the page again, so that a reload sends nothing twice. */
 export function seeOther(path: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ location: path, "cache-control": "no-store" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
@@ -19,7 +18,7 @@ export function seeOther(path: string, cookies: readonly string[] = []): Respons
 /** Before words that warn. */
 const warningMark = "!";
 
-/** What was done, for the next page to say. Like the session, no other host can set it and so put words into the page. */
+/** The message of what was done, for the next page. Like the session's cookie, no other host can set it and so put words into the page. */
 export function saidCookie({ said, warns = false }: { said: string; warns?: boolean }, request: Request): string {
   const value = encodeURIComponent(`${warns ? warningMark : ""}${said}`);
   return hostCookie({ name: saidName, value, ageMsMax: saidMs }, request);
@@ -40,7 +39,7 @@ export function saidOnceCookie(request: Request): string {
   return endedHostCookie(saidName, request);
 }
 
-/** A path of the Console to go to after signing in; anything else leads to its start, so that no link leads elsewhere. */
+/** The path to go to after signing in. Anything outside the Console leads to its start, so that no link leads elsewhere. */
 export function nextPath(text: string | null): string {
   return text !== null &&
     /^\/console(?:\/[\w.~!$&'()*+,;=:@%/-]*)?(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/.test(text) &&

@@ -1,7 +1,7 @@
 /**
- * /console: from a request to a page, a sign-in, or an error in words. Pages, forms and sign-ins pass doors of their own, so that neither
- * one person nor one workspace takes every place, and a flood of sign-ins keeps out no one who is signed in. A page that the viewer may
- * not see is refused here; show-page.ts makes the others.
+ * /console: from a request to a page, a sign-in, or an error in words. Pages, forms and sign-ins pass separate doors, so that no person or
+ * workspace takes every place, and a flood of sign-ins keeps out no one who is signed in. A page that the viewer may not see is refused
+ * here; show-page.ts answers the others.
  */
 import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";
 import { strangerGivesWayMs } from "../accounts/limits.ts";
@@ -85,7 +85,7 @@ function switched(query: URLSearchParams, viewer: Viewer): Response {
   return seeOther(chosen ? workspacePath(chosen.name) : startOf(viewer));
 }
 
-/** A page leads to the sign-in and back; a form is lost with its session, and says so. */
+/** A page redirects to the sign-in and back. A form is lost with its session, and the answer says so. */
 function signedOut(request: Request): Response {
   if (request.method === "POST")
     throw new DomainError("unauthorized", "Your session has ended, and nothing was changed: sign in again");
@@ -106,13 +106,13 @@ async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { co
   throw new DomainError("not_found", `There is no workspace "${named.slice(0, 100)}" in which you are a member`);
 }
 
-// What the Console may receive and make at once. Forms with a file share the door of the control API's files.
+// What the Console may receive and render at once. Forms with a file share the door of the control API's files.
 
 interface ConsoleDoors {
   pages: Turns;
-  /** Without a file. They have turns of their own, since they may wait for providers. */
+  /** Forms without a file. They have their own turns, since they may wait for providers. */
   forms: Door;
-  /** Forms of people of whom only the network is known. */
+  /** Forms from people of whom only the network is known. */
   signIns: BodyDoor;
 }
 
@@ -149,14 +149,14 @@ const signIns = {
 };
 
 export function consoleDoors(clock: Clock): ConsoleDoors {
-  const busy = "The Console handles too many forms at this moment";
+  const busy = "The Console is handling too many forms right now";
   return {
-    pages: new Turns({ clock, limits: pageTurns, busy: "The Console makes too many pages at this moment" }),
+    pages: new Turns({ clock, limits: pageTurns, busy: "The Console is rendering too many pages right now" }),
     forms: { bodies: new BodyDoor({ clock, limits: formBodies, busy }), turns: new Turns({ clock, limits: forms, busy }) },
     signIns: new BodyDoor({
       clock,
       limits: signIns,
-      busy: "Too many people sign in at this moment",
+      busy: "Too many people are signing in right now",
       givesWayMs: strangerGivesWayMs,
       dropsRefused: true,
     }),

@@ -58,7 +58,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** @param scripts of the page, besides the Console's own */
+/** @param scripts of the page, in addition to the Console's own */
 function consoleResponse(text: string, { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer): Response {
   const headers = new Headers({
     ...consoleHeaders({ scripts, connects: scripts.length > 0 }),
@@ -97,12 +97,12 @@ function accountOf({ email }: Viewer, role: ViewerRole | null) {
 interface Place {
   base: string;
   role: ViewerRole;
-  /** The address of the shown page. */
+  /** The path of the shown page. */
   path: string;
   page: Page;
 }
 
-/** The pages that the role may see. Others have no link, and refuse their address too. */
+/** The pages that the role may see. Others have no link, and their address is refused too. */
 function sectionsOf(of: Page["of"], { base, role, path, page }: Place): NavigationSection[] {
   const links = new Map<Section, NavigationLink[]>();
   for (const one of pages) {

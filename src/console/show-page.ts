@@ -1,7 +1,7 @@
 /**
- * Answers a page of the table: whether the viewer may see it, its form, its file, and what was refused. A refused form is shown again with
- * all that was typed, and with the message at its field. Two things stand in place of a page: the second factor that an admin still lacks,
- * and the offer to switch on what is in early access. No page does either itself, so that none can forget it.
+ * Answers for a page of the table: checks that the viewer may see it, then shows it, runs its form or writes its file. A refused form is
+ * shown again with all that was typed, and the message at its field. Two things replace a page: the setup of a second factor that an admin
+ * still lacks, and the offer to switch on an early-access feature. No page does either itself, so none can forget it.
  */
 import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
 import { lacksSecondFactor } from "../accounts/members/principal.ts";
@@ -22,7 +22,7 @@ import { isOperator, roleName } from "./viewer.ts";
 
 interface Shown {
   page: Page;
-  /** What it does for the workspace. */
+  /** What the page does for the workspace. */
   served: ServedPage;
   call: PageCall;
   request: Request;
@@ -79,9 +79,9 @@ async function showRefusal(
   return shellResponse({ content, page, call: refusedCall, request, status });
 }
 
-// Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there.
+// Pages in early access: if the workspace has the feature off, the page says so, and the operator can switch it on there.
 
-/** What a page does for a workspace: all of it, or where it is off, only the way to switch it on. */
+/** What a page does for a workspace: everything, or if it is off, only the way to switch it on. */
 type ServedPage = Pick<Page, "render" | "actions" | "csv">;
 
 async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
@@ -116,7 +116,7 @@ async function switchOn(feature: EarlyAccessFeature, call: PageCall): Promise<Ac
   return { goTo: call.path, said: "It is switched on for the workspace." };
 }
 
-// In place of an admin's pages, until their session has a second factor. Workspaces in which they are not an admin stay open.
+// Replaces an admin's pages until their session has a second factor. Workspaces in which they are not an admin stay open.
 
 /** null: the viewer needs none here. */
 async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {
@@ -125,7 +125,7 @@ async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {
   if (!lacksSecondFactor(viewer.principal, { role: workspace.role, oidc: parts.control.oidc !== null })) return null;
   return {
     title: "A second factor is needed here",
-    lead: `In ${workspace.name} you have the role ${roleName(workspace.role).toLowerCase()}, which takes a second factor: an app that shows one-time codes.`,
+    lead: `In ${workspace.name} you have the role ${roleName(workspace.role).toLowerCase()}, which requires a second factor: an app that shows one-time codes.`,
     main: await wayOn(call),
   };
 }
@@ -150,7 +150,7 @@ type Refused = Pick<PageCall, "workspace" | "viewer"> & { page: Page };
 /** Keeps what the viewer was about to see, so that the error's page has their menu. */
 export class RoleNeededError extends DomainError {
   readonly refused: Refused;
-  /** Such as "auditor or admin"; null: the operator alone sees the page. */
+  /** Such as "auditor or admin"; null: only the operator sees the page. */
   readonly needed: string | null;
 
   constructor(refused: Refused) {

@@ -1,6 +1,6 @@
 /**
  * Who looks at a page: a session with the workspaces that it may see and the roles in them, and roles and invitations in words. Membership
- * is read with each request: a person who lost it loses the page at once.
+ * is read with each request, so a person who loses it loses the page at once.
  */
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Principal } from "../accounts/members/principal.ts";
@@ -22,7 +22,7 @@ export interface Viewer {
   /** null: the operator. */
   email: string | null;
   workspaces: { id: string; name: string; role: ViewerRole }[];
-  /** How many workspaces wait for their answer. */
+  /** How many workspaces have invited them and await an answer. */
   invitations: number;
 }
 

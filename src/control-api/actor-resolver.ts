@@ -21,9 +21,9 @@ export interface ActorResolver {
   inWorkspace(named: string): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
   /** The actor in the workspace of a resource that was found by its id. */
   forResource(resource: FoundResource): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
-  /** Like `inWorkspace`; without a name all workspaces, which only the operator may see. */
+  /** Like `inWorkspace`; without a name it means all workspaces, which only the operator may see. */
   inAnyWorkspace(named: string | undefined): Promise<{ actor: Actor; workspace: WorkspaceRow | null }>;
-  /** The operator, who alone does what concerns no workspace. @param action completes "Cannot …" */
+  /** The operator: no one else may do what concerns no workspace. @param action completes "Cannot …" */
   operator(action: string): Operator;
   /**
    * Refuses a session that was left open too long; a credential that comes with each request always passes.
@@ -62,7 +62,7 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
     },
     operator(action) {
       if (principal.kind === "operator") return principal;
-      const message = `Cannot ${action} as "${principal.email}": it is left to the operator`;
+      const message = `Cannot ${action} as "${principal.email}": only the operator may`;
       throw new DomainError("forbidden", message, { field: principal.namedBy });
     },
     requireRecentSignIn(action) {

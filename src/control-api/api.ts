@@ -1,10 +1,10 @@
 /**
  * /api/console: the one control API, for the command line, tests and the Console. A request is authenticated first, so that a caller
- * without a credential learns nothing about paths, methods or names; then its body is bounded and read, its fields are checked, and its
+ * without a credential learns nothing about paths, methods or names. Then its body is bounded and read, its fields are checked, and its
  * endpoint runs. No endpoint sees a request.
  *
- * The fields of a GET or DELETE are in the query, of any other method in a JSON object. A chat of the Workbench has the limits of
- * requests to models. Calls of sessions take turns; the operator token, which comes from the machine itself, has none.
+ * The fields of a GET or DELETE are in the query, of any other method in a JSON object. A chat of the Workbench has the limits of requests
+ * to models. Calls of sessions take turns; those with the operator token, which come from the machine itself, do not.
  */
 import { DomainError, bodyTooSlow } from "../accounts/errors.ts";
 import { receiveBody, type ReceivedBody } from "../accounts/quotas/body-door.ts";
@@ -77,7 +77,7 @@ function namedWorkspace(request: Request): string | null {
   return requestTarget(request).query.get("workspace");
 }
 
-/** Whether the request brings a body that the control API reads. */
+/** Whether the request has a body that the control API reads. */
 function bringsBody({ method }: Request, { completes }: Pick<Endpoint, "completes">): boolean {
   return method !== "GET" && method !== "DELETE" && !completes;
 }
@@ -125,10 +125,10 @@ function readQuery(request: Request): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** Each record is checked by itself; a refused one does not affect the others. */
+/** Each record is checked separately; a refused one does not affect the others. */
 const boundedOneByOne = { valuesMax: Infinity, depthMax: Infinity };
 
-/** @param bringsRecords the body holds records, which have bounds of their own */
+/** @param bringsRecords the body holds records, which have their own bounds */
 function parseObject(bytes: Uint8Array, bringsRecords: boolean): Record<string, unknown> {
   let body: unknown;
   try {

@@ -1,11 +1,10 @@
 /**
- * Which principal a request has: by the operator's token, with `X-Act-As` by a member, or by a session's cookie.
+ * Finds the principal of a request: the operator by their token, a member named by it in `X-Act-As`, or a person by a session's cookie.
  *
  * Wrong tokens are counted by address. The right one always opens: a generated one has 256 random bits and a chosen one at least 32
- * characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond the bound,
- * wrong ones must wait. All digests have one length, so comparing them reveals nothing. A session's changes must come from this
- * service's own pages and be JSON, which a form of another site cannot send without asking first. Why a credential is refused is not
- * said.
+ * characters, so that guessing cannot find it, whereas a bound would let strangers lock the operator out. Wrong tokens beyond the bound
+ * must wait. All digests have one length, so comparing them reveals nothing. A session's changes must come from this service's own pages
+ * and be JSON, which a form of another site cannot send without a preflight. The answer does not say why a credential is refused.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -54,7 +53,7 @@ export class OperatorAuthenticator implements Authenticator {
     this.#clock = clock;
   }
 
-  /** Compares the token of the sign-in's form, whose wrong tokens are counted apart. @throws DomainError unauthorized, rate_limited */
+  /** Compares the token of the sign-in form, whose wrong tokens are counted separately. @throws DomainError unauthorized, rate_limited */
   requireToken(token: string, address: string | null): void {
     this.#requireRight(token, `form ${address ?? ""}`);
   }
@@ -127,7 +126,7 @@ export class SessionAuthenticator implements Authenticator {
   }
 }
 
-/** Whom a session signs in. */
+/** The principal of a session. */
 export function principalOf({ email, provedAt, bothFactors }: Session): Principal {
   const proof = { provedAt, bothFactors };
   return email === null ? { kind: "operator", ...proof } : { kind: "person", email, carriedBy: "session", ...proof };
@@ -142,7 +141,7 @@ function tooMany(): DomainError {
   return new DomainError("rate_limited", "Too many wrong tokens came from this address: try again after a second");
 }
 
-/** A form of another site can send these types without asking first: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+/** A form of another site can send these types without a preflight: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
 function requireNoForm(request: Request): void {
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (!["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].includes(type)) return;

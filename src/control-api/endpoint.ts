@@ -1,7 +1,7 @@
 /**
- * One definition of an endpoint is its check, its route and its description. The fields are checked before the handler runs, so a
- * handler gets values of their types, and an error names the first wrong field and what is needed. An endpoint states how long it may
- * take and what its body may be; what it may do is decided by the verb that it calls.
+ * One definition of an endpoint is its check, its route and its description. The fields are checked before the handler runs, so a handler
+ * gets typed values, and an error names the first wrong field and what is needed. An endpoint states its deadline and what its body may be.
+ * The verb that it calls decides what the caller may do.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
@@ -17,7 +17,7 @@ import type { ControlParts } from "./parts.ts";
 export interface Command<Field extends string = string> {
   /** Noun and verb, such as `key create`. */
   name: string;
-  /** What the schemas do not say of flags, by their fields or `id`; a text is a flag's name, and null leaves the field out. */
+  /** What the schemas do not say about flags, by field or `id`. A text is the flag's name; null leaves the field out. */
   flags?: Readonly<Partial<Record<Field | "id", string | FlagWords | null>>>;
   /** The warning of what cannot be undone: the verb requires `--yes`. */
   confirm?: string;
@@ -30,7 +30,7 @@ export interface Command<Field extends string = string> {
 export interface FlagWords {
   /** Its name without the dashes; absent: the field's, with dashes between its words. */
   flag?: string;
-  /** It takes no value, and is true where it is given. */
+  /** The flag takes no value, and is true if given. */
   bare?: boolean;
   /** The word for null; absent: none. */
   none?: string;
@@ -68,7 +68,7 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   method: Method;
   /** Below /api/console; a parameter is written `:id`. */
   path: Path;
-  /** A text is the name of a verb of which nothing more needs to be said; absent: the command line does not call it. */
+  /** A text is the name of a verb that needs no further description; absent: the command line does not call it. */
   command?: string | Command<keyof Static<Fields> & string>;
   summary: string;
   /** The fields of the body; of the query for GET, DELETE and endpoints that take a file or a chat. */
@@ -80,7 +80,7 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   deadlineMs?: number;
   /** For an endpoint that takes more than a form. */
   bodyBytesMax?: number;
-  /** It reports its parts as they end to clients that accept `application/x-ndjson`. */
+  /** It reports each part as it ends, to clients that accept `application/x-ndjson`. */
   progress?: boolean;
   /** The body is a file, which this describes. */
   file?: string;
@@ -93,7 +93,7 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   handle(call: EndpointCall<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
-/** An endpoint as the routes, the documents and the OpenAPI description read it, whatever its fields and its answer are. */
+/** An endpoint of any fields and answer, as the routes, the documents and the OpenAPI description read it. */
 export interface Endpoint {
   method: Method;
   path: string;
@@ -122,17 +122,17 @@ export interface TypedEndpoint<Path extends string, Fields extends TObject, View
   run(call: EndpointCall<Record<string, unknown>>): Promise<Static<View> | Response>;
 }
 
-/** Text that a person typed or chose, or that is in an address. It may stand for any field: the endpoint checks it there. */
+/** Text that a person typed or chose, or that is in an address. It may be passed for any field: the endpoint checks it. */
 export type TypedText = string & { readonly [typed]: true };
 declare const typed: unique symbol;
 
-/** Marks a text that a person typed, so that it may stand for any field. */
+/** Marks a text that a person typed, so that it may be passed for any field. */
 export function asTyped(text: string): TypedText {
   return text as TypedText;
 }
 
 /**
- * What a call within the process gives: the fields of the endpoint and the `:id` of its path, in one object. The caller fills in the
+ * The arguments of a call within the process: the fields of the endpoint and the `:id` of its path, in one object. The caller fills in the
  * workspace of its page.
  */
 export type Given<Path extends string, Fields extends TObject> = (Path extends `${string}/:id${string}`
@@ -141,7 +141,7 @@ export type Given<Path extends string, Fields extends TObject> = (Path extends `
   Partial<Typed<Pick<Static<Fields>, keyof Static<Fields> & "workspace">>> &
   Typed<Omit<Static<Fields>, "workspace">>;
 
-/** What a call within the process gives an endpoint, such as `typeof keyEndpoints.edit`. */
+/** The arguments of an endpoint called within the process, such as `typeof keyEndpoints.edit`. */
 export type GivenTo<Called> = Called extends TypedEndpoint<infer Path, infer Fields, TSchema> ? Given<Path, Fields> : never;
 
 type Typed<Input> = { [Field in keyof Input]: Input[Field] | TypedText | TypedItems<Input[Field]> };

@@ -1,6 +1,6 @@
 /**
- * Fields and answers that several endpoints share: the workspace, limits of rows, times. A limit above the maximum is refused, not
- * lowered, so that no list ends without a word.
+ * Fields and answers that several endpoints share: the workspace, limits of rows, times. A limit above the maximum is refused, not lowered,
+ * so that no list is cut off silently.
  */
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
@@ -25,7 +25,7 @@ export function withOptionalWorkspace<Form extends TObject>(form: Form) {
 
 export const NoFields = Type.Object({});
 
-/** How many rows of a list the query may ask for. `normal`: how many there are if it does not; absent: all of them. */
+/** How many rows of a list the query may ask for. `normal`: the default; absent: all of them. */
 export function rowLimit({ normal, max }: { normal?: number; max: number }) {
   const description = `a whole number from 1 to ${max}`;
   const title = normal === undefined ? `How many, at most ${max}` : `How many, 1 to ${max}; default ${normal}`;
@@ -40,7 +40,7 @@ export function parseRowLimit(text: string | undefined, { normal, max }: { norma
   throw new DomainError("invalid_field", `Cannot list ${limit} rows: at most ${max} are possible`, { field: "limit" });
 }
 
-/** @param title what is meant by it */
+/** @param title what the time means */
 export function timeOf(title: string) {
   const pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$";
   return Type.String({ pattern, title, description: "a time such as 2026-11-20T00:00:00Z" });

@@ -1,7 +1,7 @@
 /** The limits of the control API: bodies, sessions, rows and deadlines. */
 
 // Bodies
-/** A body of the control API. */
+/** Largest body of the control API. */
 export const controlBodyBytesMax = 1024 * 1024;
 /** How many wrong tokens an address may send at once; further ones are refused with a time to wait. */
 export const wrongTokensMax = 3_000;
@@ -29,7 +29,7 @@ export const sessionCallsWaitingPerPersonMax = 64;
 export const sessionCallWaitMs = 5_000;
 /** Files and records, of calls and of forms, that are in memory at once. */
 export const sessionFilesMax = 4;
-/** Files that are worked on at once, one of a workspace. */
+/** Files that are processed at once, one per workspace. */
 export const sessionFilesAtOnceMax = 2;
 /** Files of one person. */
 export const sessionFilesPerPersonMax = 1;
@@ -39,7 +39,7 @@ export const sessionFilesWaitingMax = 8;
 export const sessionFilesWaitingPerPersonMax = 2;
 /** The longest wait. */
 export const sessionFileWaitMs = 60_000;
-/** How far behind a file gives its place to one that waits: a phone pauses for a second when it changes its cell. */
+/** How far behind a file may be before it gives way to a waiting one: a phone that changes cells pauses for a second. */
 export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
@@ -47,17 +47,17 @@ export const sessionFileGivesWayMs = 2_000;
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks
-/** `model check` as a whole, where it does not report its progress. */
+/** Deadline of `model check` as a whole, if it does not report progress. */
 export const modelCheckMsMax = 600_000;
 
 // Control API
-/** One call of the control API. */
+/** Deadline of one call of the control API. */
 export const controlDeadlineMs = 10_000;
 /** Rows of the request log by default. */
 export const logRowsDefault = 100;
 /** The most rows of the request log at once. */
 export const logRowsMax = 1_000;
-/** Most keys at once, where a `limit` is asked for. */
+/** The most keys at once, if a `limit` is given. */
 export const keyRowsMax = 1_000;
 /** The most rows of the audit log at once. */
 export const auditRowsMax = 1_000;
@@ -65,11 +65,11 @@ export const auditRowsMax = 1_000;
 export const memberRowsMax = 1_000;
 /** Invitations, new roles and reactivations by a workspace's admins in an hour: an invitation is a mail to any address. */
 export const memberChangesPerHourMax = 100;
-/** How long a person who has not accepted is not invited again. */
+/** How long to wait before a person who has not accepted is invited again. */
 export const inviteAgainMs = 3_600_000;
-/** Workspaces whose counters are asked for at once in a list. */
+/** Workspaces of a list whose counters are read at once. */
 export const positionsAtOnceMax = 64;
-/** How long a list asks counters before it shows the rest without them. */
+/** How long a list reads counters before it shows the rest without them. */
 export const positionsMsMax = 3_000;
 
 // Workbench
@@ -77,29 +77,29 @@ export const positionsMsMax = 3_000;
 export const workbenchAnswerMs = 960_000;
 
 // SBOMs
-/** Time for a file to arrive at the control API. */
+/** Deadline for a file to arrive at the control API. */
 export const controlFileMs = 60_000;
-/** Time for a document that has arrived at the control API to wait, be read and be stored. */
+/** Deadline for a document that has arrived at the control API to wait, be read and be stored. */
 export const sbomUploadMs = 230_000;
-/** Time for the decisions of a VEX document that has arrived. */
+/** Deadline for importing the decisions of a VEX document that has arrived. */
 export const vexImportMs = 120_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
 
 // Connections
-/** A whole test: at most a token request and a call. */
+/** Deadline of a whole test: at most a token request and a call. */
 export const connectionTestMs = 20_000;
 
 // Alerts
-/** A test of a webhook: one call, with the rest of the request. */
+/** Deadline of a webhook's test: one call and the rest of the request. */
 export const alertTestMs = 20_000;
 
 // Own provider keys
-/** One test call of a provider, with the rest of the request. */
+/** Deadline of one test call to a provider and the rest of the request. */
 export const ownKeyTryMs = 70_000;
 
 // Card top-up
-/** Up to three calls of Stripe. */
+/** Deadline of up to three calls to Stripe. */
 export const topUpCallMs = 60_000;
 
 // The store of advisories
@@ -109,7 +109,7 @@ export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
 export const advisoryReadHereBytesMax = 256 * 1024;
 
 // Repositories
-/** The packed archive. */
+/** Largest packed archive. */
 export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** Time for an archive that has arrived to be stored. */
+/** Deadline for an archive that has arrived to be stored. */
 export const repositoryUploadMs = 120_000;

@@ -1,6 +1,6 @@
 /**
- * What the control API needs of its process. Each part is named by what it does for the API, and as narrow as its use, so that tests can
- * replace it. The roles that serve the API make the parts.
+ * What the control API needs of its process. Each part is named after what it does for the API, and is as narrow as its use, so that tests
+ * can replace it. The roles that serve the API create the parts.
  */
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
@@ -41,7 +41,7 @@ export interface CreditPosition {
 /** The parts that the control API uses. */
 export interface ControlParts {
   sql: Database;
-  /** A replica: lists and sums may be two seconds old. */
+  /** The replica, for lists and sums, which may be two seconds old. */
   reads: Database;
   clock: Clock;
   log: Logger;
@@ -62,17 +62,17 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
-  /** Calls webhooks of alerts when they are tested: public hosts only. */
+  /** Calls alert webhooks for their tests: public hosts only. */
   callWebhook: SafeFetch;
   /** Calls repository platforms. */
   callHosts: SafeFetch;
   /** Addresses of the platforms' APIs. */
   hostUrls: { github: string; gitlab: string };
-  /** Takes over published advisories. */
+  /** Imports published advisories. */
   advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
-  /** Takes turns of exports of VEX documents. */
+  /** Lets exports of VEX documents take turns. */
   vexExports: ExportTurns;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** A route's figures from real traffic; null: not measured. */
@@ -83,9 +83,9 @@ export interface ControlParts {
   runInWorkbench(run: WorkbenchRun): Promise<Response>;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
-  /** Makes the counters read the ledger again, after it grew by credit. */
+  /** Makes the counters read the ledger again after credit was added. */
   refresh(workspace: WorkspaceId): Promise<void>;
-  /** Takes cards for credit; null: the operator has set no key of Stripe. */
+  /** Sells credit by card; null: the operator has set no Stripe key. */
   topUps: RefundParts | null;
   /** The state of this process. */
   serviceState(): Promise<ServiceView>;

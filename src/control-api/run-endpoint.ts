@@ -1,6 +1,6 @@
 /**
- * Runs an endpoint, for HTTP and for the Console's pages in the same process: with the actor that the principal is in a workspace, within
- * the endpoint's deadline. The endpoint checks the fields itself, so that both callers get the same checks, changes and errors.
+ * Runs an endpoint, for HTTP and for the Console's pages in the same process: as the principal's actor in a workspace, within the
+ * endpoint's deadline. The endpoint checks the fields itself, so that both callers get the same checks, changes and errors.
  */
 import { DomainError } from "../accounts/errors.ts";
 import type { Principal } from "../accounts/members/principal.ts";

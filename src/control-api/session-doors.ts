@@ -1,6 +1,6 @@
 /**
- * What the Console's sessions may send to the control API and call at once. The Console's forms share the door for files. How a door
- * works is in accounts/quotas/body-door.ts.
+ * What the Console's sessions may send to the control API and call at once. The Console's forms share the door for files.
+ * accounts/quotas/body-door.ts says how a door works.
  */
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
 import { Turns } from "../accounts/quotas/fair-semaphore.ts";
@@ -13,7 +13,7 @@ export interface Door {
 }
 
 export function callDoor(clock: Clock): Door {
-  const busy = "Too many calls run at this moment";
+  const busy = "Too many calls are running right now";
   const each = {
     runningPerHolderMax: limits.sessionCallsPerPersonMax,
     waitingMax: limits.sessionCallsWaitingMax,
@@ -26,7 +26,7 @@ export function callDoor(clock: Clock): Door {
 }
 
 export function fileDoor(clock: Clock): Door {
-  const busy = "Too many files arrive at this moment";
+  const busy = "Too many files are arriving right now";
   const each = {
     runningPerHolderMax: limits.sessionFilesPerPersonMax,
     waitingMax: limits.sessionFilesWaitingMax,

@@ -3,8 +3,8 @@
  * that they fit: the column stores what the wire has, and both answers take the same value. The common ways to store and to show a value
  * are here, so that the table only names them.
  *
- * What a column is read as follows from the view that takes it. As with the result of any statement, no type knows whether the database
- * agrees; tests of the log do.
+ * The view that takes a column decides the type it is read as. As with any statement, the compiler cannot check that the database agrees;
+ * tests of the log do.
  */
 import { Type, type Static, type TOptional, type TSchema, type TUndefined } from "@sinclair/typebox";
 import type { Caller } from "../accounts/keys/store.ts";
@@ -54,7 +54,7 @@ interface Wire<Group extends "prices" | "usage" | null, Schema extends TSchema> 
   /** The object of the settlement that it is in; null: in none. */
   group: Group;
   schema: Schema;
-  /** Few settlements have it: it stands under its name in an object behind the values. */
+  /** Few settlements have it, so it is in an object after the values, under its name. */
   isRare: boolean;
 }
 
@@ -69,7 +69,7 @@ interface Column<Value> {
 
 export type Sent = string | number | bigint | boolean | null;
 
-/** What is booked besides the settlement itself. */
+/** Values that are booked in addition to the settlement. */
 interface Booked {
   settlement: { admittedAt: number; ownKey?: { listCost: string } | undefined };
   entry: bigint | null;
@@ -84,13 +84,13 @@ interface Booked {
 export interface Shown<Name extends string, Read, Schema extends TSchema> {
   name: Name;
   schema: Schema;
-  /** @param read what the log has in the field's column; undefined: it has none */
+  /** @param read the value of the field's column in the log; undefined: it has none */
   of: (read: Read, whole: Whole) => Given<Schema>;
 }
 
 type Given<Schema extends TSchema> = Schema extends TOptional<TSchema> ? Static<Schema> | undefined : Static<Schema>;
 
-/** What may be shown besides a field's own column. */
+/** Values that may be shown in addition to a field's own column. */
 export interface Whole {
   status: number;
   routing: Routing | null;
@@ -105,7 +105,7 @@ interface FieldParts<Schema extends TSchema, Read> {
   column?: Column<Given<Schema>>;
   /** In the log of the control API. */
   view?: Shown<string, Read, TSchema>;
-  /** In the answer of GET /generation, with its place: a name, where all else is as in the log. */
+  /** In the answer of GET /generation, with its place: a name, if the rest is as in the log. */
   answer?: readonly [place: number, shown: string | Shown<string, Read, TSchema>];
   /** Its place in the CSV of requests. */
   csv?: number;
@@ -115,7 +115,7 @@ interface FieldParts<Schema extends TSchema, Read> {
   page?: readonly [place: number, label: string];
 }
 
-/** Any field, for what reads all of them: `field` has checked that its parts fit together. */
+/** Any field, for code that reads all of them: `field` has checked that its parts fit together. */
 export interface AnyField extends Omit<FieldParts<TSchema, never>, "column"> {
   column?: Column<never>;
 }
@@ -158,7 +158,7 @@ export function stored<Value>(place: number, name: string, store: Column<Value>[
   return { place, name, sent, store };
 }
 
-/** No real count is above what the column holds. */
+/** No real count exceeds what the column holds. */
 export function storable(count: number): number {
   return Math.min(count, 2 ** 31 - 1);
 }

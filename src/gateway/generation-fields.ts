@@ -3,13 +3,13 @@
  * settlements, the statements that write and read the log, the API, GET /generation, the CSV, the CLI's list and the page of a request
  * read this table, and their types derive from it.
  *
- * A number is a place in the list that it belongs to: in the settlement, in the type `booked_generation`, in the answer of GET
- * /generation, in the CSV, in the CLI's list, on the page. A new field takes the next one, so that readers by place stay right; on
- * the wire it is `rare`, which an older reader ignores. The API has the fields in the order of this table. A test compares the columns
- * with the database, and sees that no place is empty or taken twice.
+ * A number is a place in the list that it belongs to: in the settlement, in the type `booked_generation`, in the answer of GET /generation,
+ * in the CSV, in the CLI's list, on the page. A new field takes the next one, so that positional readers stay correct; on the wire it is
+ * `rare`, which an older reader ignores. The API has the fields in the order of this table. A test compares the columns with the database,
+ * and checks that no place is empty or taken twice.
  *
- * A request's page shows some fields in forms of its own, which are there, as do the columns of the Console's lists. How a charge came
- * about is not a field: detail.ts computes it.
+ * A request's page and the Console's lists show some fields in forms of their own, which are defined there. How a charge came about is not
+ * a field: detail.ts computes it.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { monthOf } from "../kernel/clock.ts";
@@ -313,7 +313,7 @@ export const generationFields = {
     page: [11, "Answer of"],
   }),
 
-  // What the log keeps and does not list.
+  // Fields that the log keeps but does not list.
   /**
    * settled: the answer ended, with or without an error. unknown: its gateway died before it sent the request. expired: its hold
    * outlived every stream. unknown and expired are charged 0 and raise an alarm.
@@ -323,7 +323,7 @@ export const generationFields = {
     column: kept(16, "outcome"),
     page: [8, "Ending"],
   }),
-  /** The month of the totals that it counts in. The column has it where it is not that of the admission. */
+  /** The month in whose totals it counts. The column has it only if it is not the month of admission. */
   month: field({
     wire: at(4, Type.String({ pattern: "^\\d{4}-\\d{2}$" })),
     column: stored(23, "month", (month: string, { settlement }) => (month === monthOf(settlement.admittedAt) ? null : month)),
@@ -338,7 +338,7 @@ export const generationFields = {
   output: field({ wire: inPrices(11) }),
   cacheRead: field({ wire: inPrices(12) }),
   cacheWrite: field({ wire: inPrices(13) }),
-  /** The block that it was admitted with, whose gateway releases it. Absent: it has a hold of its own. */
+  /** The block that it was admitted with, whose gateway releases it. Absent: it has its own hold. */
   block: field({ wire: rare(29, Type.String()) }),
   /** Recognises a repetition of its request. Absent: it had no idempotency key. The columns have it only where something was left. */
   claim: field({
@@ -358,7 +358,7 @@ type Wired<Group> = {
 };
 export type SettlementSchema = TObject<Wired<null> & { prices: TObject<Wired<"prices">>; usage: TObject<Wired<"usage">> }>;
 
-/** An ended generation as the log is read: the columns that something shows. */
+/** An ended generation as read from the log: the columns that something shows. */
 export type GenerationRow = { [K in With<"view"> & With<"column">]: Parameters<Table[K]["view"]["of"]>[0] };
 
 type ViewName<K extends Name> = Table[K] extends { view: Shown<infer Name, never, TSchema> } ? Name : never;
@@ -372,7 +372,7 @@ type ViewProperties = { [K in With<"view"> as ViewName<K>]: ViewSchema<K> };
 type AnswerProperties = { [K in With<"answer"> as AnswerName<K>]: AnswerSchema<K> };
 export type PageName = With<"page">;
 
-/** By their places. */
+/** In the order of their places. */
 export const wireFields = inPlaces(({ wire }, field) => wire && { ...wire, path: pathOf(field, wire) });
 export const columnFields = inPlaces(
   ({ wire, column }, field) => column && { ...column, path: wire ? pathOf(field, wire) : null },
@@ -399,7 +399,7 @@ interface Surface<Properties extends TProperties> {
   of(row: GenerationRow & Pick<Whole, "caller">): Static<TObject<Properties>>;
 }
 
-/** @param fields those that `Properties` derives from, with its names and schemas; `field` has checked what they are shown from */
+/** @param fields those that `Properties` derives from, with its names and schemas; `field` has checked their parts */
 function surface<Properties extends TProperties>(fields: (Shown<string, never, TSchema> & Named)[]): Surface<Properties> {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
   return {
@@ -416,7 +416,7 @@ function surface<Properties extends TProperties>(fields: (Shown<string, never, T
   };
 }
 
-/** @returns what the API calls the fields that have this place, from which `Name` derives */
+/** @returns the API's names of the fields that have this place, from which `Name` derives */
 function namesIn<Name extends string>(placeIn: (field: AnyField) => number | undefined): readonly Name[] {
   const listed = inPlaces((field) => {
     const place = placeIn(field);
@@ -430,7 +430,7 @@ interface Named {
   field: string;
 }
 
-/** Where code finds a field in a settlement. */
+/** The path of a field in a settlement. */
 function pathOf(field: string, { group }: NonNullable<AnyField["wire"]>): string {
   return group === null ? `settlement.${field}` : `settlement.${group}.${field}`;
 }

@@ -9,7 +9,7 @@ export const bodyBytesMax = 8 * 1024 * 1024;
 export const messagesMax = 2_000;
 /** `temperature`; beyond it 400. */
 export const temperatureMax = 2;
-/** How old the record of a key may be that a decision rests on: changed settings and revocations apply within it. */
+/** How old a key's record may be when a decision uses it: changed settings and revocations apply within this time. */
 export const keyRecordAgeMsMax = 30_000;
 /** `Retry-After` of `upstream_rate_limited`. */
 export const upstreamRetryAfterSeconds = 5;
@@ -49,7 +49,7 @@ export const routingCandidatesBytesMax = 512;
 export const unknownKeyAgeMsMax = 5_000;
 /** Requests in one message to a worker. */
 export const admissionBatchMax = 128;
-/** Size of such a message; one request takes less than 4 KiB, with 16 own keys, too. */
+/** Size of such a message; one request takes less than 4 KiB, even with 16 own keys. */
 export const admissionBatchBytesMax = 64 * 1024;
 /** How long a request waits for counters that are being loaded; then 503 `billing_unavailable`. */
 export const rebuildWaitMs = 1_000;
@@ -72,11 +72,11 @@ export const settlementTransactionMax = 4_000;
  * large under load.
  */
 export const settlementPaceMs = 100;
-/** And at most; no pause after the most events. */
+/** The longest such time, as it grows. After a full delivery there is no pause. */
 export const settlementPaceMsMax = 500;
 /** The most events that it takes at once. */
 export const settlementEventsMax = 64;
-/** Models that metrics name; what is charged for further ones is counted as "other". */
+/** Models that metrics name; charges for further ones count as "other". */
 export const modelLabelsMax = 1_000;
 /** A gateway with this many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
@@ -90,9 +90,9 @@ export const streamCommentMs = 15_000;
 export const firstEventMsMax = 15_000;
 /** A client that reads nothing for this long while data waits for it counts as disconnected. */
 export const streamStallMsMax = 60_000;
-/** After its client has disconnected, a stream is read for at most this long; without a slot only for its last words and its usage. */
+/** After its client has disconnected, a stream is read for at most this long; without a slot, only for its last events and its usage. */
 export const drainMsMax = 60_000;
-/** How long it reads any other stream on, in case the provider's count is about to come. */
+/** How long any other stream is read on, in case the provider's count is about to arrive. */
 export const lastEventsMsMax = 3_000;
 /** Further tokens that such a stream may write meanwhile. */
 export const lastTokensMax = 32;
@@ -110,21 +110,21 @@ export const probeOutputTokensMax = 16;
 export const recordsCachedMax = 100_000;
 /** Wrong keys that a process remembers. */
 export const unknownKeysCachedMax = 10_000;
-/** One look-up of key records. */
+/** Timeout of one look-up of key records. */
 export const recordLookupMs = 1_000;
 /** How often the ledger of a used workspace is compared with its counters, since the database may have been restored. */
 export const ledgerCheckMs = 30_000;
-/** How long such comparisons are gathered, so that many workspaces are one statement. */
+/** How long such comparisons are gathered, so that one statement serves many workspaces. */
 export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
 export const ledgerServerMs = 100;
-/** While the database hangs, requests with known keys go on after this wait. */
+/** While the database hangs, requests with known keys continue after this wait. */
 export const ledgerServerAnswerMs = 1_000;
 /** How often metering checks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
-/** How far back, from when a server was last seen, what it stored is booked again on the next one: a standby may have lagged behind. */
+/** What a server stored this long before it was last seen is booked again on the next one, since a standby may have lagged behind. */
 export const ledgerReplayLagMs = 300_000;
-/** A key record that is used at this age is read again in the background. */
+/** A key record used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;
 /** How long such reads are gathered for one statement. */
 export const readAheadPauseMs = 50;
@@ -132,31 +132,31 @@ export const readAheadPauseMs = 50;
 export const loadDeadlineMs = 40;
 /** How long a gateway then waits before it asks again. */
 export const admissionRetryMs = 20;
-/** Age of a reading of the counters' clock. */
+/** How old a reading of the counters' clock may be. */
 export const countersTimeAgeMsMax = 1_000;
-/** Questions that wait in a gateway; beyond it 503. */
+/** Admission requests that wait in a gateway; beyond it 503. */
 export const admissionRequestsWaitingMax = 20_000;
 /** Admissions that a gateway still has to release. */
 export const releasesWaitingMax = 100_000;
-/** Pause between tries to give them up. */
+/** Pause between attempts to release them. */
 export const releaseRetryMs = 500;
-/** How often the lag of the ledger is looked at. */
+/** How often the lag of the ledger is read. */
 export const backlogPollMs = 5_000;
 
 // The spool and the settlement publisher
 /** A file of the spool. */
 export const spoolSegmentBytesMax = 1024 * 1024;
-/** How often the progress of open generations is written to the spool, and how soon unchanged progress is written again. */
+/** How often the progress of open generations is written to the spool. */
 export const progressMs = 900;
-/** How soon it writes unchanged progress again. */
+/** How soon unchanged progress is written again. */
 export const progressRefreshMs = 30_000;
 /** Events under way from a spool to the bus. */
 export const publishesInFlightMax = 4;
-/** One try to store an event. */
+/** Timeout of one attempt to store an event. */
 export const publishDeadlineMs = 10_000;
 /** Doubles with each attempt. */
 export const publishRetryMs = 50;
-/** Longest pause between tries. */
+/** Longest pause between attempts. */
 export const publishRetryMsMax = 5_000;
 /** An event without confirmation for this long is published again. */
 export const confirmationMs = 10_000;
@@ -166,17 +166,17 @@ export const confirmationMsMax = 300_000;
 export const orphanScanMs = 10_000;
 /** How long an adopted spool may take to reach the ledger. */
 export const adoptionFlushMs = 30_000;
-/** How often what is confirmed is forgotten. */
+/** How often confirmed generations are forgotten. */
 export const pruneMs = 15_000;
 
 // The log
 /** How far the time in an id may be from the admission, which another clock gives, so that filters by time find the row. */
 export const logSkewMs = 600_000;
-/** A search by outcome, which no index has, reads this many rows at most, in this many reads of this many rows. */
+/** The most rows that a search by outcome reads, since no index has outcomes. */
 export const logSearchRowsMax = 3_000;
-/** In this many reads. */
+/** The most reads of such a search. */
 export const logSearchReadsMax = 16;
-/** Rows of each such read. */
+/** The most rows of one such read. */
 export const logSearchReadRowsMax = 1_000;
 
 // Retention of the log
@@ -184,11 +184,11 @@ export const logSearchReadRowsMax = 1_000;
 export const retainMonthsMin = 2;
 /** The most months that may be kept. */
 export const retainMonthsMax = 1_200;
-/** Time of a statement of retention. */
+/** Timeout of a retention statement. */
 export const retainStatementMsMax = 600_000;
 /** How long `log retain` waits for a month before it tries again. */
 export const retainLockMs = 500;
-/** Pause before that. */
+/** Pause before it tries again. */
 export const retainRetryMs = 1_000;
 /** How often it tries. */
 export const retainAttemptsMax = 10;
@@ -207,61 +207,61 @@ export const idempotencyKeyCharactersMax = 255;
 export const usageRollUpMs = 60_000;
 /** Younger generations are read as they are: most have ended and are settled when they are rolled up. */
 export const usageOpenMs = 60_000;
-/** Generations that one step rolls up, while the embedded database does nothing else, and the pause after it. */
+/** Generations that one step rolls up, while the embedded database does nothing else. */
 export const usageRollUpRowsMax = 20_000;
 /** Pause between two such transactions. */
 export const usageRollUpPauseMs = 50;
-/** What began within so long is rolled up in one step, however many they are. */
+/** Generations that began within this time are rolled up in one step, however many there are. */
 export const usageShortSpanMs = 90_000;
-/** Time of a statement of the roll-up. */
+/** Timeout of a roll-up statement. */
 export const usageRollUpStatementMsMax = 60_000;
 /** How long settlements may wait for a step to begin. */
 export const usageClosingLockMs = 1_000;
-/** Days that one question about usage sums. */
+/** The most days that one usage query sums. */
 export const usageDaysMax = 400;
-/** Days whose single hours may be asked for. */
+/** The most days that may be asked for by the hour. */
 export const usageHourDaysMax = 31;
-/** Days that it sums where it has no beginning. */
+/** Days that it sums if it gives no beginning. */
 export const usageDaysDefault = 30;
-/** Rows of its answer where it has no `limit`; further ones are summed in one. */
+/** Rows of its answer if it gives no `limit`; further ones are summed in one. */
 export const usageRowsDefault = 1_000;
 /** Highest `limit`. */
 export const usageRowsMax = 10_000;
 /** Names that are listed by period where the others are not. */
 export const usageSeriesMax = 100;
-/** Series that are read one by one; of more, a read of all of the workspace is faster. */
+/** The most series that are read one by one; beyond it, reading the whole workspace is faster. */
 export const seriesLookedUpMax = 32;
-/** Time of its statement. */
+/** Timeout of its statement. */
 export const usageStatementMsMax = 8_000;
-/** Memory of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
+/** Working memory of such a statement (PostgreSQL's `work_mem`): enough for the groups of a month. */
 export const usageWorkMemoryBytes = 16 * 1024 * 1024;
-/** Questions of key holders that a gateway asks the database at once, and of one key. */
+/** Usage queries of key holders that a gateway runs at once. */
 export const keyUsageReadsMax = 4;
-/** Those of one key. */
+/** The same, per key. */
 export const keyUsageReadsPerKeyMax = 1;
-/** Questions that wait; further ones are 503 `billing_unavailable`. */
+/** Usage queries that wait; further ones get 503 `billing_unavailable`. */
 export const keyUsageWaitingMax = 256;
-/** Those of one key. */
+/** The same, per key. */
 export const keyUsageWaitingPerKeyMax = 4;
-/** How long one waits. */
+/** How long such a query waits. */
 export const keyUsageWaitMs = 5_000;
 
 // Statements
 /** How often metering looks for months to close. */
 export const statementCheckMs = 60_000;
-/** After the end of a month, its statement closes at the earliest: a hold lives for twenty minutes. */
+/** How long after the end of a month its statement closes at the earliest: a hold lives for twenty minutes. */
 export const statementWaitMs = 1_500_000;
-/** Waiting settlements of a month are closed over: what one delivery of metering takes is not lag. */
+/** More waiting messages than this count as metering's lag, and no month closes: one delivery takes as many. */
 export const statementBacklogMax = 64;
-/** Lines of a statement; the cheapest beyond are summed in one. */
+/** The most lines of a statement; the cheapest rest is summed in one line. */
 export const statementLinesMax = 10_000;
-/** Credits of a statement, and refunds; those beyond are summed in one. */
+/** The most credits and the most refunds of a statement; the rest are summed in one line. */
 export const statementMovementsMax = 1_000;
-/** A statement of the database while it closes. */
+/** Timeout of a database statement while it closes. */
 export const statementCloseMsMax = 600_000;
-/** An open statement is summed on request. */
+/** Timeout of summing an open statement, which is done on request. */
 export const statementReadMsMax = 8_000;
-/** Closed statements of a list where it has no `limit`. */
+/** Closed statements in a list without `limit`. */
 export const statementRowsDefault = 24;
 /** Highest `limit`. */
 export const statementRowsMax = 120;
@@ -269,7 +269,7 @@ export const statementRowsMax = 120;
 export const statementsDueMax = 200;
 /** How long `statement close` waits for metering. */
 export const statementCloseWaitMs = 8_000;
-/** How often it looks meanwhile. */
+/** How often it polls meanwhile. */
 export const statementClosePollMs = 200;
 
 // Metering and shutdown
@@ -287,9 +287,9 @@ export const inFlightPollMs = 50;
 // Models and providers
 /** Well within the 30 s in which a changed catalog must apply. */
 export const catalogPollMs = 5_000;
-/** How often the launch checks are looked at. */
+/** How often the launch checks are read. */
 export const launchChecksPollMs = 10_000;
-/** One reading of them. */
+/** Timeout of one such read. */
 export const launchChecksReadMs = 2_000;
 /** Pause before they are read again when the database did not answer. */
 export const launchChecksRetryMs = 500;
@@ -297,19 +297,19 @@ export const launchChecksRetryMs = 500;
 export const hiddenInputTokensDefault = 64;
 /** The same where tools are sent. */
 export const hiddenInputTokensWithTools = 1_024;
-/** Tokens reserved for a message besides its text. */
+/** Tokens reserved for a message in addition to its text. */
 export const inputTokensPerMessage = 16;
 /** The least output to ask for if the client sets no bound and the prompt seems to fill the context; a sixteenth of a small context. */
 export const outputTokensMin = 1_024;
-/** How often gateways share their counts of routes, and how long a count is included. */
+/** How often gateways share their counts of routes. */
 export const routeHealthMs = 10_000;
-/** How long it counts for latency and uptime. */
+/** How long a count is included in latency and uptime. */
 export const routeHealthWindowMs = 86_400_000;
 /** A route's speed is the mean over the last answers that took at least this long together. */
 export const routeSpeedWindowMs = 600_000;
 /** Answers with fewer tokens do not count for the speed. */
 export const routeSpeedTokensMin = 100;
-/** The assumed speed of a route that may hide tokens, until an answer of it was measured. */
+/** The assumed speed of a route that may hide tokens, until one of its answers is measured. */
 export const presumedTokensPerSecond = 100;
 /** How long other routes are preferred to a route that cost more than its reservation. */
 export const routeCoolDownMs = 60_000;
@@ -319,7 +319,7 @@ export const idleConnectionMsMax = 50_000;
 export const staleConnectionMsMax = 100;
 /** Such connections that are kept, by host and port. */
 export const idleConnectionsPerOrigin = 256;
-/** The head of a provider's answer. */
+/** The most bytes of an answer's head. */
 export const upstreamHeadBytesMax = 64 * 1024;
 /** Buffer for an answer that is not read. Above it the gateway stops reading, so the network slows the sender down. */
 export const upstreamReadAheadBytesMax = 64 * 1024;
@@ -335,9 +335,9 @@ export const upstreamEventBytesMax = 4 * 1024 * 1024;
 export const finishGraceMs = 5_000;
 /** The same if the answer calls tools: some providers send a finish reason after each call, and take time to write the next one. */
 export const callGraceMs = 30_000;
-/** How long and how far a body may continue after the last event, or after the usage of a finished answer, before its connection is closed. */
+/** How long a body may continue after the last event, or after the usage of a finished answer, before its connection is closed. */
 export const streamTailMs = 1_000;
-/** How much may follow that event. */
+/** How many bytes may follow meanwhile. */
 export const streamTailBytesMax = 64 * 1024;
 
 // Own provider keys
@@ -355,59 +355,62 @@ export const ownKeyReplyBytesMax = 512 * 1024;
 export const ownKeysListedMax = 10_000;
 /** Keys that a gateway keeps in the clear at once, each for at most as long as a record. */
 export const openedOwnKeysMax = 10_000;
-/** How often a gateway stores when an own key was last used, and how long that may take. */
+/** How often a gateway stores when an own key was last used. */
 export const ownKeyUseMs = 60_000;
-/** How long that, or a change of its state, may take. */
+/** Timeout of storing that, or a change of its state. */
 export const ownKeyReportMs = 5_000;
-/** Between changes of an own key's state by one gateway, and between mails about its refusal. */
+/** The least time between two changes of an own key's state by one gateway. */
 export const ownKeyStatePauseMs = 1_000;
-/** Least time between two mails about the refusal of one key. */
+/** The least time between two mails about the refusal of one key. */
 export const ownKeyMailPauseMs = 86_400_000;
 
 // Launch checks
-/** One test call. */
+/** Timeout of one test call. */
 export const launchCheckMsMax = 60_000;
 /** Test calls under way. */
 export const launchChecksAtOnce = 8;
 /** How long `model check` waits without the end of any check before it reports that no prober runs. */
 export const launchChecksSilenceMsMax = 90_000;
-/** How often it looks. */
+/** How often it polls. */
 export const launchChecksWaitMs = 200;
 
 // Work that times out
 /** What a workspace's timed-out requests may cost its providers in an hour without being charged, in each process. */
 export const unpaidNanoMax = 50_000_000n;
-/** That hour. */
+/** The sliding window that counts as that hour. */
 export const unpaidWindowMs = 3_600_000;
-/** Work within so long is remembered as one. */
+/** Work that ends within this time is remembered as one entry. */
 export const unpaidSpanMs = 60_000;
-/** Workspaces whose unpaid work a process remembers: those with the newest. */
+/** Workspaces whose unpaid work a process remembers, the most recent ones. */
 export const unpaidWorkspacesMax = 10_000;
 
 // Sandbox
-/** Work for one schema: its parts, the values that are compared with it, 256 characters that are read, characters of the answer. */
+/**
+ * The steps spent on one schema: one for each of its parts, each value compared with it, each 256 characters read and each character of the
+ * answer.
+ */
 export const sandboxSchemaStepsMax = 10_000;
 
 // Control API
-/** One statement of `ledger verify`. */
+/** Timeout of one statement of `ledger verify`. */
 export const ledgerStatementMsMax = 600_000;
 
 // Quotas: bodies and open answers
 /** Bodies that a gateway holds. */
 export const bodiesBytesMax = 640 * 1024 * 1024;
-/** Those of one workspace. */
+/** The same, per workspace. */
 export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
-/** Those of one key: 24 of the largest. */
+/** The same, per key: 24 of the largest. */
 export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
 /** The part of the total that is reserved for bodies of at most `bodySmallBytes`. */
 export const bodiesReserveBytes = 64 * 1024 * 1024;
-/** What is small. */
+/** The largest small body. */
 export const bodySmallBytes = 64 * 1024;
-/** Answers of a gateway that are open, streams above all. */
+/** Open answers of a gateway, mostly streams. */
 export const openAnswersMax = 20_000;
-/** Those of one workspace. */
+/** The same, per workspace. */
 export const openAnswersPerWorkspaceMax = 8_000;
-/** Those of one key. */
+/** The same, per key. */
 export const openAnswersPerKeyMax = 4_000;
 /** `Retry-After` where too many are open. */
 export const openAnswersRetryMs = 1_000;

@@ -1,9 +1,8 @@
 /**
  * What a model wants back with its tool calls: Gemini's signature, Claude's thoughts, the encrypted reasoning of the Responses API. The id
  * is the only part of a call that every client returns unchanged (the official SDK's tool runner drops all else), so this travels within
- * the id. The name of who gets it back travels with it, because no other model may receive it. Nothing is stored for it here.
- * Calls without an id get one that is unique in the conversation. An id that a client has changed has no signature, and is sent on as it
- * is.
+ * the id. The name of the model that gets it back travels with it, because no other may receive it. Nothing is stored for it here. Calls
+ * without an id get one that is unique in the conversation. An id that a client has changed has no signature, and is sent on as it is.
  */
 const mark = ".sig.";
 
@@ -20,12 +19,15 @@ export function mintedToolCallId(answerId: unknown, index: number): string {
 }
 
 interface Signature {
-  /** The model that gets it back, as `signerNamed` writes it; some formats add its provider and own key. */
+  /** The model that gets the signature back, as `signerNamed` writes it; some formats add its provider and own key. */
   signer: string;
   base64: string;
 }
 
-/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, with whatever else identifies the signer */
+/**
+ * Only letters, digits, hyphens and underscores.
+ * @param name the model as its provider spells it, with anything else that identifies the signer
+ */
 export function signerNamed(name: string): string {
   return name.replace(/[^\w-]/g, "_");
 }

@@ -1,11 +1,11 @@
 /**
  * Reads the bodies of requests, and drains those that are refused.
  *
- * A body must keep up with the least rate; only the time counts in which the server waits for its bytes. A declared length above the
- * bound is refused before any byte is read. Large bodies of all senders together are throttled: otherwise twenty clients on a fast
- * network would take the cores and the disk of a small machine from chats.
+ * A body must keep up with the minimum rate; only the time that the server waits for its bytes counts. A declared length above the bound is
+ * refused before any byte is read. Large bodies of all senders together are throttled: otherwise twenty clients on a fast network would
+ * leave chats no cores and disk on a small machine.
  *
- * A refused body is read before the answer, within bounds. After an answer the server itself would read on, as fast as bytes arrive:
+ * A refused body is read before the answer, within bounds. After an answer the server itself would keep reading, as fast as bytes arrive:
  * twenty refused clients that kept sending made Bun 1.4 read 700 MB/s (measured). If the answer closes the connection, Bun closes it at
  * once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
  */
@@ -31,7 +31,7 @@ interface Options {
   count?: (bytes: number) => void;
   /** Waits until the next piece may be read. Absent: the body is small. */
   throttle?: (piece: Uint8Array) => Promise<void>;
-  /** Shows how the body keeps up, and can end it. */
+  /** Measures whether the body keeps up, and can end it. */
   pace?: BodyPace;
 }
 
@@ -73,14 +73,14 @@ export async function* bodyPieces(
   }
 }
 
-/** The body came more slowly than the least rate for longer than its grace, or others needed its place. */
+/** The body was below the minimum rate for longer than its grace, or others needed its place. */
 class SlowBodyError extends Error {
   override name = "SlowBodyError";
 }
 
 export class BodyPace {
   readonly #clock: Clock;
-  /** How far the body was behind before the current wait. Bytes make it up, but earn no time in advance. */
+  /** How far the body was behind before the current wait. Bytes make up for it, but early bytes earn no time in advance. */
   #behindMs = 0;
   #waitsSince: number | null = null;
   #refuse: ((error: SlowBodyError) => void) | null = null;
@@ -90,12 +90,12 @@ export class BodyPace {
     this.#clock = clock;
   }
 
-  /** How much later its bytes have come than the least rate would bring them. */
+  /** How much later its bytes have arrived than at the minimum rate. */
   get behindMs(): number {
     return this.#behindMs + (this.#waitsSince === null ? 0 : this.#clock.monotonic() - this.#waitsSince);
   }
 
-  /** Ends the body: the current wait, or else the next one, rejects. */
+  /** Ends the body: its current or next wait rejects. */
   end(): void {
     this.#isEnded = true;
     this.#refuse?.(new SlowBodyError());
@@ -162,7 +162,7 @@ export class BodyReader {
     }
   }
 
-  /** Lets the server drop the bytes that still arrive. */
+  /** Makes the server drop the bytes that still arrive. */
   discard(): void {
     this.#reader.cancel().catch(() => {});
   }
@@ -190,7 +190,7 @@ export async function drainRequest(request: Request, clock: Clock, reader: BodyR
   rest.discard();
 }
 
-/** Shorter waits are skipped: timers are no finer, and small bodies should not wait. */
+/** Shorter waits are skipped, since timers are no finer and small bodies should not wait. */
 const dueMs = 10;
 
 /** Limits how fast bytes of all senders together are read. */
@@ -258,7 +258,7 @@ async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<voi
 const nothing = new Uint8Array(0);
 
 export class GatheredBytes {
-  /** The first piece as it came, or all pieces with room for more: it doubles, so that each byte is copied about twice. */
+  /** The first piece as it came, or all pieces with room for more. The room doubles, so that each byte is copied about twice. */
   #bytes: Uint8Array = nothing;
   #length = 0;
 

@@ -9,11 +9,11 @@ interface CsvTable {
 }
 
 export interface CsvFile extends CsvTable {
-  /** The name of the file without its ending. */
+  /** The name of the file without its extension. */
   name: string;
 }
 
-/** The text of the file. Its last line has a line end, too. */
+/** The text of the file. Its last line also ends with a line break. */
 export function csvText({ columns, rows }: CsvTable): string {
   return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
@@ -29,7 +29,7 @@ export function csvResponse({ name, ...table }: CsvFile): Response {
   });
 }
 
-/** An apostrophe before it keeps a text from being run as a formula. */
+/** An apostrophe in front keeps a text from being run as a formula. */
 function cell(value: string | number | null): string {
   if (value === null) return "";
   const text =

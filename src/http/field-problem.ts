@@ -1,6 +1,6 @@
 /**
  * Compares the fields of a request with a schema, and finds the first problem: unknown fields before wrong values. Each API writes the
- * problem in its own words. A mistyped name gets the nearest known one.
+ * problem in its own words. For an unknown field it suggests the nearest known one.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

@@ -1,6 +1,6 @@
 /**
- * HTML templates: every inserted value is escaped, except HTML that another template produced. Attribute values need quotes. There is
- * no logic in templates, and no way to insert a client's text unescaped.
+ * HTML templates: every inserted value is escaped, except HTML that another template produced. Attribute values need quotes. Templates have
+ * no logic, and cannot insert a client's text unescaped.
  */
 
 /** Only `markup` and `trusted` create it, so it is safe to insert. */

@@ -1,7 +1,7 @@
 /**
- * Writes the schemas of the code as JSON Schema for people and generators. Branches that accept nothing or everything are dropped,
- * literals become one enumeration, and every field has a description. It is for documents only; nothing validates by what it writes.
- * The two kinds of fields that almost every schema of an answer has are here as well.
+ * Writes the schemas of the code as JSON Schema for people and generators. Branches that accept nothing or everything are dropped, literals
+ * become one enumeration, and every field has a description. The output is for documents only; nothing validates with it. Also here: the
+ * two kinds of fields that almost every answer's schema has.
  */
 import { Type, type TSchema, type TString } from "@sinclair/typebox";
 
@@ -44,7 +44,7 @@ function wording(title: unknown, description: unknown): JsonSchema {
   return { description: (words.charAt(0).toUpperCase() + words.slice(1)).replace(/,$/, "") };
 }
 
-/** Joins literals to one enumeration, and drops branches that accept nothing or everything, and unions of one branch. */
+/** Joins literals to one enumeration; drops branches that accept nothing or everything, and unwraps unions of one branch. */
 function union(branches: JsonSchema[]): JsonSchema {
   const open = branches.flatMap(branchesOf).filter((branch) => !isNever(branch));
   if (open.some((branch) => Object.keys(branch).length === 0)) return {};

@@ -1,13 +1,13 @@
 /**
  * Bounds a JSON text before it is parsed, and parses a body as one JSON object.
  *
- * JSON.parse blocks the event loop, and values and nesting make it slow, not bytes. So a scan counts both first, in one pass without
- * allocating memory. Half a surrogate pair is refused, because providers reject it with various errors. The last of repeated keys
- * counts, as everywhere in JavaScript. A client cannot use that to hide a value: this one parse is checked and priced, and providers
- * get it written again, never the client's bytes.
+ * JSON.parse blocks the event loop. Values and nesting make it slow, not bytes. So a scan counts both first, in one pass without allocating
+ * memory. Half a surrogate pair is refused, because providers reject it with various errors. Of repeated keys the last one counts, as
+ * everywhere in JavaScript. A client cannot hide a value that way: the result of this one parse is checked and priced, and providers get
+ * that result serialized again, never the client's bytes.
  *
- * The scan reads tokens as bytes: brackets, braces, commas, colons and strings. Its time is linear in bytes, even against texts made to be
- * slow. It does not validate: what is not JSON is left to the parser.
+ * The scan reads tokens as bytes: brackets, braces, commas, colons and strings. Its time is linear in bytes, even for texts made to be
+ * slow. It does not validate: the parser refuses what is not JSON.
  */
 import { invalidRequest } from "../kernel/errors.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
@@ -39,13 +39,13 @@ interface JsonBounds {
 const fieldsAt = new Uint32Array(jsonDepthMax + 1);
 
 /**
- * Ignores texts that are not JSON: the parser refuses those.
+ * Ignores invalid JSON, which the parser refuses.
  * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or too many values, or at half a surrogate pair
  */
 export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
   const tokens = new JsonTokens(bytes);
   let depth = 0;
-  // Every comma separates two values, and a container that is not empty has one value more than commas.
+  // Every comma separates two values, and a non-empty container has one more value than commas.
   let values = 1;
   /** The index after the opening of a container until something follows; otherwise -1. */
   let opened = -1;
@@ -113,7 +113,7 @@ function isLetter(byte: number | undefined, letter: string): boolean {
   return byte !== undefined && (byte | 0x20) === letter.charCodeAt(0);
 }
 
-/** Outside strings only fields have a colon; the parser refuses a colon outside an object. */
+/** Outside strings, each colon is a field; the parser refuses a colon outside an object. */
 function countField(depth: number): void {
   if (depth < 1) return;
   const fields = (fieldsAt[depth] ?? 0) + 1;
@@ -122,7 +122,7 @@ function countField(depth: number): void {
     throw invalidRequest(undefined, `The request body has an object of more than ${jsonFieldsMax} fields`);
 }
 
-// Tokens. Numbers and words between them are skipped, long strings are searched natively, and a text may come in pieces, cut anywhere.
+// Tokens. Numbers and words between them are skipped, long strings are searched natively, and a text may arrive in pieces, cut anywhere.
 
 /** The structural characters of JSON, as bytes of UTF-8 and as code units, for scans before a text is parsed. */
 export const quote = 0x22;
@@ -133,13 +133,13 @@ export const openBracket = 0x5b;
 export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
-/** It and all bytes below it occur only between values. */
+/** This byte and all below it occur only between values. */
 export const space = 0x20;
 
 const lowerD = 0x64;
 /** Up to here a string is read byte by byte: a native search costs as much as forty bytes. */
 const shortBytes = 32;
-/** What `next` returns behind the last token. */
+/** What `next` returns after the last token. */
 export const noToken = 0;
 
 /** 1 for each byte that is a token or begins one. */
@@ -150,11 +150,11 @@ for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, c
 const isDigit = new Uint8Array(256);
 for (const digit of "0123456789abcdefABCDEF") isDigit[digit.charCodeAt(0)] = 1;
 
-/** `private` in place of `#` here: private names make a body of many short strings 15 % slower to read. */
+/** `private` instead of `#`: private names make a body of many short strings 15 % slower to read. */
 export class JsonTokens {
-  /** Where the token begins: of a string, its opening quote. */
+  /** Where the token begins; for a string, at its opening quote. */
   start = 0;
-  /** Behind the token: of a string, behind its closing quote. */
+  /** After the token; for a string, after its closing quote. */
   end: number;
   /** Whether the text ends within the last string. */
   isCut = false;
@@ -231,7 +231,7 @@ export class JsonTokens {
   }
 
   /**
-   * A method of its own, so that `next` and `endOfString` are small enough to be inlined: 20 % of a body of many numbers.
+   * A separate method, so that `next` and `endOfString` are small enough to be inlined: 20 % for a body of many numbers.
    * @param from the string's first backslash
    */
   private endOfEscapedString(from: number): number {
@@ -257,7 +257,7 @@ function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-/** 1 where a hexadecimal digit is. */
+/** 1 if there is a hexadecimal digit. */
 function digitAt(bytes: Uint8Array, at: number): number {
   return isDigit[bytes[at] ?? 0] ?? 0;
 }

@@ -7,13 +7,13 @@ export const jsonDepthMax = 64;
 export const jsonValuesMax = 200_000;
 /** Fields of one object: many make it slow to parse, to search and to write. */
 export const jsonFieldsMax = 5_000;
-/** Values in a call of the tools API or the control API, whose calls have few fields. */
+/** Values in the body of a tools API or control API call, which needs few fields. */
 export const callJsonValuesMax = 10_000;
-/** The least rate of a body. */
+/** The minimum rate of a body. */
 export const bodyBytesPerSecondMin = 4 * 1024;
 /** How far a body may be behind that rate; then 408 (400 in the tools API). */
 export const bodyGraceMs = 5_000;
-/** How long a refused body is read if the answer would be lost otherwise. */
+/** How long a refused body is read so that its answer is not lost. */
 export const refusedBodyMsMax = 5_000;
 /** Up to this declared length, the server reads the body after the answer. */
 export const refusedBodySmallBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * A mark for a provider or a connector: its own initials, on a colour that its name chooses. The service fetches no logo, so no page
- * asks another host for anything.
+ * A mark for a provider or a connector: its initials, on a colour derived from its name. The service fetches no logo, so no page loads
+ * anything from another host.
  */
 import { markup, type Html } from "./html.ts";
 

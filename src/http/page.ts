@@ -1,9 +1,9 @@
 /**
  * The document around every page: head, skip link, header, content and footer, and the headers that restrict it.
  *
- * A page is one request, which also works during a rolling restart: stylesheet, script and icon are inlined. Its
- * Content-Security-Policy (https://www.w3.org/TR/CSP3/) names style and script by the digest of exactly their text and allows nothing
- * else; no script can make text into HTML or code. Links that leave the service send no referrer.
+ * Stylesheet, script and icon are inlined: a page is one request, which also works during a rolling restart. Its Content-Security-Policy
+ * (https://www.w3.org/TR/CSP3/) names style and script by the digest of exactly their text and allows nothing else; no script can make text
+ * into HTML or code. Links that leave the service send no referrer.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -60,9 +60,9 @@ export function pageHeader({ home, navigation }: PageHeader): Html {
 export interface PagePolicy {
   style: Asset;
   scripts: readonly Asset[];
-  /** Whether its forms may be sent to this service; never elsewhere. */
+  /** Whether its forms may be sent to this service; they are never sent elsewhere. */
   forms: "self" | "none";
-  /** Whether its scripts may ask this service. */
+  /** Whether its scripts may call this service. */
   connects?: boolean;
 }
 
@@ -86,7 +86,7 @@ export function pageHeaders({ style, scripts, forms, connects = false }: PagePol
   };
 }
 
-/** A stylesheet or script that is in its pages. */
+/** A stylesheet or script that is inlined in pages. */
 export interface Asset {
   element: Html;
   /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */
@@ -103,7 +103,7 @@ export const pageStyle = new URL("page.css", import.meta.url);
  */
 export function asset(name: "style" | "script", files: readonly URL[]): Asset {
   const whole = files.map((file) => readFileSync(file, "utf8")).join("\n");
-  // A quarter of a stylesheet is indentation, ends of lines and comments, which only its authors read; in a script they may be part of a text.
+  // A quarter of a stylesheet is indentation, line ends and comments, which no browser needs. In a script they may be part of a text.
   const text =
     name === "style"
       ? withoutComments(whole)
@@ -120,7 +120,7 @@ const drawing = "M1 4h6q2 0 2 4t2 4h4M1 8h4q2 0 2 4";
 /** The icon before the name of the service; page.css gives its size and colour. */
 export const iconMark = markup`<svg class="mark-of-weir" viewBox="0 0 16 16" aria-hidden="true"><path d="${trusted(drawing)}" /></svg>`;
 
-/** The icon as a document of its own, for browsers that ask for one. */
+/** The icon as a separate document, for browsers that request one. */
 export const iconSvg = [
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>",
   `<path fill='none' stroke='#0b6e8f' stroke-width='2' stroke-linecap='round' d='${drawing}'/></svg>`,
@@ -134,7 +134,7 @@ export function outward(url: string, text: Html): Html {
   return markup`<a href="${url}" rel="noopener noreferrer" class="outward">${text}</a>`;
 }
 
-/** No script can make text into HTML or code. */
+/** No script can turn text into HTML or code. */
 function scriptRules(scripts: readonly Asset[]): string[] {
   return [
     `script-src ${scripts.map(({ hash }) => hash).join(" ")}`,

@@ -1,9 +1,9 @@
 /**
  * Checks the address of a vendor that a user typed. The service calls it, so it must not lead into the service's own network.
  *
- * Names that are valid only within a network are refused by their endings. Which addresses are reachable from everywhere follows IANA's
- * registries of special purposes (iana-ipv4-special-registry and iana-ipv6-special-registry, as of 2025-10). An IPv6 address that
- * embeds an IPv4 address is as reachable as that one. The addresses of a name are not checked here but when `safe-fetch.ts` connects.
+ * Names that are valid only within a network are refused by their endings. Which addresses are globally reachable follows IANA's
+ * special-purpose registries (iana-ipv4-special-registry and iana-ipv6-special-registry, as of 2025-10). An IPv6 address that embeds an
+ * IPv4 address is as reachable as that one. The addresses of a name are checked only when `safe-fetch.ts` connects.
  */
 import { isIP } from "node:net";
 import { trimmedEnd } from "../kernel/text.ts";

@@ -1,6 +1,6 @@
 /**
- * The one way from a path to a handler, for every API: the path's methods, errors in the API's own form, and a drained body before
- * them. It sets no deadline: a stream may last, and each API bounds its own work.
+ * Routes a path to its handler, for every API: checks the path's methods, writes errors in the API's own form, and drains the body before
+ * them. It sets no deadline: a stream may last long, and each API bounds its own work.
  */
 import { Elysia } from "elysia";
 import type { Peers } from "../kernel/proxies.ts";
@@ -74,7 +74,7 @@ export class Router {
   }
 
   add(route: Route): void {
-    // Elysia reads from these names that it need not parse a query, headers or a body.
+    // These names show Elysia that it need not parse a query, headers or a body.
     const handle = ({ request, params, server }: RouteContext) =>
       this.#answer({ request, server, ...(params && { params }) }, route);
     this.#app.all(route.path, handle as (context: unknown) => Promise<Response>, { parse: "none" });
@@ -92,8 +92,8 @@ export class Router {
 }
 
 /**
- * What a request asks for, as its client wrote it. The runtime puts the Host header in front of it unchecked, and `new URL` throws
- * where that is not a host; no header may make a path unreadable.
+ * The target of a request, as its client wrote it. The runtime prepends the Host header unchecked, and `new URL` throws if that is not a
+ * host; no header may make a path unreadable.
  */
 export function requestTarget({ url }: Request): { path: string; query: URLSearchParams } {
   const [, path = "", query = ""] = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)\??([^#]*)/i.exec(url) ?? [];

@@ -1,8 +1,8 @@
 /**
  * Calls public hosts only, and no private address (SSRF): vendors of connections, and platforms of repositories.
  *
- * A name is resolved once, all its addresses are judged, and the connection goes to the judged one, so a name that changes in between
- * has no effect. No redirect is followed. Only an origin that the operator configured may be private. Answers are bounded in bytes.
+ * A name is resolved once, all its addresses are checked, and the connection goes to a checked one, so a name that changes in between has
+ * no effect. No redirect is followed. Only an origin that the operator configured may be private. Answers are bounded in bytes.
  */
 import { lookup as lookupInDns, type LookupAddress, type LookupOptions } from "node:dns";
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from "node:http";

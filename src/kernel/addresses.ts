@@ -1,9 +1,9 @@
 /**
  * Reads the addresses of servers in variables: their hosts, and whether the connection to them is encrypted.
  *
- * Passwords, hashes of keys and charges go to the servers of a fleet. Across a network they need TLS with a verified server name,
- * unless an operator has named the host. One variable may name several hosts, or the servers of a NATS cluster. Errors never quote an
- * address, since it may hold a password.
+ * Passwords, key hashes and charges are sent to a fleet's servers. Over a network they need TLS with a verified server name, unless the
+ * operator has named the host. One variable may name several hosts, or the servers of a NATS cluster. Errors never quote an address, since
+ * it may hold a password.
  */
 
 interface ServerAddress {
@@ -25,7 +25,7 @@ export function addressesIn(value: string): string[] {
   return addresses;
 }
 
-/** An address with several hosts, separated by commas, as one for each: `postgres://user@one:5432,two:5432/weir`. */
+/** Splits an address with several hosts, separated by commas, into one per host: `postgres://user@one:5432,two:5432/weir`. */
 export function hostAddresses(address: string): string[] {
   const begin = address.indexOf("//") + 2;
   const length = address.slice(begin).search(/[/?#]/);
@@ -38,14 +38,14 @@ export function hostAddresses(address: string): string[] {
 /** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);
-  if (url === null || url.hostname.includes(",")) throw new Error("it is no address of one host");
+  if (url === null || url.hostname.includes(",")) throw new Error("it is not the address of one host");
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const encrypted = url.protocol.startsWith("postgres") ? isEncryptedDatabase(url) : encryptedSchemes.includes(url.protocol);
   return { host, encrypted };
 }
 
 /**
- * Checks that an address is encrypted or may be plain.
+ * Checks that an address is encrypted or may be plain text.
  * @param options.example an encrypted address
  * @returns the problem, to follow the name of the variable; null: there is none
  */
@@ -58,7 +58,7 @@ export function addressProblem(
     for (const { host, encrypted } of addresses.map(readServerAddress)) {
       const isAllowed = host !== "" && plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
       if (encrypted || isLoopback(host) || isAllowed) continue;
-      const cure = `write it as ${example}, or, where its network is to be trusted, name the host in PLAINTEXT_HOSTS`;
+      const cure = `write it as ${example}, or, if its network is trusted, name the host in PLAINTEXT_HOSTS`;
       return `would reach ${host || "a host"} in plain text: ${cure}`;
     }
     return null;
@@ -84,14 +84,14 @@ interface NatsAddress {
 const natsPort = "4222";
 
 /**
- * Each server of a NATS cluster as an address of its own; commas separate them. A server without scheme, user and password has those
- * of the one before it, as in `nats://user:password@one:4222,two:4222`.
+ * Each server of a NATS cluster as a separate address; commas separate them. A server without scheme, user and password has those of the
+ * one before it, as in `nats://user:password@one:4222,two:4222`.
  */
 export function natsServers(address: string): string[] {
   const servers: string[] = [];
   let start = "";
   for (const part of address.split(/,(?=[a-z]+:\/\/)/)) {
-    // A password may hold a comma.
+    // A password may contain a comma.
     const at = part.lastIndexOf("@") + 1 || (part.includes("://") ? part.indexOf("://") + 3 : 0);
     if (at > 0) start = part.slice(0, at);
     for (const host of part.slice(at).split(",")) servers.push(start + host);
@@ -103,16 +103,16 @@ export function natsServers(address: string): string[] {
 export function readNatsAddress(address: string): NatsAddress {
   const urls = natsServers(address).map((server) => {
     const url = URL.parse(server);
-    if (url === null || url.hostname === "") throw new Error("it is no address of servers");
+    if (url === null || url.hostname === "") throw new Error("it is not an address of servers");
     return url;
   });
   const [first, ...others] = urls;
-  if (first === undefined) throw new Error("it is no address of servers");
+  if (first === undefined) throw new Error("it is not an address of servers");
   const same = others.every(
     ({ protocol, username, password }) =>
       protocol === first.protocol && username === first.username && password === first.password,
   );
-  if (!same) throw new Error("its servers have not all the same scheme, user and password");
+  if (!same) throw new Error("its servers do not all have the same scheme, user and password");
   const { protocol, username, password } = first;
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port || natsPort}`),
@@ -122,7 +122,7 @@ export function readNatsAddress(address: string): NatsAddress {
   };
 }
 
-/** Modes of PostgreSQL: https://www.postgresql.org/docs/current/libpq-ssl.html. All modes with TLS verify the server here. */
+/** PostgreSQL's `sslmode` values with TLS: https://www.postgresql.org/docs/current/libpq-ssl.html. Here all of them verify the server. */
 const encryptedModes = ["require", "verify-ca", "verify-full"];
 const plainModes = ["disable"];
 

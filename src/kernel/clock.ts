@@ -1,13 +1,13 @@
 /**
- * Time, and what ends a wait. Time comes through a Clock, so that tests of times need not wait: the wall clock, a monotonic clock, timers,
- * and UTC days and months. A deadline rejects its promise and does not stop the work behind it; a `StopSignal` asks the work to stop.
- * What has thousands of deadlines at once uses one timer for all of them (`sharedTimerOf`).
+ * Time, and what ends a wait. Time comes through a Clock, so that tests need not wait: the wall clock, a monotonic clock, timers, and UTC
+ * days and months. A deadline rejects its promise and does not stop the work behind it; a `StopSignal` asks the work to stop. Code with
+ * thousands of concurrent deadlines uses one timer for all of them (`sharedTimerOf`).
  */
 
 export interface Clock {
   /** Wall clock in milliseconds since the epoch, UTC. */
   now(): number;
-  /** Monotonic milliseconds; only differences have a meaning. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   monotonic(): number;
   /** Calls back once, after `ms`. @returns a function that cancels it */
   after(ms: number, callback: () => void): () => void;
@@ -103,7 +103,7 @@ export function dayOf(ms: number): number {
   return ms - (ms % dayMs);
 }
 
-/** First millisecond of the UTC day after the one that begins then. */
+/** First millisecond of the UTC day after the one that begins at `startMs`. */
 export function dayAfter(startMs: number): number {
   return startMs + dayMs;
 }
@@ -118,20 +118,20 @@ function boundsOf(month: Month): { month: Month; startMs: number; endMs: number 
   return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
 }
 
-// One timer that checks the deadlines of all calls and streams, at most `timerStepMs` late. A timer for each would use more memory per
-// stream than all its other deadline state.
+// One timer that checks the deadlines of all calls and streams, at most `timerStepMs` late. One timer per deadline would use more memory
+// per stream than all its other deadline state.
 
 /** How late a deadline of a call or a stream may fire. */
 export const timerStepMs = 500;
 
 export interface TimerListener {
-  /** Called repeatedly, at most `timerStepMs` late, until it throws: the others go on. @param nowMs monotonic */
+  /** Called repeatedly, at most `timerStepMs` late, until it throws; that does not affect the others. @param nowMs monotonic */
   look(nowMs: number): void;
 }
 
 const sharedTimers = new WeakMap<Clock, SharedTimer>();
 
-/** One for each clock, and so one in a process. */
+/** One per clock, and so one per process. */
 export function sharedTimerOf(clock: Clock): SharedTimer {
   const known = sharedTimers.get(clock) ?? new SharedTimer(clock);
   sharedTimers.set(clock, known);
@@ -174,8 +174,8 @@ export class SharedTimer {
   }
 }
 
-// Asks work to stop, and notifies one listener at a time. An AbortController serves any number of listeners, at a cost that each
-// request of the hot path would pay five times.
+// Asks work to stop, and notifies one listener at a time. An AbortController serves any number of listeners, at a cost that each request
+// would pay five times on the hot path.
 
 /** Stops once; the listener may change. */
 export class StopSignal {

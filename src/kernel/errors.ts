@@ -1,7 +1,7 @@
 /**
  * The inference API's error table: the only place with each code's status, type, retry and message. Tested against
- * docs/reference/errors.md. A `GatewayError` is thrown anywhere and written in one place, always in the specification's form, and never
- * with a provider's text.
+ * docs/reference/errors.md. A `GatewayError` may be thrown anywhere. It is written in one place, in the specification's form, and never
+ * contains a provider's text.
  */
 import { jsonResponse } from "./json.ts";
 
@@ -66,7 +66,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The errors with which an accepted request may end. All others refuse a request, which then has no row in the log. */
+/** The errors that can end an accepted request. All others refuse a request, which then has no row in the log. */
 export const endingErrorCodes = [
   "upstream_rejected",
   "upstream_rate_limited",
@@ -79,7 +79,7 @@ export const endingErrorCodes = [
 ] as const satisfies readonly ErrorCode[];
 export type EndingErrorCode = (typeof endingErrorCodes)[number];
 
-/** The codes in the log: those errors, and that the client left. */
+/** The codes in the log: those errors, and one for a client that disconnected. */
 export const endingCodes = [...endingErrorCodes, "client_gone"] as const;
 export type EndingCode = (typeof endingCodes)[number];
 
@@ -127,7 +127,7 @@ export function errorBody(error: GatewayError): {
   return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
 }
 
-/** Writes an error as an HTTP answer; `headers` are those that the request has by then (ids, rate window). */
+/** Writes an error as an HTTP answer; `headers` are those known for the request by then (ids, rate window). */
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
 }

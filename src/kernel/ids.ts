@@ -1,7 +1,7 @@
 /**
- * Creates, parses and masks ids and keys; the only place with their formats. Ids sort by their time of creation: 45 bits of time, then
- * 85 random bits, in base 32. Keys are random, shown once and stored as their hash. The random bits of ids may come from a seed, so
- * that a run can be repeated; those of keys never do.
+ * Creates, parses and masks ids and keys; only this module knows their formats. Ids sort by time of creation: 45 bits of time, then 85
+ * random bits, in base 32. Keys are random, shown once and stored as their hash. The random bits of ids may come from a seed, so that a run
+ * can be repeated; those of keys never do.
  */
 import { hash, randomBytes, randomFillSync } from "node:crypto";
 
@@ -12,7 +12,7 @@ const randomDigits = 17;
 
 export type GenerationId = string;
 export type WorkspaceId = string;
-/** The id of a key; where it stands for a request's caller, also the caller id of a member (see `isMemberCaller`). */
+/** The id of a key; as a request's caller, also the caller id of a member (see `isMemberCaller`). */
 export type KeyId = string;
 
 /** `gen-` and 26 characters of a-z and 2-7: 45 bits of time, 85 random bits. */
@@ -34,14 +34,14 @@ export function newKeyId(nowMs: number): KeyId {
 }
 
 /**
- * Whether the caller of a request is a member, in the Workbench, and not a key. A member's caller id is `mbr-` and 26 characters, which
- * the database draws.
+ * Whether the caller of a request is a member in the Workbench, not a key. A member's caller id is `mbr-` and 26 characters, which the
+ * database generates.
  */
 export function isMemberCaller(caller: KeyId): boolean {
   return caller.startsWith("mbr-");
 }
 
-/** What a caller is, in the words of messages to them. */
+/** What messages call a caller. */
 export function callerWord(caller: KeyId): "key" | "member" {
   return isMemberCaller(caller) ? "member" : "key";
 }
@@ -91,10 +91,10 @@ export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
 }
 
-/** The bytes of the last id: one text made from them costs less than one joined from parts. */
+/** The bytes of the last id: decoding them costs less than joining parts of a text. */
 const lastDigits = Buffer.alloc(timeDigits + randomDigits);
 const alphabetBytes = Buffer.from(alphabet, "latin1");
-/** The time whose digits are in there. */
+/** The time whose digits are in `lastDigits`. */
 let lastDigitsMs = -1;
 
 function timeSortedText(nowMs: number): string {

@@ -1,6 +1,6 @@
 /**
- * JSON answers that no browser interprets as another type, and digests of JSON values. The order of fields does not matter to a digest:
- * its canonical form is that of RFC 8785.
+ * JSON answers that no browser interprets as another type, and digests of JSON values. A digest does not depend on the order of fields: its
+ * canonical form is that of RFC 8785.
  */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "./text.ts";

@@ -1,14 +1,14 @@
 /**
- * Logs by pino: JSON for programs, or lines for a person at a terminal with time, level, role, what happened, and the fields. Loggers
- * are declared here; callers pass typed fields, never requests, bodies or headers. Control characters are written as escapes, because a
- * terminal would obey them.
+ * Logs with pino: JSON for programs, or for a person at a terminal, lines with time, level, role, event and fields. Loggers are declared
+ * here; callers pass typed fields, never requests, bodies or headers. Control characters are written as escapes, because a terminal would
+ * obey them.
  */
 import { pino, type Logger, type LoggerOptions } from "pino";
 import { escaped, showInvisible } from "./text.ts";
 
 export type { Logger } from "pino";
 
-/** "auto": text where standard output is a terminal, else JSON. */
+/** "auto": text if standard output is a terminal, else JSON. */
 export type LogFormat = "auto" | "text" | "json";
 
 /** @param role of the process, such as "gateway" */
@@ -67,7 +67,7 @@ function shown(value: unknown): string {
   return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
 
-/** A terminal would obey control characters, and those that turn the direction of writing. */
+/** A terminal would obey control characters, and those that change the direction of writing. */
 function printable(text: string): string {
   return showInvisible(text.replaceAll(/\p{Cc}/gu, escaped));
 }

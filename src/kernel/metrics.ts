@@ -1,16 +1,16 @@
 /**
  * Every metric and alarm, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and
- * docs/reference/metrics.md explains each. An alarm is an error line in the log and a count, under the same name.
+ * docs/reference/metrics.md explains each. An alarm is an error line in the log, and a count under the same name.
  *
- * No label names a workspace, a key or a person. Their number has no bound, each would cost every process and Prometheus memory for
- * ever, and whoever reads metrics would learn who the customers are.
+ * No label names a workspace, a key or a person. Their number has no bound, each would cost every process and Prometheus memory for ever,
+ * and the metrics would reveal who the customers are.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
 import type { Logger } from "./log.ts";
 
 export const registry = new Registry();
-// The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
+// The default, sampling the event loop every 10 ms, would wake a process more often than its work does.
 collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
 // On Bun, reading these runs a full garbage collection, which would stop the process at every scrape.
 for (const what of ["total", "used", "available"]) registry.removeSingleMetric(`nodejs_heap_space_size_${what}_bytes`);
@@ -62,7 +62,7 @@ const admissionSeconds = new Histogram({
   registers,
 });
 
-/** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
+/** Prometheus does not see the first increment of a new counter, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
 
 /** Counts an answer of the inference API. @param code "none" for a success */
@@ -174,7 +174,7 @@ export const alarmsTotal = new Counter({
 // From zero, so that the first one shows as an increase.
 for (const alarm of alarms) alarmsTotal.inc({ alarm }, 0);
 
-/** What each gauge shows, and its label. A process shows those that one of its parts observes. */
+/** What each gauge shows, and its label. A process exposes the gauges that its parts observe. */
 export const gauges = {
   weir_blocks_lent: { help: "Blocks of credit that the gateway decides requests with" },
   weir_admissions_unknown: { help: "Admissions to release, outcome unknown" },

@@ -32,7 +32,7 @@ export function formatUsd(nano: NanoUsd): string {
   return `${sign}${size / nanoPerUsd}.${(size % nanoPerUsd).toString().padStart(9, "0")}`;
 }
 
-/** The number that JSON shows where the specification says number: read from the decimal text, never computed with. */
+/** The amount as a JSON number where the specification says number: read from the decimal text, never computed with. */
 export function usdAsJsonNumber(nano: NanoUsd): number {
   return Number(formatUsd(nano));
 }
@@ -70,7 +70,7 @@ export function nanoRoundedUp(pico: bigint): NanoUsd {
   return (pico + picoPerNano - 1n) / picoPerNano;
 }
 
-/** Pico-USD to nano-USD, rounded half up: charges. Error at most 0.5e-9 USD a generation. */
+/** Pico-USD to nano-USD, rounded half up: charges. The error is at most 0.5e-9 USD per generation. */
 export function nanoRoundedHalfUp(pico: bigint): NanoUsd {
   return (pico + picoPerNano / 2n) / picoPerNano;
 }

@@ -1,17 +1,17 @@
 /**
- * The address of a client behind proxies that the operator names. A proxy appends the address that it was called from to
+ * Finds the address of a client behind proxies that the operator names. A proxy appends the address that it was called from to
  * `X-Forwarded-For`, so the last one that is not a trusted proxy's is the client's. Everything before it may have been written by the
  * client itself and is ignored.
  */
 import { BlockList, isIP } from "node:net";
 
-/** A longer list is not a chain of proxies. */
+/** A longer list cannot be a chain of proxies. */
 const hopsMax = 32;
 
 export class TrustedProxies {
   readonly #list = new BlockList();
 
-  /** @param names addresses and networks such as 10.0.0.0/8 @throws TypeError for what is neither, or a network of all addresses */
+  /** @param names addresses and networks such as 10.0.0.0/8 @throws TypeError for anything else, or for a network of all addresses */
   constructor(names: readonly string[]) {
     for (const name of names) this.#add(name);
   }
@@ -22,7 +22,7 @@ export class TrustedProxies {
     const bits = family === 4 ? 32 : 128;
     const length = prefix === undefined ? bits : Number(/^\d{1,3}$/.test(prefix) ? prefix : Number.NaN);
     if (family === 0 || more.length > 0 || !(length >= 1 && length <= bits))
-      throw new TypeError(`"${name}" is no address and no network`);
+      throw new TypeError(`"${name}" is neither an address nor a network`);
     this.#list.addSubnet(address, length, family === 4 ? "ipv4" : "ipv6");
   }
 
@@ -39,7 +39,7 @@ export class TrustedProxies {
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").toReversed().slice(0, hopsMax);
     for (const hop of hops) {
       const address = addressIn(hop.trim());
-      // No trusted proxy writes what is not an address.
+      // A trusted proxy writes only addresses.
       if (address === null) return nearest;
       nearest = address;
       if (!this.#has(address)) return address;
@@ -56,7 +56,7 @@ export function peerAddress(request: Request, server: Peers): string | null {
   return server?.requestIP(request)?.address ?? null;
 }
 
-/** A socket for both families shows IPv4 addresses as IPv6. */
+/** A dual-stack socket shows IPv4 addresses as IPv6. */
 function unmapped(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }

@@ -1,6 +1,6 @@
 /**
- * Work that a process repeats in the background, with pauses between the rounds. A notification ends the pause; a failed round is
- * logged by its owner and followed by a longer one if so configured. Disposing waits for the round under way.
+ * Work that a process repeats in the background, with pauses between the rounds. A notification ends the pause; a failed round is logged by
+ * its owner, and followed by a longer pause if so configured. Disposing waits for the round under way.
  */
 import { sleep, type Clock } from "./clock.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A value that only `reveal` shows: printing, JSON and inspection give `[secret]`. It keeps secrets out of logs by mistake, not out of
- * memory.
+ * A value that only `reveal` shows: printing, JSON and inspection give `[secret]`. It prevents secrets from being logged by mistake; it
+ * does not keep them out of memory.
  */
 
 /** Only `reveal` gives the value. */

@@ -1,7 +1,6 @@
 /**
- * Texts compared, shortened, trimmed and shown: the nearest of several words, the beginning of a long text, the order of code units,
- * and characters that are invisible but change how others look. Each function is linear, or bounded where it is not, because clients
- * choose the texts.
+ * Compares, shortens, trims and escapes texts: the nearest of several words, the beginning of a long text, the order of code units, and
+ * invisible characters that change how others look. Each function is linear or bounded, because clients choose the texts.
  */
 
 /** Bounds the work on a word that a client sent; known names are shorter. */
@@ -9,7 +8,7 @@ const lettersMax = 100;
 
 /**
  * The candidate with the fewest edits from `word`, as in "did you mean".
- * @param editsMax a candidate with more edits does not count; with a small number most candidates cost no work
+ * @param editsMax a candidate with more edits does not count; with a small number most candidates cost nothing
  * @returns undefined: there are no candidates
  */
 export function nearest(word: string, candidates: readonly string[], editsMax = Infinity): string | undefined {
@@ -23,7 +22,7 @@ export function nearest(word: string, candidates: readonly string[], editsMax = 
   return best;
 }
 
-/** A foreign text as one line without control characters; above `charactersMax` it is cut at a word and ends with `…`. */
+/** An untrusted text as one line without control characters. Beyond `charactersMax` it is cut at a word and ends with `…`. */
 export function shortened(text: string, charactersMax: number): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   // A character has at most two code units, so the beginning of a long text is enough.
@@ -48,12 +47,12 @@ export function byCodeUnits(one: string, other: string): number {
 }
 
 /**
- * Invisible characters that change how others look: marks that turn the direction of writing or are read as nothing, and
- * line ends that are not line ends. Joiners stay, since words and signs are made with them.
+ * Invisible characters that change how others look: marks that change the direction of writing or are ignored, and line separators other
+ * than the usual line ends. Joiners stay, since scripts and emoji need them.
  */
 const invisible = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Writes them as JSON does (`\u202e`), so that a terminal shows them and JSON says the same as before. */
+/** Escapes them as JSON does (`\u202e`), so that a terminal shows them and the JSON means the same. */
 export function showInvisible(text: string): string {
   return text.replaceAll(invisible, escaped);
 }

@@ -1,8 +1,8 @@
 /**
- * Where finished work is reported for traces. By default it goes nowhere, and then a request costs one look.
+ * Where finished work is reported for traces. By default traces are off, and a request costs one check.
  *
- * Work is reported after it has ended, with its times, so that nothing of a trace is carried through the code. Reports have ids, counts
- * and amounts, never a prompt, an answer or a key. This module knows no package of OpenTelemetry; `process/telemetry` does.
+ * Work is reported with its times after it has ended, so that no trace context is passed through the code. Reports have ids, counts and
+ * amounts, never a prompt, an answer or a key. This module knows no package of OpenTelemetry; `process/telemetry` does.
  */
 import type { Clock } from "./clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "./ids.ts";
@@ -45,7 +45,7 @@ export interface TracedGeneration extends TracedSpan {
   model: string;
   streamed: boolean;
   admission: TracedSpan;
-  /** The calls of providers in their order. The last one served the request, or failed last. */
+  /** The calls to providers, in order. The last one served the request, or failed last. */
   calls: TracedCall[];
   /** Since admission; null: nothing was produced. */
   firstTokenMs: number | null;

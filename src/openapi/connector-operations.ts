@@ -1,5 +1,5 @@
 /**
- * The public paths of the connector catalog in the OpenAPI document: documents as data and pages for people, with their parameters,
+ * The public paths of the connector catalog in the OpenAPI document: documents for programs and pages for people, with their parameters,
  * versions and refusals.
  */
 import { versionHeader } from "../connectors/catalog/document.ts";
@@ -72,7 +72,7 @@ const list = {
   operationId: "listConnectors",
   summary: "Connectors of the catalog, sorted by id, or with `q` the best match first",
   description:
-    "Filters apply together. One typo in each word of `q` is forgiven: `did_you_mean` then has the words that were looked for",
+    "Filters apply together. One typo in each word of `q` is forgiven: `did_you_mean` then has the words that were searched for",
   parameters: [
     ...filters,
     parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Maximum of connectors"),

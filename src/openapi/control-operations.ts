@@ -1,6 +1,6 @@
 /**
- * The operations of /api/console, made from the list of its endpoints, so that every endpoint is described by what checks it. The
- * Workbench has the body and the answers of a chat completion, with the refusals of the control API in addition.
+ * The operations of /api/console, made from its endpoints, so that the schemas that check requests also describe them. The Workbench has
+ * the body and the answers of a chat completion, and also the refusals of the control API.
  */
 import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { controlPrefix } from "../control-api/api.ts";
@@ -33,8 +33,8 @@ export const idWords: Record<string, string> = {
   sessions: "Id of a session",
   connections: "Id of a connection",
   "provider-keys": "Id of an own provider key",
-  "alert-rules": "Id of a rule of alerts",
-  "alert-webhooks": "Id of a webhook of alerts",
+  "alert-rules": "Id of an alert rule",
+  "alert-webhooks": "Id of an alert webhook",
   alerts: "Id of an alert",
   "top-ups": "Id of a card top-up",
   projects: "Id or exact name of a project",
@@ -63,7 +63,7 @@ export function controlRefusals(): Record<string, ResponseDescription> {
   return Object.fromEntries(answers);
 }
 
-/** @param keyPrefix for the answers of the inference API, which the Workbench gives too */
+/** @param keyPrefix for the answers of the inference API, which the Workbench also gives */
 export function controlPaths(names: Names, keyPrefix: string): Paths {
   const paths: Paths = {};
   for (const endpoint of endpoints) {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of all paths of a gateway, made from the schemas and tables that its routes use. A test calls every operation
- * and compares. `x-addition` marks what the specification of the service does not have.
+ * The OpenAPI document of all paths of a gateway, made from the schemas and tables that its routes use. A test calls every operation and
+ * compares. `x-addition` marks what the service's specification lacks.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../accounts/audit/list.ts";
@@ -122,7 +122,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       headers,
       parameters: { ActAs: actAs },
       securitySchemes: {
-        apiKey: bearer(`An API key: \`${prefix}\` and 64 hexadecimal digits in small letters`),
+        apiKey: bearer(`An API key: \`${prefix}\` and 64 lower-case hexadecimal digits`),
         // The specification's name. The key may follow `Bearer` or `ApiKey`.
         ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyDescription(slug) },
         operatorToken: { ...bearer("The operator token; API keys are not accepted"), "x-addition": true },
@@ -136,5 +136,5 @@ function bearer(description: string): Record<string, unknown> {
 }
 
 function toolsKeyDescription(slug: string): string {
-  return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 hexadecimal digits in small letters, bare or after \`Bearer\``;
+  return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 lower-case hexadecimal digits, bare or after \`Bearer\``;
 }

@@ -1,6 +1,6 @@
 /**
  * The operations of /gpt/v1. Bodies come from the schemas that check requests, error answers from the error table: each status with its
- * codes, and the headers that such answers have by then.
+ * codes, and the headers that such answers have.
  */
 import { Type, type TProperties } from "@sinclair/typebox";
 import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
@@ -135,7 +135,7 @@ export function chatCompletionExchange(keyPrefix: string): Exchange {
 interface PromptOperation {
   operationId: string;
   summary: string;
-  /** Before the sentences that all have. */
+  /** Precedes the sentences that all endpoints share. */
   description: string;
   /** Names of the schemas. */
   request: string;

@@ -1,6 +1,6 @@
 /**
- * The used parts of an OpenAPI 3.1.0 document (https://spec.openapis.org/oas/v3.1.0), and the headers of the inference API's answers,
- * with the names that the answers use.
+ * The parts of an OpenAPI 3.1.0 document that are used (https://spec.openapis.org/oas/v3.1.0), and the headers of the inference API's
+ * answers, with the names that the answers use.
  */
 import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/answer/response.ts";
 import type { JsonSchema } from "../http/json-schema.ts";

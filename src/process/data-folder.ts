@@ -1,17 +1,17 @@
 /**
- * Prepares the data folder before anything is opened in it, so that a start that cannot work says why in one sentence: missing, closed,
- * read-only or full. From then on only this process's user can access the files that it creates, even if the data folder is open to
- * all, as a volume often is.
+ * Prepares the data folder before anything is opened in it, so that a failing start says why in one sentence: the folder is missing,
+ * closed, read-only or full. From then on only this process's user can access the files that it creates, even if the folder is open to all,
+ * as a volume often is.
  */
 import { mkdirSync, rmSync, statfsSync, writeFileSync, chmodSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ConfigError } from "./environment/variables.ts";
 
-/** More than a block, so that a full disk is noticed. */
+/** More than a block, so that a full disk is detected. */
 const probeBytes = 64 * 1024;
 
 /**
- * Creates `dataDir` where it is missing, and writes and removes a file in it.
+ * Creates `dataDir` if it is missing, and writes and removes a file in it.
  * @param bytesMin how many bytes must be free on its disk
  * @throws ConfigError with the folder and what is wrong with it
  */
@@ -63,7 +63,7 @@ function inMiB(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`;
 }
 
-/** None for a folder that is missing, is a file or is closed to this user: its user reports that. */
+/** None for a folder that is missing, is a file or is closed to this user; the code that opens it reports that. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -76,6 +76,6 @@ function close(folder: string): void {
   try {
     chmodSync(folder, 0o700);
   } catch {
-    // A file system without permissions, or another user's folder; an error would appear when it is opened.
+    // A file system without permissions, or another user's folder; opening it reports any error.
   }
 }

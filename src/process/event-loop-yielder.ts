@@ -1,11 +1,10 @@
 /**
- * Lets other work of the thread run during a long computation. A computation asks between its steps; it takes no time unless the
- * current turn of the event loop is long.
+ * Lets other work of the thread run during a long computation. The computation calls it between its steps.
  */
 import type { Clock } from "../kernel/clock.ts";
 import { turnMicroseconds } from "./limits.ts";
 
-/** One for each computation. */
+/** Use one per computation. */
 export class EventLoopYielder {
   readonly #clock: Clock;
   #sinceMs: number;

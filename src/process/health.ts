@@ -1,7 +1,7 @@
 /**
- * /health shows that the process runs, /ready whether it can serve, /metrics what it counted, and the control API the state of this
- * process. Each check runs at most once a second for all callers. The causes of problems name files, addresses and tables, so only the
- * operator sees them. Requests through a proxy on this machine come from loopback too, so the address proves nothing.
+ * /health shows that the process runs, /ready whether it can serve, /metrics its metrics, and the control API its state. Each check runs at
+ * most once a second for all callers. The causes of problems name files, addresses and tables, so only the operator sees them. Requests
+ * through a proxy on this machine come from loopback too, so the address proves nothing.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
@@ -13,7 +13,7 @@ import { healthKeptMs } from "./limits.ts";
 import { memoizeFor } from "./memoize-for.ts";
 import { version } from "./version.ts";
 
-/** The state of one part: null is well, a text names the problem. */
+/** The state of one part: null if it works, else a text that names the problem. */
 export type Check = () => Promise<string | null>;
 
 export interface Health {

@@ -6,7 +6,7 @@
  * repeats it after a second and then reaches another listener. Pending handshakes end, the server accepts their connections, and the
  * listener closes with an empty queue.
  *
- * Works on Linux, where the C library can be called; elsewhere it does nothing, and the port closes at once. Socket filters:
+ * Works on Linux if the C library can be called; elsewhere it does nothing, and the port closes at once. Socket filters:
  * https://www.kernel.org/doc/Documentation/networking/filter.rst.
  */
 import { readdirSync } from "node:fs";
@@ -19,8 +19,8 @@ import { acceptQueueMsMax, handshakeMsMax } from "./limits.ts";
 const pollMs = 10;
 
 /**
- * Resolves when this process's listeners of the port are closed; accepted connections continue. The server later closes its
- * descriptor, which by then is an unused socket. Never rejects.
+ * Resolves when this process's listeners of the port are closed; accepted connections continue. The server later closes its descriptor, by
+ * then an unused socket. Never rejects.
  * @returns true if all listeners of this process were closed; false if some remain or there was none
  */
 export async function leavePort(port: number, clock: Clock): Promise<boolean> {
@@ -40,7 +40,7 @@ const synReceived = "03";
 
 /**
  * Connections to a port of this machine with a pending handshake, as Linux lists them: proc(5), /proc/net/tcp.
- * @returns their other ends as the system writes them, only to be compared; null if the system does not list them
+ * @returns their remote ends as the system writes them, for comparison only; null if the system does not list them
  */
 export async function pendingHandshakes(port: number): Promise<string[] | null> {
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => null)));
@@ -108,7 +108,7 @@ function dropNewConnections(calls: Calls, listener: number): boolean {
   return calls.setsockopt(listener, solSocket, soAttachFilter, ptr(filter), filter.byteLength) === 0;
 }
 
-/** Waits until the handshakes pending now have ended. The table also lists handshakes of other listeners; this waits for them too. */
+/** Waits until the currently pending handshakes have ended. The table also lists handshakes of other listeners; this waits for them too. */
 async function untilHandshakesEnd(port: number, clock: Clock): Promise<void> {
   const endsAt = clock.monotonic() + handshakeMsMax;
   await sleep(clock, pollMs);

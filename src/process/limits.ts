@@ -1,18 +1,18 @@
 /** The limits of a process, and the defaults of variables. */
 
 // From the specification
-/** Time for an answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
+/** Deadline of an answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
 export const streamDurationMsDefault = 900_000;
 
 // Bodies
-/** Size of any body; beyond it the server itself answers 413 without a body. */
+/** Largest body; beyond it the server itself answers 413 without a body. */
 export const serverBodyBytesMax = 64 * 1024 * 1024;
 /** Shortest token that `OPERATOR_TOKEN` and the file `operator-token` may hold. */
 export const operatorTokenCharactersMin = 32;
-/** Size of a file that `<variable>_FILE` names. */
+/** Largest file that `<variable>_FILE` may name. */
 export const secretFileBytesMax = 64 * 1024;
 
-/** Free on the disk of a data folder where a first start creates a database. */
+/** Free space that a first start needs in the data folder to create a database. */
 export const firstStartBytesMin = 64 * 1024 * 1024;
 
 // Metering and shutdown
@@ -30,13 +30,13 @@ export const healthKeptMs = 1_000;
 // Telemetry over OTLP
 /** Ended spans that wait to be sent; further ones are dropped. */
 export const telemetrySpansMax = 4_096;
-/** Spans of one sending. */
+/** Spans in one export. */
 export const telemetrySpansBatch = 512;
-/** Pause between two sendings, unless a batch is full. */
+/** Pause between two exports, unless a batch is full. */
 export const telemetrySpansPauseMs = 1_000;
-/** How long a sending may take, with its repetitions. */
+/** How long an export may take, including retries. */
 export const telemetrySendMs = 10_000;
-/** How long a process that ends goes on sending waiting spans. */
+/** How long a process that ends keeps sending waiting spans. */
 export const telemetryFlushMs = 2_000;
 
 // Tools API
@@ -50,5 +50,5 @@ export const sbomsKeptDefault = 20;
 export const sbomsKeptMax = 10_000;
 
 // OpenID Connect
-/** Length of `OIDC_NAME`, the words on a button. */
+/** Longest `OIDC_NAME`, the text on a button. */
 export const oidcNameCharactersMax = 40;

@@ -1,18 +1,18 @@
 /**
- * One process owns a data folder: PGlite and the spools do not lock, and two owners lose what was acknowledged.
+ * One process owns a data folder: PGlite and the spools do not lock, and two owners would lose acknowledged data.
  *
- * The owner holds the kernel's lock, flock(2), of DATA_DIR/lock. The kernel gives it to one process at most and takes it back when that
- * process ends, however it ends. So a dead owner's folder is free at once, a stopped or slow owner keeps its folder for as long as it is
- * there, and nothing depends on a clock. Containers of one machine share its kernel, and so this lock. The file names its owner, for the
- * refusal's message only. A released lock leaves no file: the owner removes it while it holds it, and a lock of a removed file is no lock.
+ * The owner holds the kernel's lock, flock(2), of DATA_DIR/lock. The kernel gives it to at most one process, and releases it when that
+ * process ends, however it ends. So a dead owner's folder is free at once, a stopped or slow owner keeps its folder, and nothing depends on
+ * a clock. Containers on one machine share its kernel, and so this lock. The file names its owner, only for the message of a refusal. A
+ * released lock leaves no file: the owner removes the file while it holds the lock, and a lock on a removed file counts for nothing.
  *
- * Why no package, as measured: proper-lockfile calls an owner dead after 10 s without a sign, so a dead one blocked its successor for
- * 10.9 s, and a stopped one got a second owner after 10.8 s. fs-ext and os-lock are compiled at install, where no script runs here.
- * fs-native-extensions aborts the process as soon as Bun refuses its lock. SQLite, which is part of Bun, locks as well, but its file
- * could not name the owner.
+ * Why no package, as measured: proper-lockfile considers an owner dead after 10 s without a sign, so a dead owner blocked its successor for
+ * 10.9 s, and a stopped one's folder got a second owner after 10.8 s. fs-ext and os-lock compile at install, where no scripts run here.
+ * fs-native-extensions aborts the process as soon as Bun refuses its lock. SQLite, which is part of Bun, locks as well, but its file could
+ * not name the owner.
  *
  * What it does not do: two machines that share a folder exclude each other only if its file system locks for both. NFS does, unless it is
- * mounted with `nolock` or `local_lock`; then one of them must be stopped by whoever runs them. A file system without locks is refused.
+ * mounted with `nolock` or `local_lock`; then the operator must stop one of them. A file system without locks is refused.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants, hostname } from "node:os";
@@ -24,7 +24,7 @@ import { lastError, openLibrary } from "./c-library.ts";
 import { ConfigError } from "./environment/variables.ts";
 
 const foldersMax = 1_024;
-/** How often an owner is looked for that took the lock and has not yet written its name. */
+/** How often to look for an owner that has the lock but has not yet written its name. */
 const attemptsMax = 50;
 const pauseMs = 20;
 
@@ -79,7 +79,7 @@ export class LockedError extends Error {
   }
 }
 
-/** @returns null if another open file has the lock, or had it and is gone with its file: then the next attempt finds another file */
+/** @returns null if another open file has the lock, or had it and removed the file, so that the next attempt finds another file */
 function openLocked(home: string, path: string): AsyncDisposable | null {
   let file: LockableFile | null = null;
   let isOwner = false;

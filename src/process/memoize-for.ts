@@ -1,5 +1,5 @@
 /**
- * Shares one result of a costly call among all callers for a while. A failure is not kept, and neither is a result beyond its time.
+ * Shares one result of a costly call among all callers for a while. Neither a failure nor an expired result is kept.
  */
 import type { Clock } from "../kernel/clock.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The secrets that a first start makes for itself in the data folder where the environment has none: the keys that seal stored values,
- * and the operator token. Each is in a file that only its owner can read and that appears as a whole. A key that was typed and not
- * drawn is refused as the first key; it may still follow, to open what it sealed before.
+ * The secrets that a first start generates in the data folder if the environment has none: the keys that seal stored values, and the
+ * operator token. Each is in a file that only its owner can read, and that appears complete. A guessable key is refused as the first key,
+ * but may follow it, to open what it sealed before.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, linkSync, rmSync, writeFileSync } from "node:fs";
@@ -62,8 +62,8 @@ export function readOperatorToken(given: Secret | null, dataDir: string): Secret
 }
 
 /**
- * Creates a file that only its owner can read, unless it exists. The text is first written to another file, so that a reader sees
- * all of it, whichever of several processes comes first.
+ * Creates a file that only its owner can read, unless it exists. The text is first written to another file, so that readers see a complete
+ * file even if several processes create it at once.
  */
 function createPrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
@@ -77,10 +77,10 @@ function createPrivateFile(path: string, text: string): void {
   }
 }
 
-/** 32 random bytes have fewer distinct values once in 10^28 draws. */
+/** Only one in 10^28 random keys of 32 bytes has fewer distinct values. */
 const differentBytesMin = 8;
 
-/** Whether a key was typed and not drawn: all zeros, few repeated bytes, or bytes in steps such as 0, 1, 2, 3. */
+/** Whether a key was typed rather than generated: all zeros, few repeated bytes, or bytes in steps such as 0, 1, 2, 3. */
 function isGuessableKey(bytes: Uint8Array): boolean {
   const step = (index: number) => ((bytes[index] ?? 0) - (bytes[index - 1] ?? 0)) & 0xff;
   const inSteps = bytes.every((_, index) => index < 2 || step(index) === step(1));

@@ -1,6 +1,6 @@
 /**
- * What all processes that serve HTTP share: the settings of Bun's server, a port of its own for /metrics and /health, and the signal
- * that ends the process in order. A second signal, at least a second later, ends it at once.
+ * What all processes that serve HTTP share: the settings of Bun's server, the separate port for /metrics and /health, and the signal that
+ * shuts the process down. A second signal, at least a second later, ends it at once.
  */
 import { createServer } from "node:http";
 import { observe, registry } from "../kernel/metrics.ts";

@@ -1,9 +1,9 @@
 /**
- * Runs a program of ours in a subprocess: it reads its input from stdin and writes its result as lines to stdout, within a deadline.
+ * Runs one of Weir's programs in a subprocess: it reads its input from stdin and writes its result as lines to stdout, within a deadline.
  *
- * Its priority is low, so that chats get the cores first. The parent lowers it, and all threads inherit it: a program that lowered its
- * own would first have started, which is the most expensive part. An early end shows only in missing lines, which their reader has to
- * notice.
+ * Its priority is low, so that chats get the cores first. The parent lowers it, and all threads inherit it: a program could lower its own
+ * only after starting, which is the most expensive part. A process that ends early shows only as missing lines, which the reader has to
+ * detect.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ export class SubprocessTimeoutError extends Error {
 
 /**
  * The process ends when the caller stops reading.
- * @throws SubprocessTimeoutError; Error where the process cannot be started. The caller detects an early end by its last line
+ * @throws SubprocessTimeoutError; Error if the process cannot be started. The caller detects an early end by a missing last line
  */
 export async function* subprocessLines({
   program,
@@ -44,7 +44,7 @@ export async function* subprocessLines({
   });
   try {
     if (child.pid === undefined) await failed;
-    // A process that ends early breaks this pipe too, and its missing lines show that.
+    // A process that ends early also breaks this pipe; its missing lines show that.
     if (child.stdin !== null && !("fd" in input)) pipeline(Readable.from(input), child.stdin).catch(() => {});
     yield* splitLines(child.stdout);
     if (isLate) throw new SubprocessTimeoutError(`The subprocess did not end within ${withinMs} ms`);
@@ -54,7 +54,7 @@ export async function* subprocessLines({
   }
 }
 
-/** One core is left to other work if there is more than one. */
+/** One core is left for other work if there is more than one. */
 export const subprocessesMax = Math.max(1, availableParallelism() - 1);
 
 /** @param stdin a descriptor to read from, or a pipe */
@@ -84,7 +84,7 @@ export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** The subprocess's side: all that it is to read. */
+/** The subprocess's side: reads its whole input. */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
@@ -99,8 +99,8 @@ export async function writeLines(lines: Iterable<string>): Promise<void> {
 }
 
 /**
- * Lowers a process's priority, and leaves it where it is as low already: to raise it again needs a right that services lack.
- * @param priority as of `nice`: higher is less
+ * Lowers a process's priority unless it is as low already: raising it again needs a privilege that services lack.
+ * @param priority as in `nice`: higher is less
  */
 export function lowerPriority(pid: number, priority: number): void {
   if (getPriority(pid) < priority) setPriority(pid, priority);

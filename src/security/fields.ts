@@ -1,7 +1,7 @@
 /**
- * The kinds of fields of operations, and how a list is paged. A title explains the field, and the description completes the sentence "…
- * is needed"; both together describe the field to people and models. Defaults are part of the schema, so handlers always get a value. A
- * list answers `limit`, `offset`, `total` and `has_more`, which shows whether rows are missing.
+ * The field types of operations, and the paging of lists. A title explains the field, and the description completes the sentence "… is
+ * needed"; together they describe the field to people and models. Defaults are part of the schema, so handlers always get a value. A list
+ * answers `limit`, `offset`, `total` and `has_more`, which says whether more rows follow.
  */
 import {
   Type,
@@ -16,7 +16,9 @@ import {
 } from "@sinclair/typebox";
 import { nameCharactersMax } from "../accounts/limits.ts";
 
-/** No control characters except tab and line ends: PostgreSQL accepts no NUL, and the others could forge lines in logs and mails. */
+/**
+ * No control characters except tabs and line breaks: PostgreSQL does not accept NUL, and the others could forge lines in logs and emails.
+ */
 const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";
 const printableLine = "^[^\\u0000-\\u001f\\u007f]*$";
 
@@ -26,7 +28,7 @@ interface TextOptions {
   max: number;
 }
 
-/** Text of any number of lines; lengths in characters (code points). */
+/** Multi-line text; lengths are in characters (code points). */
 export function textField({ title, min = 0, max }: TextOptions): TString {
   const description = `a text of ${min === 0 ? "at most" : `${min} to`} ${max} characters (no control characters)`;
   return Type.String({ title, description, ...(min > 0 && { minLength: min }), maxLength: max, pattern: printable });
@@ -38,7 +40,7 @@ export function lineOf({ title, min = 0, max }: TextOptions): TString {
   return Type.String({ title, description, ...(min > 0 && { minLength: min }), maxLength: max, pattern: printableLine });
 }
 
-/** One of a few words. @param normal the default */
+/** An enumeration. @param normal the default */
 export function choiceField<const Words extends string[]>(
   words: readonly [...Words],
   { title, normal }: { title: string; normal: NoInfer<Words[number]> },
@@ -61,17 +63,17 @@ export function optionalNumber({ title, min, max, normal }: NumberOptions & { no
   return Type.Integer({ title, description, ...bounds, ...(normal !== undefined && { default: normal }) });
 }
 
-/** With or without decimals. */
+/** An integer or a decimal number. */
 export function decimal({ title, min, max }: { title: string; min: number; max: number }): TNumber {
   return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
 }
 
-/** An id. The operation refuses an unknown one, whatever its form. */
+/** An id. The operation refuses an unknown one, whatever its format. */
 export function idField(title: string): TString {
   return lineOf({ title, min: 1, max: nameCharactersMax });
 }
 
-/** Filters a list by an exact name. */
+/** Filters a list by exact name. */
 export function nameFilter(title: string): TOptional<TString> {
   return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
 }
@@ -96,12 +98,12 @@ const pageData = {
   has_more: Type.Boolean({ description: "Whether more rows follow" }),
 };
 
-/** Says where a page that has fewer rows than its limit, and is not the last one, goes on. */
+/** Where the next page begins, if a page has fewer rows than its limit and is not the last. */
 export const nextOffset = Type.Optional(
   Type.Integer({ description: "Only over MCP, where a page may have fewer rows: the `offset` of the next one" }),
 );
 
-/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further fields */
+/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further additional fields */
 export function listData<const Plural extends string, Row extends TSchema, Further extends TProperties = Record<never, never>>(
   plural: Plural,
   row: Row,
@@ -113,24 +115,24 @@ export function listData<const Plural extends string, Row extends TSchema, Furth
   return Type.Object({ ...rows, ...pageData, ...(further as Further) }, { description: "One page of the list" });
 }
 
-/** The fields of a list's answer except its rows. */
+/** What a list answers besides its rows. */
 export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** The same for a page of MCP, which may have fewer rows because of their size. */
+/** The same for an MCP page, which may have fewer rows to stay within its size. */
 export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
   const next = page.offset + rows;
   const isShort = rows > 0 && rows < page.limit && next < total;
   return { ...pageAnswer(page, { total, rows }), ...(isShort && { next_offset: next }) };
 }
 
-/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
+/** Optional for callers; handlers always get a value, because validation applies the default. */
 function filled<Field extends TSchema>(field: Field): Field {
   return Type.Optional(field) as unknown as Field;
 }
 
-/** Each word became a literal; the type of `map` does not show that for a tuple. */
+/** Every word is mapped to a literal, but the type of `map` does not show that for a tuple. */
 function literals<Words extends string[]>(union: TUnion): OneOf<Words> {
   return union as unknown as OneOf<Words>;
 }

@@ -1,10 +1,10 @@
 /**
- * One definition for each operation of the tools API: fields, data, annotations and what it does. HTTP, MCP and the OpenAPI document
- * are made from it, so they cannot differ.
+ * One definition for each operation of the tools API: fields, data, annotations and handler. HTTP, MCP and the OpenAPI document are derived
+ * from it, so they cannot differ.
  *
- * The fields of a call are checked here, once, with their defaults; the error says what to change. Unknown fields are refused, since a
- * mistyped filter would otherwise return everything and look like an answer. A caller is the owner of a tools key in one workspace,
- * with a scope in it; what the scope hides is hidden by the lists, not here.
+ * The fields of a call are validated here, once, and get their defaults; the error says what to change. Unknown fields are refused, since a
+ * mistyped filter would otherwise return everything and look like an answer. A caller is the owner of a tools key in one workspace, with a
+ * scope in it. The lists apply that scope, not this module.
  */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -22,16 +22,16 @@ import { toolsDeadlineMs } from "./limits.ts";
 import type { SbomReader } from "./sboms/reader.ts";
 import type { SbomResult } from "./sboms/sbom-field.ts";
 
-/** The parts that every operation uses. */
+/** The dependencies of operations. */
 export interface OperationParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** Whether this service sends mails; otherwise they wait. */
+  /** Whether this service sends email; otherwise emails wait. */
   sendsMail: boolean;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;
-  /** Reads documents without holding the event loop. */
+  /** Reads documents without blocking the event loop. */
   sboms: SbomReader;
   keyring: Keyring;
   /** Calls repository platforms. */
@@ -44,11 +44,11 @@ export interface OperationParts {
 export interface OperationCall<Input> {
   input: Input;
   caller: Caller;
-  /** Whether an MCP client asks, which holds no long answer: pages may then be shorter. */
+  /** Whether an MCP client asks. Such clients cannot hold long answers, so pages may be shorter. */
   isForMcp: boolean;
-  /** Id of a file that the caller sent before; null: none. */
+  /** Id of a file that the caller has already sent; null: none. */
   attachment: string | null;
-  /** The document in the field `sbom`, if the operation takes one; null: the field holds none. */
+  /** The document in the field `sbom`; null: the operation takes none, or the field has none. */
   sbom: SbomResult | null;
   parts: OperationParts;
 }
@@ -59,7 +59,7 @@ export interface Outcome<Data> {
   message: string;
 }
 
-/** What MCP clients learn before they call: https://modelcontextprotocol.io/specification, ToolAnnotations. */
+/** Hints for MCP clients: https://modelcontextprotocol.io/specification, ToolAnnotations. */
 export interface Annotations {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -74,9 +74,9 @@ interface Definition<Input extends TObject, Data extends TObject> {
   annotations: Annotations;
   /** Not in the specification. */
   addition?: true;
-  /** The field `sbom` is a document. It is read from the bytes that were sent, within its own bounds, before the other fields. */
+  /** The field `sbom` is a document. It is read from the raw bytes, with its own limits, before the other fields. */
   takesSbom?: true;
-  /** For an operation that takes longer than a list. */
+  /** Set if the operation takes longer than a list. */
   deadlineMs?: number;
   input: Input;
   /** `data` of the answer. */
@@ -84,7 +84,7 @@ interface Definition<Input extends TObject, Data extends TObject> {
   handle(call: OperationCall<Static<Input>>): Promise<Outcome<Static<Data>>>;
 }
 
-/** An operation without the name that the list of operations gives it. */
+/** An operation without its name, which comes from the list of operations. */
 export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "handle" | "addition" | "takesSbom" | "deadlineMs"> {
   addition: boolean;
   takesSbom: boolean;
@@ -93,7 +93,7 @@ export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "ha
   run(call: OperationCall<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 
-/** An operation as the routes, the MCP server and the documents read it. */
+/** An operation as the routes, the MCP server and the OpenAPI document see it. */
 export interface Operation extends UnnamedOperation {
   /** The specification's name, which follows `<slug>_`. */
   name: string;
@@ -136,12 +136,12 @@ export function checkInput<Fields extends TObject>(fields: Fields, given: Record
   return checkedFields(fields, Object.fromEntries(withDefaults));
 }
 
-/** The schema of `data` describes an object, so the data is one. */
+/** The schema of `data` describes an object, so `data` is one. */
 function handled(outcome: Outcome<unknown>): Outcome<Record<string, unknown>> {
   return outcome as Outcome<Record<string, unknown>>;
 }
 
-/** Lengths are counted in characters, as JSON Schema counts them; JavaScript counts some characters twice. */
+/** Lengths are in characters, as in JSON Schema; JavaScript counts some characters twice. */
 function accepts(schema: TSchema, value: unknown): boolean {
   if (typeof value !== "string" || schema["type"] !== "string") return Value.Check(schema, value);
   const { minLength = 0, maxLength = Infinity, ...rest } = schema;
@@ -154,7 +154,7 @@ function messageOf(problem: FieldProblem): string {
   if (problem.kind === "missing") return `The field "${problem.field}" is missing: ${problem.needed} is needed`;
   if (problem.kind === "wrong") {
     const { field, value, needed, required } = problem;
-    const leaveOut = value === null && !required ? "; leave the field out where you mean none" : "";
+    const leaveOut = value === null && !required ? "; leave the field out to mean none" : "";
     return `The field "${field}" is ${shown(value)}: ${needed} is needed${leaveOut}`;
   }
   const { field, nearest } = problem;

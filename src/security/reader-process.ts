@@ -1,6 +1,6 @@
 /**
- * Reads one upload from stdin, and writes what it holds as lines to stdout: an SBOM, the lock files of a repository, or a batch of
- * advisories. `readerLines` starts it. Each task loads only its own modules, since a process is started for each upload.
+ * Reads one upload from stdin (an SBOM, the lock files of a repository, or a batch of advisories), and writes its content as lines to
+ * stdout. `readerLines` starts it. Each task loads only its own modules, since each upload starts a process.
  */
 import { writeLines } from "../process/subprocess.ts";
 import { toolsBodyBytesMax } from "./limits.ts";
@@ -13,7 +13,7 @@ await writeLines(await results[task]());
 async function sbom(): Promise<Iterable<string>> {
   const { decodePath, encodeBody, parseSbomField } = await import("./sboms/sbom-field.ts");
   const read = parseSbomField({ bytes, path: decodePath(facts) });
-  // A body with more than a call may have besides its document is refused there, and its first bytes suffice to detect that.
+  // The parent refuses a body with too large a rest; the first bytes of the rest are enough to detect that.
   return encodeBody({ sbom: read.sbom, rest: read.rest.subarray(0, toolsBodyBytesMax + 1) });
 }
 

@@ -1,6 +1,6 @@
 /**
- * What products and projects have in common: an id, a name that is unique in a workspace, a limit for each workspace, and the event of
- * their creation. A text of the form of an id is never a name. One of another workspace is not found, as one that does not exist.
+ * What products and projects have in common: an id, a name that is unique in a workspace, a limit per workspace, and a creation event. A
+ * text that looks like an id is never a name. A resource of another workspace is not found, just like one that does not exist.
  */
 import type { AuditEvent } from "../accounts/audit/change.ts";
 import { DomainError, quotaFull } from "../accounts/errors.ts";
@@ -19,12 +19,12 @@ const kinds = {
 
 type ResourceReference = { id: string } | { name: string };
 
-/** @param idOrName a text of the form of an id is never a name */
+/** @param idOrName a text that looks like an id is never a name */
 export function referenceTo(kind: ResourceKind, idOrName: string): ResourceReference {
   return isToolsId(kinds[kind].prefix, idOrName) ? { id: idOrName } : { name: idOrName };
 }
 
-/** The same for a resource of another workspace as for one that does not exist. */
+/** Gives the same answer for a resource of another workspace as for one that does not exist. */
 export function resourceNotFound(kind: ResourceKind, reference: ResourceReference): DomainError {
   const named = "id" in reference ? `with the id "${reference.id}"` : `"${reference.name}"`;
   return new DomainError("not_found", `There is no ${kind} ${named}`, { field: kind });
@@ -39,7 +39,7 @@ export async function requireResource(
   if (!(await resourceExists({ table: kinds[kind].plural, workspace, id }, sql))) throw resourceNotFound(kind, { id });
 }
 
-/** Call it last in the transaction, after the new row is written: it makes other transactions wait. @throws DomainError conflict */
+/** Call it last in the transaction, after the new row is written, because it makes other transactions wait. @throws DomainError conflict */
 export async function requireResourceQuota(kind: ResourceKind, workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const { plural, max, limit } = kinds[kind];
   await lockQuota({ workspace, counted: plural }, tx);

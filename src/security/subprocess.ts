@@ -1,7 +1,7 @@
 /**
- * Starts the program `reader-process.ts`, which reads what strangers sent: a process, so that what needs too much time or memory does no
- * harm. The first line of its input names the task; the bytes follow. It writes its result as lines, which the module of the task decodes.
- * Both ends run these files in the same version.
+ * Starts `reader-process.ts`, which reads untrusted uploads. It is a separate process, so an upload that takes too much time or memory does
+ * no harm. The first line of its input names the task; the bytes follow. It writes its result as lines, which the task's module decodes.
+ * Both ends run the same version of these files.
  */
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../kernel/clock.ts";
@@ -13,7 +13,7 @@ export type ReaderTask = (typeof tasks)[number];
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 const lineEnd = 0x0a;
 
-/** The first line of the input. @param facts what the task needs besides the bytes: a text without line ends */
+/** The first line of the input. @param facts what the task needs besides the bytes, without line breaks */
 export function readerHead(task: ReaderTask, facts: string): Uint8Array {
   return new TextEncoder().encode(`${task} ${facts}\n`);
 }
@@ -21,13 +21,13 @@ export function readerHead(task: ReaderTask, facts: string): Uint8Array {
 /**
  * The lines of the result.
  * @param options.input `readerHead`, then the bytes
- * @throws SubprocessTimeoutError; Error where the process cannot be started
+ * @throws SubprocessTimeoutError; Error if the process cannot be started
  */
 export function readerLines(options: { input: SubprocessInput; withinMs: number; clock: Clock }): AsyncGenerator<string> {
   return subprocessLines({ program, ...options });
 }
 
-/** The program's side: all of stdin. */
+/** For the subprocess: all of stdin. */
 export async function readReaderInput(): Promise<{ task: ReaderTask; facts: string; bytes: Uint8Array }> {
   const sent = await readStdin();
   const end = sent.indexOf(lineEnd);

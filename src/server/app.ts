@@ -34,7 +34,7 @@ export interface AppParts {
   publicOrigin: string | null;
   /** null: the Console is off. */
   console: ConsoleParts | null;
-  /** Takes Stripe's events; null: cards are not taken. */
+  /** Accepts Stripe's events; null: cards are not accepted. */
   topUps: (WebhookParts & RefundParts) | null;
 }
 
@@ -42,7 +42,7 @@ const descriptionHeaders = { "content-type": "application/json", "x-content-type
 
 /** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
 export function makeApp({ gateway, control, tools, connectors, health, publicOrigin, console, topUps }: AppParts) {
-  // Making it takes too long for a process that serves, and its text is a sixth of it in memory.
+  // Making it takes too long in a process that serves, and its text takes a sixth of its memory.
   const description = JSON.stringify(openApiDocument(tools));
   const current = watchHealth(health);
   const hintPath = wrongPathHints({ prefix: inferencePrefix, clock: gateway.clock, log: gateway.log });
@@ -75,11 +75,11 @@ export function makeApp({ gateway, control, tools, connectors, health, publicOri
   return console === null ? app : app.use(consoleRoutes(console));
 }
 
-/** What clients of the format ask for. */
+/** The endpoints that clients of the format call. */
 const endpoints = ["/chat/completions", "/completions", "/embeddings", "/models", "/responses"];
 const pathCharactersMax = 80;
 
-/** @returns call it for each request to a path that is not served; it writes one hint for each endpoint now and then */
+/** @returns call it for each request to an unknown path; it logs one hint per endpoint now and then */
 export function wrongPathHints({
   prefix,
   clock,

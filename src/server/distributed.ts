@@ -1,6 +1,6 @@
 /**
- * A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. Each front migrates the schema and creates
- * the first workspace, unless another one did before.
+ * A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. Each front migrates the schema and creates the
+ * first workspace, unless another one has done so.
  */
 import { startDeliveries } from "../accounts/alerts/deliveries.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
@@ -33,7 +33,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
   preparing.catch(() => {});
-  // Parts that read tables would warn that there are none. While a database cannot be reached, they start without it.
+  // Otherwise parts that read tables would warn that there are none. If the database cannot be reached, they start without it.
   if (await isWithoutSchema(backing.sql, clock)) await preparing;
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
   const keyring = new Keyring(config.secretsKeys ?? []);

@@ -1,6 +1,6 @@
 /**
- * The whole service in one process: embedded backing, front and workers. What a failed start has opened is closed again. Workers get
- * their parts directly and share this process's memory and event loop.
+ * The whole service in one process: embedded backing, front and workers. A failed start closes what it has opened. Workers get their parts
+ * directly and share this process's memory and event loop.
  */
 import { join } from "node:path";
 import { startAdmission } from "../../workers/admission.ts";

@@ -1,7 +1,7 @@
 /**
- * The front: the parts of a process that answers HTTP, the same in both modes. It opens the gateway, the control API, the tools API,
- * the catalog and the Console, ties them to one process, and checks what /ready names. A part that cannot work yet does not keep the
- * others from starting.
+ * The front: the parts of a process that answers HTTP, the same in both modes. It opens the gateway, the control API, the tools API, the
+ * catalog and the Console, connects them within one process, and runs the checks of /ready. A part that cannot work yet does not prevent
+ * the others from starting.
  */
 import { join, resolve } from "node:path";
 import { mailManagers } from "../accounts/mails/mail-managers.ts";
@@ -63,7 +63,7 @@ interface FrontParts {
   keyring: Keyring;
   /** A connection for storing prompts only, if there is more than one. */
   promptSql: Database;
-  /** Only this process uses it; the caller has locked it. */
+  /** Used by this process alone; the caller has locked it. */
   folder: string;
   clock: Clock;
   log: Logger;
@@ -72,7 +72,7 @@ interface FrontParts {
 export interface Front {
   app: ReturnType<typeof makeApp>;
   gateway: Gateway;
-  /** What /ready finds missing now, with causes; empty: it is ready. */
+  /** What keeps the process from being ready, with causes; empty: it is ready. */
   problems(): Promise<string[]>;
   /** Makes /ready fail, so that balancers use other gateways. Resolves when the current requests have ended, or after `waitMs`. */
   announceShutdown(waitMs: number): Promise<void>;

@@ -16,7 +16,7 @@ import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 
-/** Calls of providers with the service's keys, or with the workspace's own for a route that has one. */
+/** Calls providers with the service's keys, or with the workspace's own key for a route that has one. */
 export function callsWithOwnKeys({
   config,
   ...parts
@@ -47,7 +47,7 @@ export function openKeyReports({
     log,
     async tellRefused(key, tx) {
       await tellRefused(key, tx, clock);
-      // Both look again by themselves if this arrives before the commit.
+      // Both also poll, in case this arrives before the commit.
       for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
     },
   });

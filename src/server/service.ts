@@ -1,7 +1,7 @@
 /**
- * What both modes give the gateway's process, and how that leaves without failing requests. A gateway that stops first continues to
- * serve and closes each connection after one more answer, so that balancers and clients move to other gateways. Then it accepts no new
- * connections, and ends those that are left.
+ * The interface of both modes to the gateway's process, and how a process stops without failing requests. It first continues to serve, and
+ * closes each connection after one more answer, so that balancers and clients move to other gateways. Then it accepts no new connections,
+ * and ends the remaining ones.
  */
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -11,7 +11,7 @@ import { shutdownDrainMs, shutdownLingerMs, shutdownLingerMsMax } from "./limits
 
 /** The interface of both modes to the gateway's process. */
 export interface Service extends Front {
-  /** Prints the address, the first keys and commands to try. */
+  /** Prints the address, the first keys, and commands to try. */
   welcome(): Promise<void>;
   /** Closes all parts, after `finish`. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export async function shutDownServer({ server, service, leaveMs, clock, log }: S
       return lastAnswer(request, service);
     };
     server.reload({ routes: {}, fetch });
-    // Answers that began before do not close their connections, each of which may bring one more request.
+    // Answers that began earlier do not close their connections, each of which may carry one more request.
     await Promise.all([sleep(clock, leaveMs), presentRequestsEnded]);
     if (!(await leavePort(server.port ?? 0, clock))) log.warn({ event: "port.closed_at_once" }, "New connections may be reset");
     await untilQuiet(clock, () => askedAt);
@@ -60,7 +60,7 @@ async function untilQuiet(clock: Clock, askedAt: () => number): Promise<void> {
   const [began, endsAt] = [clock.monotonic(), clock.monotonic() + shutdownLingerMsMax];
   for (let quietAt = began + shutdownLingerMs; quietAt > clock.monotonic() && clock.monotonic() < endsAt;) {
     await sleep(clock, quietAt - clock.monotonic());
-    // Requests that arrived while the process was busy are handled in these turns.
+    // These turns handle requests that arrived while the process was busy.
     for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => void clock.endOfTurn(resolve));
     quietAt = Math.max(began, askedAt()) + shutdownLingerMs;
   }

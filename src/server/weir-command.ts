@@ -1,18 +1,18 @@
 /**
- * The command line as a person types it in another terminal of the project's folder, whatever settings this process was started with.
- * Secrets are named by their variables, never printed.
+ * The command line as a person types it in another terminal in the project's folder, whatever settings this process has. Secrets are shown
+ * as their variables, never printed.
  */
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 
 export type CommandSettings = Pick<Config, "host" | "port" | "dataDir" | "operatorToken">;
 
-/** `npm run -s weir --`, behind the variables without which it would not find this service or its token. */
+/** `npm run -s weir --`, after the variables that it needs to find this service and its token. */
 export function weirCommand({ host, port, dataDir, operatorToken }: CommandSettings): string {
   return [...addressOf(host, port), ...tokenOf(operatorToken !== null, resolve(dataDir)), "npm run -s weir --"].join(" ");
 }
 
-/** Where a process of this machine reaches the service. */
+/** Where a process on this machine reaches the service. */
 export function ownAddress({ host, port }: Pick<Config, "host" | "port">): string {
   const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;

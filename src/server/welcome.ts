@@ -1,6 +1,6 @@
 /**
- * Prints the first keys once, and commands that work as pasted. Log collectors would keep what is printed, so with `FIRST_KEYS=file`,
- * and in a fleet unless standard output is a terminal, keys and link go to a file in the data folder that only its owner can read.
+ * Prints the first keys once, and commands that work as pasted. Log collectors would keep printed keys. So with `FIRST_KEYS=file`, and in a
+ * fleet unless standard output is a terminal, keys and link are written to a file in the data folder that only its owner can read.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -94,7 +94,7 @@ interface First extends Keys {
 function firstStart({ url: service, key, toolsKey, sandbox, slug, command }: First): string {
   const url = `${service}/gpt/v1`;
   const bearer = `-H "Authorization: Bearer ${key}"`;
-  return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
+  return `The workspace "default" has 10 USD of credit and this key, which is shown only once:
 
   ${key}
 
@@ -107,7 +107,7 @@ See what it cost:
 
   ${command} log list --limit 1
 
-The tools API, and MCP at ${service}/mcp, take a key of their own, shown this once as well:
+The tools API, and MCP at ${service}/mcp, take a separate key, also shown only once:
 
   ${toolsKey}
 

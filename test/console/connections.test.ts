@@ -105,7 +105,7 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
   test("the public page's link leads an admin to the form of their workspace, and others to a word why not", async () => {
     expect((await world.get("/console/connect/okta", admin)).text).toContain(`href="${at("/connections/new/okta")}"`);
     const member = await world.signIn("member@acme");
-    expect((await world.get("/console/connect/okta", member)).text).toContain("you are an admin in no workspace");
+    expect((await world.get("/console/connect/okta", member)).text).toContain("you are not an admin in any workspace");
     expect((await world.get("/console/connect/okta")).headers.get("location")).toBe(
       "/console/sign-in?next=%2Fconsole%2Fconnect%2Fokta",
     );

@@ -117,7 +117,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
   });
 
   test("a page without rows says why, and a wrong day is refused by name", async () => {
-    expect((await world.get(`${path}?model=none`, browsers.admin)).text).toContain("No request fits these filters");
+    expect((await world.get(`${path}?model=none`, browsers.admin)).text).toContain("No request matches these filters");
     const empty = await world.control.workspace("empty");
     expect((await world.get(`/console/w/${empty}/requests`, browsers.operator)).text).toContain("No request has ended here yet");
     const refused = await world.get(`${path}?from=yesterday%3Cb%3E`, browsers.admin);
@@ -172,7 +172,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       const shown = await show(browsers.admin);
       expect([shown.status, shown.headers.get("cache-control")]).toEqual([200, "no-store"]);
       expect(shown.text).toContain("My &#60;script&#62;alert(1)&#60;/script&#62; prompt");
-      for (const words of ["An answer", "[image_url]", "longer than what is stored"]) expect(shown.text).toContain(words);
+      for (const words of ["An answer", "[image_url]", "too long to be stored in full"]) expect(shown.text).toContain(words);
       expect(shown.text).not.toContain("secret.png");
       expect(await views()).toHaveLength(before + 1);
     });

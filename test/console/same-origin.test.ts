@@ -30,7 +30,7 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
     if (sent.get("sec-fetch-site") === "") sent.delete("sec-fetch-site");
     const body = new URLSearchParams({ ...end });
     const answer = await world.send(new Request("http://localhost/console/account", { method: "POST", headers: sent, body }));
-    expect([answer.status, answer.text.includes("own pages alone")]).toEqual([403, true]);
+    expect([answer.status, answer.text.includes("own pages can")]).toEqual([403, true]);
   });
 
   test("a form of an older browser on this host is taken", async () => {

@@ -24,8 +24,8 @@ describe.each(oneDatabase)("credit by card on $name", ({ open }) => {
   test("without a key of Stripe the pages say that cards are not taken, and offer nothing", async () => {
     for (const page of [path, "/console/w/acme/settings"]) {
       const { text } = await world.get(page, admin);
-      expect(text).toContain("This service takes no cards");
-      expect(text).not.toContain("Go on to Stripe");
+      expect(text).toContain("This service accepts no cards");
+      expect(text).not.toContain("Continue to Stripe");
     }
     const { status } = await world.post(path, { action: "create", usd: "20" }, admin);
     expect(status).toBe(409);
@@ -66,7 +66,7 @@ describe.each(oneDatabase)("credit by card on $name", ({ open }) => {
     expect((await world.get("/console/w/acme/settings", member)).text).not.toContain("Credit by card");
     const auditor = (await world.get(path, await world.signIn("auditor@acme"))).text;
     expect(auditor).toContain("Only admins top up. Your role is auditor.");
-    expect(auditor).not.toContain("Go on to Stripe");
+    expect(auditor).not.toContain("Continue to Stripe");
     const [topUp] = await topUps.topUps("acme");
     const one = `${path}/${String(topUp?.["id"])}`;
     expect((await world.get(one, admin)).text).not.toContain("A refund cannot be undone");

@@ -25,7 +25,7 @@ describe.each(oneDatabase)("the page of the Workbench on $name", ({ open }) => {
 
   test("the page says why nothing can be run: to the operator, in a switched-off workspace, and without a callable model", async () => {
     expect((await shown(null)).text).toContain("sign in as a member");
-    expect((await shown("member@acme")).text).toContain("No model can be called at present");
+    expect((await shown("member@acme")).text).toContain("No model can be called right now");
     await world.control.expect("PATCH", "/workspaces/acme", { body: { enabled: false } });
     expect((await shown("member@acme")).text).toContain("switched off for this workspace");
   });

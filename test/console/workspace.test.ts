@@ -222,7 +222,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
     test("days that no calendar has are refused, and empty results say how to go on", async () => {
       expect((await world.get(`${at("audit")}?from=2026-13-01`, admin)).status).toBe(400);
       const { text } = await world.get(`${at("audit")}?from=2000-01-01&to=2000-01-02`, admin);
-      expect(text).toContain("No change fits these filters.");
+      expect(text).toContain("No change matches these filters.");
     });
 
     test("the same rows are a file", async () => {

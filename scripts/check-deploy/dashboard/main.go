@@ -1,4 +1,4 @@
-// Reads a dashboard with the types that Grafana publishes: a field that they do not know, and one that they need, is a mistake.
+// Reads a dashboard with the types that Grafana publishes: an unknown field and a missing required field are mistakes.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	fmt.Printf("%d panels", len(read.Panels))
 }
 
-// The package gives an empty list of mistakes where there is none.
+// The package returns an empty list of errors if there is none.
 func stopAt(err error) {
 	if err != nil && err.Error() != "" {
 		fmt.Println(err)

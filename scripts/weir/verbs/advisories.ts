@@ -1,7 +1,7 @@
 /**
- * `weir advisories import`: sends the records of a source in batches of the size that the service takes, and counts what became of them.
+ * `weir advisories import`: sends the records of a source in batches of the size that the service accepts, and counts the outcomes.
  *
- * The order stays, so that the place of the last stored record is where an interrupted import continues.
+ * The order is kept, so that an interrupted import resumes after the last stored record.
  */
 import {
   CursorError,
@@ -74,7 +74,7 @@ interface StoredSoFar {
   /** The last stored record. */
   cursor: Cursor;
   progress: Progress | null;
-  /** Those of the last batch. */
+  /** Failures of the last batch. */
   failures: readonly Failure[];
 }
 
@@ -124,10 +124,10 @@ export function tallyText({ read, imported, unchanged, failed }: Tally, progress
   return `${read} read${part}: ${imported} imported, ${unchanged} unchanged, ${failed} failed`;
 }
 
-/** The least time between two lines of progress. */
+/** The minimum time between two lines of progress. */
 const progressMs = 1_000;
 
-/** Shows a line unless the one before it was shown a moment ago. */
+/** Shows a line unless another was shown a moment ago. */
 export function atIntervals(show: (line: string) => void): (line: () => string) => void {
   let shownMs = performance.now();
   return (line) => {
@@ -154,7 +154,7 @@ export function answerOf(tally: Tally): LocalAnswer {
 
 interface AdvisoryBatch {
   records: { name: string; raw: unknown }[];
-  /** Those among them that are not records. */
+  /** Documents among them that are not records. */
   failures: Failure[];
   /** The place of the last one. */
   cursor: Cursor;

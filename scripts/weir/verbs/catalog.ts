@@ -1,7 +1,8 @@
 /**
- * The verbs of `weir catalog` on the files of CATALOG_DIR: the check, the export, the layout, and the search of the catalog's page and API.
+ * The verbs of `weir catalog` for the files in CATALOG_DIR: checking, exporting and formatting them, and the search of the catalog's page
+ * and API.
  *
- * They need no service, and judge the files by the same code as a start of the service does.
+ * They need no service, and check the files with the same code as a start of the service.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -48,7 +49,7 @@ export async function searchCatalog(fields: Record<string, unknown>, { catalogDi
   };
 }
 
-/** Writes the connectors' files and search-words.json as `catalog check` wants them. */
+/** Writes the connectors' files and search-words.json in the format that `catalog check` requires. */
 export async function formatCatalog({ catalogDir }: Files): Promise<LocalAnswer> {
   const { changed, problems } = formatConnectors(await readingCatalog(() => readConnectorFiles(catalogDir)));
   for (const { name, text } of changed) await writeFile(join(catalogDir, name), text);
@@ -68,7 +69,7 @@ export async function checkCatalog(files: Files): Promise<LocalAnswer> {
   const problems = [...models.problems, ...connectors.problems, ...connectors.searchProblems];
   return {
     body: { ok: problems.length === 0, ...tally, model_catalog: modelTally, problems },
-    // The counts would push what has to be fixed off a terminal.
+    // With the counts, the problems to fix would scroll off a terminal.
     text: problems.length > 0 ? `Problems: ${problems.length}` : [modelTallyText(modelTally), tallyText(tally)].join("\n\n"),
     errors: [
       ...models.problems.map(formatModelProblem),

@@ -1,4 +1,6 @@
-/** `weir finding list` and `weir project list`: lists with what they say nothing of, and reports of findings. */
+/**
+ * `weir finding list` and `weir project list`: lists that also say what they do not cover, and reports of findings.
+ */
 import type { ScanTotals } from "../../../src/control-api/endpoints/projects.ts";
 import type { EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingPage } from "../../../src/security/findings/lists/search-findings.ts";

@@ -1,7 +1,7 @@
 /**
  * `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models.
  *
- * It writes nothing that the check of the catalog would refuse. Prices and bounds are taken over; terms of providers stay as they are.
+ * It writes nothing that the catalog's check would refuse. Prices and bounds are copied; terms of providers stay as they are.
  */
 import { readFile, stat } from "node:fs/promises";
 import { catalogWords } from "../../../src/gateway/api/request/requested-model.ts";

@@ -1,4 +1,6 @@
-/** What the verbs of a service do more: the state of a fleet as text, and the schema of its database. */
+/**
+ * Additions to the service's verbs: the state of a fleet as text, and the migration of its database.
+ */
 import type { FleetView } from "../../../src/backing/fleet-state.ts";
 import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
@@ -37,7 +39,7 @@ function schemaText({ newest, missing, unknown }: NonNullable<FleetView["schema"
   return [newest ?? "none", ...differences].join(", ");
 }
 
-/** Brings a fleet's database to the schema of this version, before its processes start. */
+/** Migrates a fleet's database to the schema of this version, before its processes start. */
 export async function migrateSchema(url = readMigrationConfig().databaseUrl): Promise<LocalAnswer> {
   await using database = openPostgres({ url, applicationName: "weir migrate", clock: systemClock });
   try {

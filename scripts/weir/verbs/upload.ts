@@ -1,4 +1,6 @@
-/** Files that go to the service and come from it: SBOMs, lock files of repositories, and VEX documents. */
+/**
+ * Files that are sent to the service or come from it: SBOMs, lock files of repositories, and VEX documents.
+ */
 import { writeFileSync } from "node:fs";
 import { vexBytesMax } from "../../../src/security/findings/limits.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";

@@ -1,4 +1,6 @@
-/** Formats usage for people, and the statements and the log that it comes from. */
+/**
+ * Formats usage, statements and the request log for people.
+ */
 import { cliColumns } from "../../../src/gateway/generation-fields.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import { columns, print, shown } from "../print.ts";
@@ -9,7 +11,7 @@ const names = ["period", "key_name", "key_id", "member", "model", "provider", "e
 const sums = ["requests", "errors", "prompt_tokens", "completion_tokens", "cost_usd"];
 const barLength = 20;
 
-/** A table with bars, the rest beyond the rows, and the total. */
+/** A table with bars, the rest that no row shows, and the total. */
 export function printUsage(body: Fields): string {
   const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
   const [rest, total]: Fields[] = [Object(body["rest"]), Object(body["total"])];
@@ -22,7 +24,7 @@ export function printUsage(body: Fields): string {
     ...line(row).slice(shown.length),
   ];
   const head = [...shown, ...sums].map((name) => name.toUpperCase());
-  // Without a name there is no row but the total.
+  // Without a name there is only the total.
   if (shown.length === 0) return columns([head, line(total ?? {})]);
   return columns([
     head,
@@ -32,7 +34,7 @@ export function printUsage(body: Fields): string {
   ]);
 }
 
-/** For its length alone: amounts are shown as they came. */
+/** Only for the length of a bar: amounts are shown as they came. */
 function costOf({ cost_usd: cost }: Fields): number {
   return Number(cost);
 }
@@ -69,7 +71,7 @@ function table(name: string, body: Fields, fields: readonly string[]): string {
   return `${name}\n${print({ columns: fields }, { data: rows })}`;
 }
 
-/** A table, and below it the sums of the shown rows and how to go on. */
+/** A table, and below it the sums of the shown rows and how to continue. */
 export function printLog(body: Fields): string {
   const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
   const searched = typeof body["searched"] === "number" ? [`${body["searched"]} generations were read to find them`] : [];

@@ -1,10 +1,9 @@
 /**
  * Alerts: recorded once, sent to admins and webhooks, listed, replayed, and tested.
  *
- * An alert, its mails and its deliveries are rows of one transaction; for an event it is the transaction of the event itself. Two
- * processes that find the same one record it once. What is new for a person in one round comes in one mail. A replay keeps the alert's
- * id, so that a receiver knows an alert that it had. A test is sent at once and not repeated. Sending is left to the mailer and to
- * `deliveries.ts`.
+ * An alert, its mails and its deliveries are rows of one transaction; for an event it is the event's own transaction. An alert that two
+ * processes find is recorded once. A person gets one mail for all new alerts of a round. A replay keeps the alert's id, so that a receiver
+ * recognizes an alert it already has. A test is sent at once and never retried. The mailer and `deliveries.ts` do the sending.
  */
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -57,12 +56,12 @@ interface RaisedEvent {
   kind: EventKind;
   /** The id of what it happened to. */
   subject: string;
-  /** Distinguishes this event from others of the subject, such as the number of a try. The same event is never reported twice. */
+  /** Distinguishes this event from others of the same subject, such as the number of an attempt. The same event is never reported twice. */
   occurrence: string;
   /** A sentence without a period. Lists and webhooks show it. */
   text: string;
   data: AlertData;
-  /** What admins get. The subject has no text of a user. */
+  /** The mail to admins. Its subject contains no user text. */
   mail: { subject: string; body: string };
 }
 
@@ -72,9 +71,9 @@ export async function hasRule({ workspace, kind }: Pick<RaisedEvent, "workspace"
 }
 
 /**
- * Reports an event, in the transaction that stores it: by mail to the admins, and to the webhooks if the workspace has a rule for the
- * kind. A chosen kind needs a rule, which also says where it is reported. The caller broadcasts `mail-waits` and `alert-waits` afterwards;
- * without that it is sent a few seconds later.
+ * Reports an event within the transaction that stores it. Admins get a mail, and webhooks get it if the workspace has a rule for the kind.
+ * A `chosen` kind is reported only with a rule, which also says where. The caller broadcasts `mail-waits` and `alert-waits` afterwards;
+ * otherwise it is sent a few seconds later.
  */
 export async function raiseAlert(
   event: RaisedEvent,
@@ -95,15 +94,15 @@ export async function raiseAlert(
     owner: null,
     mail: isChosen ? rule?.mail === true : true,
   };
-  // The rule's id is not part of it: under another rule it is the same event.
+  // Without the rule's id: under another rule it is still the same event.
   const alerts = [{ ...alert, rule: "", webhooks: rule?.webhooks ?? false }];
   await recordAlerts({ workspace: { id, name }, alerts, at: new Date(clock.now()) }, sql);
 }
 
 /**
- * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver that had it knows it.
+ * Queues an alert again for the workspace's webhooks, with the same id, so that a receiver recognizes it.
  * @param webhook only this one; null: all, even those that are newer than the alert
- * @throws DomainError not_found even for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
+ * @throws DomainError not_found, also for another workspace's; conflict without a webhook; forbidden except for admins, super admins and
  *   the operator
  */
 export async function replayAlert(
@@ -133,10 +132,10 @@ interface Tested {
 }
 
 /**
- * Sends a test to a webhook at once, and does not repeat it.
- * @returns the alert with what became of it
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
- * @throws LimitReachedError with too many in an hour
+ * Sends a test to a webhook at once, without retries.
+ * @returns the alert with the outcome
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws LimitReachedError after too many in an hour
  */
 export async function testWebhook(
   { actor, workspace, id }: Tested,
@@ -168,7 +167,7 @@ export interface NewAlert extends AlertWords, Pick<store.AlertRow, "kind" | "rul
   owner: string | null;
   mail: boolean;
   webhooks: boolean;
-  /** A mail of its own; absent: the mail lists the alert's text. */
+  /** Its own mail; absent: a mail lists the alert's text. */
   ownMail?: { subject: string; body: string };
 }
 

@@ -1,10 +1,9 @@
 /**
- * Delivers alerts to webhooks, in every process that serves HTTP: only those have the keys that open secrets.
+ * Delivers alerts to webhooks. It runs in every process that serves HTTP, since only those have the keys that open secrets.
  *
- * A delivery arrives at least once, signed. Any status but 2xx is a failure; it is tried again after 30 s, then after twice as long
- * each time, at most two hours, for a day, and then given up. The address is judged at each delivery: one in a private network is never
- * called, and no redirect is followed. Nothing of the answer is kept except its status. While one process tries a delivery, no other
- * process does.
+ * A delivery arrives at least once, and is signed. Any status but 2xx is a failure. It is retried after 30 s, then after pauses that double
+ * up to two hours, and given up after a day. The address is checked at each delivery: one in a private network is never called, and no
+ * redirect is followed. Only the status of the answer is kept. While one process tries a delivery, no other process does.
  */
 import { createHmac } from "node:crypto";
 import type { Database } from "../../backing/backing.ts";
@@ -26,7 +25,7 @@ interface SendDeliveriesParts extends DeliverParts {
   log: Logger;
 }
 
-/** When notified that one waits, and at regular intervals, since a notification may be lost; until disposed. */
+/** Runs until disposed: when notified of a waiting delivery, and at regular intervals, since a notification may be lost. */
 export function startDeliveries(parts: SendDeliveriesParts & { bus: Pick<Bus, "listen"> }): AsyncDisposable {
   const { bus, clock, log } = parts;
   return repeatUntilStopped({
@@ -39,7 +38,7 @@ export function startDeliveries(parts: SendDeliveriesParts & { bus: Pick<Bus, "l
   });
 }
 
-/** Tries all due deliveries, one of each webhook at a time. @returns how many were tried */
+/** Tries all due deliveries, one per webhook at a time. @returns how many were tried */
 export async function sendDeliveries(parts: SendDeliveriesParts, signal?: AbortSignal): Promise<number> {
   const { sql, clock } = parts;
   let tried = 0;
@@ -59,7 +58,7 @@ export interface DeliverParts {
   clock: Clock;
 }
 
-/** Never rejects. A status of 2xx is delivered; everything else is tried again until its time is over. */
+/** Never rejects. A 2xx status means delivered; anything else is retried until the delivery expires. */
 export async function deliver(due: DueDelivery, { callWebhook, keyring, clock }: DeliverParts): Promise<Outcome> {
   try {
     const signature = sign({ body: due.body, nowMs: clock.now(), secrets: openWebhookSecrets(due, keyring) });
@@ -93,7 +92,7 @@ async function send(due: DueDelivery, parts: SendDeliveriesParts): Promise<void>
 
 /**
  * `t=<seconds>,v1=<hex>`: an HMAC-SHA256 of the time, a full stop and the body, in the form that Stripe uses. While a secret is being
- * replaced, there is a `v1` of each.
+ * replaced, each of the two adds a `v1`.
  */
 function sign({ body, nowMs, secrets }: { body: string; nowMs: number; secrets: readonly Secret[] }): string {
   const seconds = Math.floor(nowMs / 1_000);
@@ -105,7 +104,7 @@ function stateAfterFailure({ dueAt, until }: DueDelivery): Outcome["state"] {
   return dueAt.getTime() > until.getTime() ? "given_up" : "waiting";
 }
 
-/** A code, never the text of an error, which may have a part of the answer. */
+/** A code, never the error's text, which may contain part of the answer. */
 function failureOf(error: unknown): string {
   if (error instanceof PrivateAddressError || error instanceof BaseUrlError) return "private_address";
   if (error instanceof DeadlineError) return "timeout";

@@ -2,8 +2,8 @@
 
 interface Kind {
   /**
-   * When it is reported. limit: when a percentage of a limit is spent, once in each period. balance: when the balance falls below an
-   * amount. event: when it happens; admins get its mail also without a rule. chosen: when it happens, only with a rule.
+   * When it is reported. limit: when a percentage of a limit is spent, once per period. balance: when the balance falls below an amount.
+   * event: when it happens; admins get its mail even without a rule. chosen: when it happens, only with a rule.
    */
   tells: "limit" | "balance" | "event" | "chosen";
   /** What it is about, as lists show it. */

@@ -1,7 +1,7 @@
 /**
- * The rules of a workspace: at which thresholds of a limit, below which balance, and of which events it wants alerts, by mail, by
- * webhook or both. A threshold is a whole percentage from 1 to 100; one above the limit is refused, since it could never be reached.
- * Rules are managed by admins.
+ * The alert rules of a workspace: the thresholds of a limit, the balance or the events that it wants alerts for, by mail, by webhook or
+ * both. A threshold is a whole percentage from 1 to 100; one above the limit is refused, since it could never be reached. Admins manage
+ * rules.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -34,13 +34,13 @@ export async function findRule(id: string, sql: Queries): Promise<AlertRule> {
 }
 
 export function noRule(id: string): DomainError {
-  return new DomainError("not_found", `There is no rule of alerts with the id "${id}"`, { field: "id" });
+  return new DomainError("not_found", `There is no alert rule with the id "${id}"`, { field: "id" });
 }
 
 /**
- * Adds a rule. What is past a threshold already is reported in the next round.
- * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind, and for balances of the
- *   same amount; forbidden except for admins, super admins and the operator
+ * Adds a rule. A threshold that is already passed is reported in the next round.
+ * @throws DomainError invalid_field, also for a threshold above the limit; conflict with a rule of the same kind (and amount, for a
+ *   balance), or with too many rules; forbidden except for admins, super admins and the operator
  */
 export async function createRule(
   { actor, workspace, form }: { actor: Actor; workspace: WorkspaceId; form: AlertRuleForm },
@@ -65,7 +65,7 @@ export async function createRule(
 
 /**
  * Deletes a rule; its alerts stay in the list.
- * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteRule(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -96,7 +96,7 @@ function viewRule(rule: AlertRule): AlertRuleView {
   };
 }
 
-/** As the audit log has it. */
+/** A rule as the audit log stores it. */
 function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule, "armed" | "armings">): Fields {
   return {
     kind,

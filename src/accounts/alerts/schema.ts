@@ -1,4 +1,6 @@
-/** Forms and views of alerts and their rules, as the control API and the Console have them. Webhooks have theirs in webhooks.ts. */
+/**
+ * Forms and views of alerts and their rules in the control API and the Console. Those of webhooks are in webhooks.ts.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
 import { usd } from "../workspaces/fields.ts";
@@ -71,7 +73,7 @@ export const AlertView = Type.Object({
   text: text("What it says"),
   created_at: text("When, ISO 8601 in UTC"),
   mails: Type.Integer({ description: "How many people got a mail" }),
-  deliveries: Type.Array(AlertDeliveryView, { description: "What became of it at each webhook" }),
+  deliveries: Type.Array(AlertDeliveryView, { description: "Its outcome at each webhook" }),
 });
 export type AlertView = Static<typeof AlertView>;
 

@@ -1,9 +1,9 @@
 /**
- * The SQL of alerts, of their rules, and of comparing spend with rules.
+ * The SQL of alerts and their rules, and of the comparison of spend with rules.
  *
- * An alert is unique by workspace, kind, rule, subject, period and threshold, so two processes record it once. A workspace is compared
- * by one process at a time, which locks its rules, and only if its ledger has grown or its last comparison is old. Spend is read from
- * what is settled.
+ * An alert is unique by workspace, kind, rule, subject, period and threshold, so two processes record it once. One process at a time
+ * compares a workspace, whose rules it locks. A workspace is compared only if its ledger has grown or its last comparison is old. Spend is
+ * read from settled charges.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -104,7 +104,7 @@ export async function selectAlerts(
     ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** Deletes the oldest alerts that are older than a time, with their deliveries. */
+/** Deletes the oldest alerts before a time, with their deliveries. */
 export async function deleteAlertsBefore({ ms, limit }: { ms: number; limit: number }, sql: Queries): Promise<void> {
   await sql`
     DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE id < ${firstAlertId(ms)} ORDER BY id LIMIT ${limit})`;
@@ -161,7 +161,7 @@ export async function deleteRuleRow(id: string, tx: Transaction): Promise<boolea
   return (await tx`DELETE FROM alert_rules WHERE id = ${id}`).count > 0;
 }
 
-/** The number of armings is part of an alert, so that the next one of the rule is another alert. */
+/** The number of armings is part of an alert, so that the rule's next alert is a different one. */
 export async function updateArmed({ id, armed }: Pick<AlertRule, "id" | "armed">, tx: Transaction): Promise<void> {
   await tx`UPDATE alert_rules SET armed = ${armed}, armings = armings + ${armed ? 1 : 0} WHERE id = ${id}`;
 }
@@ -196,13 +196,13 @@ export async function updateWatch(
     ON CONFLICT (workspace_id) DO UPDATE SET sequence = excluded.sequence, looked_at = excluded.looked_at`;
 }
 
-/** What has a limit, with what was spent of it in the period. */
+/** Something with a limit, and what was spent of it in the period. */
 export interface Spending {
   /** The id of what has the limit; empty: the workspace. */
   subject: string;
   /** Its name; null: the workspace. */
   name: string | null;
-  /** Whose it is; null: it has no owner. */
+  /** Its owner; null: none. */
   owner: string | null;
   spent: NanoUsd;
   limit: NanoUsd;
@@ -211,7 +211,7 @@ export interface Spending {
 }
 
 interface Source {
-  /** The period that holds a time. */
+  /** The period that contains a time. */
   period(ms: number): string;
   /** Rows (subject, name, owner, spent, "limit") of a workspace in a period. */
   rows(asked: { workspace: WorkspaceId; period: string }, sql: Queries): ReturnType<Queries>;
@@ -284,7 +284,7 @@ function dayName(ms: number): string {
 
 type Fragment = ReturnType<Queries>;
 
-/** The totals of budgets that are kept for periods with this beginning; see migration 0003. */
+/** Joins the budget totals of the period that begins at `since`; see migration 0003. */
 function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
   return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
 }

@@ -1,9 +1,9 @@
 /**
- * Compares what is settled with the rules of alerts, away from requests.
+ * Compares settled spend with the alert rules, off the request path.
  *
  * A round begins every half minute; no request waits for it. A workspace is compared if its ledger has grown, and otherwise every ten
- * minutes, since a limit may have changed. Several processes may do so: a lock lets one compare a workspace, and each threshold is
- * reported once in its period (UTC). A balance is reported once, and again only after it was well above its amount.
+ * minutes, since a limit may have changed. Several processes may run it: a lock lets one at a time compare a workspace, and each threshold
+ * is reported once per period (UTC). A balance is reported once, and again only after it was well above its amount.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
@@ -35,7 +35,7 @@ export function startWatchingSpend(parts: WatchParts & { log: Logger }): AsyncDi
   });
 }
 
-/** One round over all workspaces whose ledger has grown, or that were not compared for a while. @returns how many alerts are new */
+/** One round over all workspaces whose ledger has grown, or that have not been compared for a while. @returns how many alerts are new */
 export async function watchSpend(parts: WatchParts, signal?: AbortSignal): Promise<number> {
   const { sql, bus, clock } = parts;
   const now = clock.now();
@@ -72,7 +72,7 @@ async function watchWorkspace(
   }
   const at = new Date(nowMs);
   const recorded = await recordAlerts({ workspace, alerts, at }, tx);
-  // Otherwise the next round finds the others.
+  // Otherwise the next round handles the rest.
   if (isWhole) await store.updateWatch({ workspace: workspace.id, sequence: workspace.sequence, at }, tx);
   return recorded;
 }
@@ -98,7 +98,10 @@ function factsOf({ id, kind, mail, webhooks }: store.AlertRule): Pick<NewAlert, 
   return { rule: id, kind, mail, webhooks };
 }
 
-/** Reported once; then only after the balance was well above the amount, so that requests around it do not raise it again and again. */
+/**
+ * Reported once; then only after the balance was well above the amount, so that a balance close to it does not raise one alert after
+ * another.
+ */
 async function lowBalance(
   { rule, amount, balance }: { rule: store.AlertRule; amount: bigint | null; balance: bigint },
   tx: Transaction,

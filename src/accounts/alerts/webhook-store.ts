@@ -1,6 +1,6 @@
 /**
- * The SQL of webhooks and their deliveries. An attempt first moves the delivery's next attempt on: if this process dies, the attempt is
- * made again then, and meanwhile no other process makes it. What a full queue does not take is given up at once, and shown as that.
+ * The SQL of webhooks and their deliveries. An attempt first postpones the delivery's next attempt: no other process tries it meanwhile,
+ * and if this process dies, it is tried again then. A delivery for a full queue is given up at once, and shown as such.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -11,7 +11,7 @@ export interface AlertWebhook {
   workspace: WorkspaceId;
   url: string;
   createdAt: Date;
-  /** Until when the former secret signs as well; null: only one signs. */
+  /** When the former secret stops signing; null: only one secret signs. */
   formerUntil: Date | null;
 }
 
@@ -43,7 +43,7 @@ export async function insertWebhook(
     VALUES (${id}, ${workspace}, ${url}, ${Buffer.from(sealed)}, ${at})`;
 }
 
-/** The current secret becomes the former one; an older one signs no more. */
+/** The current secret becomes the former one; an older one no longer signs. */
 export async function updateSecret(
   { id, sealed, formerUntil }: { id: string; sealed: Uint8Array; formerUntil: Date },
   tx: Transaction,
@@ -99,7 +99,7 @@ export interface DueDelivery {
   /** What is sent. */
   body: string;
   sealed: Uint8Array;
-  /** Signs as well; null: none, or its time is over. */
+  /** The former secret, which signs as well; null: none, or it has expired. */
   former: Uint8Array | null;
   /** The sealed data key; null: it is missing. */
   dataKey: Uint8Array | null;
@@ -109,7 +109,7 @@ export interface DueDelivery {
   until: Date;
 }
 
-/** Begins an attempt at the delivery of each webhook that has waited longest, and moves its next attempt on. */
+/** Begins an attempt at each webhook's longest-waiting delivery, and postpones its next attempt. */
 export async function beginDeliveries({ now, limit }: { now: Date; limit: number }, sql: Queries): Promise<DueDelivery[]> {
   return sql<DueDelivery[]>`
     UPDATE alert_deliveries d SET ${begun(now, sql)}
@@ -145,7 +145,7 @@ export interface Outcome {
   failure: string | null;
 }
 
-/** Keeps a delivery that was replayed meanwhile as it is. */
+/** A delivery that was replayed meanwhile stays as it is. */
 export async function recordOutcome(
   { alert, webhook, attempts, state, status, failure }: Pick<DueDelivery, "alert" | "webhook" | "attempts"> & Outcome,
   sql: Queries,

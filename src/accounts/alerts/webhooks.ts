@@ -1,9 +1,9 @@
 /**
  * The webhooks that get alerts: created, listed, given a new secret, and deleted, with their forms and views.
  *
- * The secret is shown only in the answer that makes it. It is sealed with the workspace's data key and bound to its workspace and
- * webhook. For a day after a change both secrets sign, so that the receiver can change over. An address is checked here and again at
- * each delivery. Whoever knows the address of some receivers can write to them, so only those who may set it see the whole of it.
+ * The secret is shown only in the answer that creates it. It is sealed with the workspace's data key and bound to its workspace and
+ * webhook. For a day after a change both secrets sign, so that the receiver can change over. An address is checked here and again at each
+ * delivery. Some receivers accept anything sent to their address, so only those who may set the address see it in full.
  */
 import { randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -70,7 +70,7 @@ export function noWebhook(id: string): DomainError {
   return new DomainError("not_found", `There is no webhook of alerts with the id "${id}"`, { field: "id" });
 }
 
-/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found, also for one of another workspace, so that existing ones stay hidden */
 export function requireWebhook(
   row: store.AlertWebhook | undefined,
   { id, workspace }: { id: string; workspace: WorkspaceId },
@@ -82,8 +82,8 @@ export function requireWebhook(
 type WebhookSources = Sources & { keyring: Keyring };
 
 /**
- * Adds a webhook. Its address passes the check of a connector's, and again at each delivery.
- * @returns it with its secret, which is shown this once
+ * Adds a webhook. Its address is checked like a connector's, now and at each delivery.
+ * @returns it with its secret, which is shown only now
  * @throws DomainError invalid_field for an address that is not https or leads into a private network; conflict for a second one with
  *   the same address or for too many; forbidden except for admins, super admins and the operator
  */
@@ -117,9 +117,9 @@ export async function createWebhook(
 }
 
 /**
- * Gives a webhook a new secret. For a day what it gets is signed with the former one as well, so that the receiver can change over.
- * @returns it with the secret, which is shown this once
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * Gives a webhook a new secret. For a day, deliveries are signed with the former one as well, so that the receiver can change over.
+ * @returns it with the secret, which is shown only now
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function rotateWebhookSecret(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -139,8 +139,8 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Deletes a webhook with its secret and its deliveries, irrevocably. One that is under way may still arrive.
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * Deletes a webhook with its secret and its deliveries, irrevocably. A delivery under way may still arrive.
+ * @throws DomainError not_found, also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteWebhook(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

@@ -1,4 +1,6 @@
-/** What alerts say: a sentence for people, and data for programs. The subject of a mail has no text of a user, since it is a header. */
+/**
+ * What alerts say: a sentence for people, and data for programs. The subject of a mail contains no user text, since it is a header.
+ */
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AlertRule, Spending } from "./store.ts";
 import type { LimitKind } from "./kinds.ts";
@@ -7,7 +9,7 @@ type Value = string | number | null | readonly Value[] | { [field: string]: Valu
 export type AlertData = Record<string, Value>;
 
 export interface AlertWords {
-  /** The subject of its mail: no header has text of a user. */
+  /** The subject of its mail. No header contains user text. */
   title: string;
   text: string;
   data: AlertData;
@@ -54,7 +56,7 @@ export function balanceAlert({ balance, amount }: { balance: NanoUsd; amount: No
   };
 }
 
-/** Two decimals, and more only where they are not zero. */
+/** At least two decimals, and more only if they are not zero. */
 function usd(amount: NanoUsd): string {
   return formatUsd(amount).replace(/0{1,7}$/, "");
 }

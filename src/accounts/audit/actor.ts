@@ -1,7 +1,7 @@
 /**
- * The actor of a change, and what its role lets it do. An actor is the operator, a member of a workspace by one of their credentials, or
- * Weir itself: every credential leads to one, and the audit log signs with it. Verbs name the roles that may do them; the operator may do
- * everything. This is the role table as code, which the reference repeats for people.
+ * The actor of a change, and what its role lets it do. An actor is the operator, a member of a workspace, or Weir itself. Every credential
+ * resolves to one, and the audit log names it. Verbs name the roles that may call them; the operator may do everything. The reference
+ * documents this table of roles.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../errors.ts";
@@ -54,7 +54,7 @@ export function signatureOf(actor: Actor): Signature {
 
 // What each role may do.
 
-/** Change what costs or exposes nothing to others: everyone but auditors, who are read-only. */
+/** Change what neither costs nor exposes anything to others: everyone but auditors, who are read-only. */
 export const writers: readonly Role[] = ["member", "admin", "super_admin"];
 /** Manage settings, stored prompts and the keys of others. */
 export const managers: readonly Role[] = ["admin", "super_admin"];
@@ -68,7 +68,7 @@ export const operatorOnly: readonly Role[] = [];
  */
 export function authorize(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
   if (actor.kind !== "member" || roles.includes(actor.role)) return;
-  const needed = roles.length === 0 ? "it is left to the operator" : `it takes the role ${roles.join(" or ")}`;
+  const needed = roles.length === 0 ? "only the operator may" : `it takes the role ${roles.join(" or ")}`;
   throw new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${needed}`);
 }
 

@@ -1,12 +1,12 @@
 /**
  * Makes a change and its audit row in one transaction, so that neither exists without the other.
  *
- * A verb does its work in `change` and returns the event, with only the fields that changed; a change that changes nothing returns
- * none. Verbs nest: a transaction in place of the database makes a verb part of another one. It checks no rights: verbs call
- * `authorize` first.
+ * A verb does its work in `change` and returns the event, with only the fields that changed; if nothing changed, it returns none. Verbs
+ * nest: given a transaction instead of the database, a verb runs as part of another one. `change` checks no rights; verbs call `authorize`
+ * first.
  *
- * After the commit the copies of key records are dropped everywhere if the event says that it changed some: a verb names its event, and
- * has nothing else to remember.
+ * After the commit, cached copies of key records are dropped everywhere if the event changes such records. A verb names its event and need
+ * not remember anything else.
  */
 import { notifyAfterCommit, type Database, type Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";

@@ -1,10 +1,10 @@
 /**
- * All kinds of audit events, and for each whether it changes what a key record says of a key, its owner, their workspace or its own keys
- * for providers. Gateways and workers keep copies of these records; `change` has them dropped after the commit of an event that says
- * true. A kind without an answer does not compile. A copy that is not dropped is read again within 30 seconds.
+ * All kinds of audit events. Each says whether it changes a key record: the key, its owner, their workspace or its own provider keys.
+ * Gateways and workers keep copies of these records; `change` has them dropped after the commit of such an event. A kind without this flag
+ * does not compile. A copy that is not dropped is read again within 30 seconds.
  */
 export const changesRecords = {
-  // Nothing has a record of it yet.
+  // No record refers to it yet.
   "workspace.created": false,
   "workspace.updated": true,
   "workspace.member.added": true,
@@ -18,7 +18,7 @@ export const changesRecords = {
   "account.locked": true,
   "account.unlocked": true,
   "account.deleted": true,
-  // How a person signs in opens the Console; keys do not ask for it.
+  // How a person signs in matters to the Console only, not to their keys.
   "account.password.set": false,
   "account.factor.enabled": false,
   "account.factor.replaced": false,
@@ -36,7 +36,7 @@ export const changesRecords = {
   "alert.webhook.rotated": false,
   "alert.webhook.deleted": false,
   "alert.replayed": false,
-  // The counters read credit from the ledger; no record has it.
+  // The counters read credit from the ledger; no record contains it.
   "credit.added": false,
   "top_up.created": false,
   "top_up.failed": false,
@@ -66,7 +66,7 @@ export const changesRecords = {
   "provider.key.tested": true,
   "provider.key.disabled": true,
   "provider.key.deleted": true,
-  // A provider can change its answers every second: its key must not empty the caches of all customers as often.
+  // A provider may change its answer every second, which must not empty every customer's caches as often.
   "provider.key.refused": false,
   "provider.key.accepted": false,
   "finding.updated": false,

@@ -1,4 +1,6 @@
-/** The SQL of the audit log, and the types of what it stores. Rows are numbered in the order of the changes and never change. */
+/**
+ * The SQL of the audit log, and the types of what it stores. Rows are numbered in the order of the changes, and are never modified.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -1,7 +1,7 @@
 /**
- * Ends a membership, or takes an invitation back, with all its consequences in one transaction. The keys of the member in the workspace
- * are revoked and stay so after a reactivation. Sessions and other links are the person's own: a session no longer has this workspace
- * from its next request on.
+ * Ends a membership, or takes an invitation back, with all its consequences in one transaction. The keys of the member in the workspace are
+ * revoked and stay so after a reactivation. Sessions and other links belong to the person and stay: from its next request on, a session no
+ * longer includes this workspace.
  */
 import type { Actor } from "../audit/actor.ts";
 import { change, type AuditEvent, type Sources, changedFields } from "../audit/change.ts";

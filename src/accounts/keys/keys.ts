@@ -1,9 +1,9 @@
 /**
  * API keys: created, edited, revoked, listed, found, and viewed.
  *
- * The full key exists only in the answer to its creation; the database has its hash, its beginning and its end. Members manage their
- * own keys, managers all of the workspace. A change is recorded with the changed fields; none is recorded if none changed. A key that
- * the actor may not see is not found, so that existing keys stay hidden. How a key's limits are enforced is admission's part.
+ * The full key exists only in the answer to its creation; the database has its hash, its beginning and its end. Members manage their own
+ * keys, managers all keys of the workspace. A change is recorded with the changed fields; nothing is recorded if none changed. A key that
+ * the actor may not see is not found, so that existing keys stay hidden. Admission enforces a key's limits.
  */
 import type { Transaction, Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -126,7 +126,7 @@ export function noKey(id: KeyId): DomainError {
 
 /**
  * @param workspace where the actor acts; null: in any
- * @throws DomainError not_found even for a key that the actor may not see, so that existing keys stay hidden
+ * @throws DomainError not_found, also for a key that the actor may not see, so that existing keys stay hidden
  */
 export function requireSeen({
   actor,
@@ -169,7 +169,7 @@ export function viewKey(row: store.KeyRow): KeyView {
 }
 
 /**
- * Merges the typed fields into the previous ones. Spend limits are above zero with at most two decimals.
+ * Merges the given fields into the previous ones. Spend limits are above zero with at most two decimals.
  * @throws DomainError invalid_field
  */
 function parseForm(typed: KeyEdit, before: store.Limits): store.Limits {

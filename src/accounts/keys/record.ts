@@ -1,6 +1,6 @@
 /**
- * A key with the facts of its owner and workspace that admission needs, which caches it for at most 30 s. Secrets in it stay sealed;
- * only a gateway opens them. Its form on the bus is in gateway/admission.
+ * A key with what admission needs to know of its owner and workspace. Admission caches it for at most 30 s. Its secrets stay sealed; only a
+ * gateway opens them. Its encoding on the bus is in gateway/admission.
  */
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -13,7 +13,7 @@ export interface OwnKey {
   provider: string;
   /** refused: the provider refused it in its last use, and it is still tried. */
   state: "active" | "refused";
-  /** Whether the provider keeps nothing under the account of this key. */
+  /** Whether the provider retains no data under this key's account. */
   zeroDataRetention: boolean;
   /** In base64, sealed with the workspace's data key. */
   sealed: string;

@@ -1,7 +1,7 @@
 /**
- * The SQL of keys. Admission reads records of many keys by one statement with one index look-up each; the time of a look-up by hash
- * reveals nothing about the key. A key is inserted while the workspace's switch and the owner's membership are locked, so neither
- * changes meanwhile.
+ * The SQL of keys. Admission reads the records of many keys in one statement, with one index look-up each; the time of a look-up by hash
+ * reveals nothing about the key. A key is inserted while the workspace's switch and the owner's membership are locked, so neither changes
+ * meanwhile.
  */
 import { type Role, writers } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -90,7 +90,7 @@ export interface ToolsKeyRow {
   lastUsedAt: Date | null;
 }
 
-/** A usable tools key, under the rules for an inference key except the switch of the inference API. */
+/** Reads a usable tools key. The rules are those of inference keys, except for the switch of the inference API. */
 export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
   const [row] = await sql<ToolsKeyRow[]>`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
@@ -102,7 +102,7 @@ export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsK
   return row;
 }
 
-/** A tools key spends nothing, so its row of the month has only its last use. */
+/** A tools key spends nothing, so its monthly row holds only its last use. */
 export async function updateToolsKeyUse({ id, month, at }: { id: KeyId; month: Month; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at) VALUES (${id}, ${month}, 0, 0, ${at})
@@ -185,7 +185,7 @@ export async function selectKey({ id, now }: { id: KeyId; now: number }, sql: Qu
   return row;
 }
 
-/** All callers whose requests are a person's: their keys, with revoked ones, and in the Workbench the person. */
+/** The ids of all callers that are one person: their keys, revoked ones too, and the person in the Workbench. */
 export async function selectCallerIds(
   { workspace, owner }: { workspace: WorkspaceId | null; owner: string },
   sql: Queries,

@@ -1,6 +1,6 @@
 /**
- * Writes a mail to each active admin and super admin of a workspace within the caller's transaction, and wakes the mailer. The mailer
- * looks again by itself if the notification arrives before the commit.
+ * Writes a mail to each active admin and super admin of a workspace within the caller's transaction, and wakes the mailer. A notification
+ * that arrives before the commit does no harm, since the mailer also polls.
  */
 import { selectMembers } from "../members/store.ts";
 import { managers } from "../audit/actor.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { insertMail } from "./store.ts";
 
-/** Call it within the transaction that the mails are about. */
+/** Call it within the transaction of the change that the mails report. */
 export async function mailManagers(
   { workspace, subject, body }: { workspace: WorkspaceId; subject: string; body: string },
   tx: Transaction,
@@ -20,6 +20,6 @@ export async function mailManagers(
     if (!active || account !== "active" || !managers.includes(role)) continue;
     await insertMail({ ticket: null, recipient: email, subject, body, at: new Date(clock.now()) }, tx);
   }
-  // The mailer looks again by itself if this arrives before the commit.
+  // The mailer also polls, in case this arrives before the commit.
   bus.broadcast("mail-waits");
 }

@@ -2,8 +2,8 @@
  * Sends due mails, each at least once and at most `mailAttemptsMax` times.
  *
  * An attempt is counted before it begins, and a mail is marked as sent after the server accepted it. If the process dies in between, the
- * mail is sent again with the same Message-ID. After a failure it waits, twice as long each time up to `mailRetryMsMax`; a mail that is
- * given up raises an alarm. The caller ensures that no other process sends at the same time.
+ * mail is sent again with the same Message-ID. After a failure it waits, and doubles the pause each time up to `mailRetryMsMax`. A mail
+ * that is given up raises an alarm. The caller ensures that no other process sends at the same time.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -23,7 +23,7 @@ interface SendingParts {
 /**
  * Sends all due mails, one after another.
  * @returns how many were attempted
- * @throws when the server cannot be reached; this counts as an attempt of no mail
+ * @throws when the server cannot be reached; no attempt is counted
  */
 export async function sendDue(parts: SendingParts, signal: AbortSignal): Promise<number> {
   const { sql, server, clock } = parts;

@@ -1,7 +1,7 @@
 /**
- * Sends mails as plain text to the server of SMTP_URL. No header has text of a user, and a recipient is one mailbox, since the library
- * reads even the envelope's recipient as a list. Reasons of refusals are codes, never the server's text. Only what the server refuses
- * for good ends a mail; a refused sender is a setting of this service and can be corrected.
+ * Sends mails as plain text to the server of SMTP_URL. No header contains user text. A recipient is one mailbox, since the library reads
+ * even the envelope's recipient as a list. Reasons for a refusal are codes, never the server's text. Only a permanent refusal ends a mail.
+ * A refused sender does not, since it is a setting of this service that can be corrected.
  */
 import type { Transporter } from "nodemailer";
 import type { Secret } from "../../kernel/secret.ts";
@@ -15,7 +15,7 @@ export type Delivery = { kind: "accepted" } | { kind: "refused" | "put_off"; rea
 export interface MailServer {
   /** The domain of Message-IDs. */
   domain: string;
-  /** Connects and signs in, so that an unreachable server counts as an attempt of no mail. @throws when it is unreachable */
+  /** Connects and signs in, so that no attempt is counted while the server is unreachable. @throws when it is unreachable */
   reach(): Promise<void>;
   /** Never rejects. */
   deliver(mail: Mail): Promise<Delivery>;
@@ -23,7 +23,7 @@ export interface MailServer {
 
 export function mailServer({ smtpUrl, from }: MailConfig): MailServer {
   let opened: Promise<Transporter> | null = null;
-  // The package is loaded for the first mail: a mailer without mails holds 8 MB less.
+  // The package is loaded for the first mail: a mailer without mails needs 8 MB less.
   const transport = (): Promise<Transporter> => (opened ??= openTransport(smtpUrl));
   return {
     domain: from.address.slice(from.address.lastIndexOf("@") + 1),
@@ -84,7 +84,7 @@ function isFinal(error: unknown): boolean {
 
 interface SmtpFailure {
   code?: unknown;
-  /** The server's reply code: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
+  /** The server's reply code: 4xx is temporary, 5xx permanent (RFC 5321, 4.2.1). */
   responseCode?: unknown;
   /** The SMTP command that got this reply. */
   command?: unknown;

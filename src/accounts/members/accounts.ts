@@ -2,8 +2,8 @@
  * The account of a person across workspaces. The operator suspends, locks, reactivates or deletes it; a deleted one stays deleted.
  *
  * A change of state and its audit rows are one transaction: a row in each workspace that the person has joined, or, without one, a row
- * without a workspace, which the operator sees. Other modules that change an account record it by `accountEvents` and `recordOwnChange`.
- * Memberships and keys stay as they are: their look-ups ask for an active account.
+ * without a workspace, which the operator sees. Other modules that change an account record it with `accountEvents` and `recordOwnChange`.
+ * Memberships and keys stay as they are: their look-ups require an active account.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -71,7 +71,9 @@ export function accountEvents(
   return memberships.map(({ workspace }) => ({ ...event, workspace }));
 }
 
-/** Records what a person did to their own account, in each joined workspace under their role there; without one, nowhere. */
+/**
+ * Records what a person did to their own account, in each joined workspace under their role there. Without a workspace nothing is recorded.
+ */
 export async function recordOwnChange(
   { person: { email, carriedBy }, event, changes }: { person: Person; event: AuditKind; changes: Changes },
   { tx, clock }: { tx: Transaction; clock: Clock },

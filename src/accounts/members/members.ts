@@ -1,10 +1,10 @@
 /**
  * The members of a workspace: listed, invited, changed and reactivated.
  *
- * An admin asks a person: the membership is pending, and grants nothing, until the person accepts. The operator, who runs the service,
- * answers for those he adds. A workspace learns nothing of a person's account before they accepted, and no answer shows whether an
- * address was known. Admins manage members; only super admins touch a super admin or make one; no one changes their own membership; an
- * active super admin always remains. Deactivating is in `keys/`, because it revokes keys.
+ * An admin invites a person. The membership is pending, and grants nothing, until the person accepts. Members whom the operator adds need
+ * not accept. A workspace learns nothing about a person's account before they accept, and no answer shows whether an address was known.
+ * Admins manage members; only super admins change or appoint a super admin. No one changes their own membership, and one active super admin
+ * always remains. Deactivating is in `keys/`, because it revokes keys.
  */
 import type { Queries, Database, Transaction } from "../../backing/backing.ts";
 import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
@@ -32,7 +32,7 @@ interface Listed {
   };
 }
 
-/** Members of a workspace by address, with deactivated ones. What the keys of others do is shown to overseers alone. */
+/** Members of a workspace by address, with deactivated ones. Only overseers see what others' keys do. */
 export async function listMembers(
   { actor, workspace, page: { email, after, limit } }: Listed,
   { sql, clock }: { sql: Queries; clock: Clock },
@@ -54,8 +54,8 @@ export function viewMember(row: store.MemberRow): MemberView {
 }
 
 /**
- * Makes a person a member, and creates the account with a person's first workspace. A person who has not accepted is asked again. A
- * member whom the operator adds is active at once.
+ * Adds a person as a member, and creates their account with their first workspace. A person who has not accepted is invited again. A member
+ * whom the operator adds is active at once.
  * @throws DomainError conflict for a person who is a member already; forbidden except for admins and the operator
  */
 export async function addMember(
@@ -87,14 +87,14 @@ export async function addMember(
 }
 
 interface Answered {
-  /** The person who is asked. */
+  /** The invited person. */
   person: Person;
   workspace: WorkspaceId;
   accepts: boolean;
 }
 
 /**
- * Takes a person's answer to an invitation. Accepted, the membership is in force; declined, it grants nothing, and the workspace's list
+ * Records a person's answer to an invitation. An accepted membership is in force; a declined one grants nothing, and the workspace's list
  * says so. Mailed links of the invitation end.
  * @throws DomainError not_found where no invitation waits, even in a workspace that does not exist
  */
@@ -117,9 +117,9 @@ export async function answerInvitation(
   });
 }
 
-/** The same for a workspace that does not exist, so that existing ones stay hidden. */
+/** The same error as for a workspace that does not exist, so that existing ones stay hidden. */
 export function noInvitation(): DomainError {
-  return new DomainError("not_found", "No invitation of this workspace waits for you: it was answered already, or taken back");
+  return new DomainError("not_found", "You have no open invitation to this workspace: it was already answered or withdrawn");
 }
 
 /**
@@ -187,7 +187,7 @@ interface Intended {
   action: string;
 }
 
-/** What a member may do to another one; the operator may do everything. @throws DomainError forbidden */
+/** Checks what a member may do to another one; the operator may do everything. @throws DomainError forbidden */
 export function requireRightOver({ actor, email, roles, action }: Intended): void {
   authorize(actor, { roles: managers, action });
   if (actor.kind !== "member") return;
@@ -227,7 +227,7 @@ function viewListed(row: store.ListedMemberRow, isSeen: boolean): ListedMember {
   };
 }
 
-/** What a workspace learns of a person. Until they accept, it learns nothing of their account. */
+/** A member's state as the workspace sees it. Until the person accepts, it learns nothing about their account. */
 function stateOf({ active, consent, account }: store.MemberRow): string {
   if (consent === "asked") return "pending";
   if (consent === "declined") return "declined";

@@ -1,6 +1,6 @@
 /**
- * The owner of a credential, and the actor that a person is in a workspace. A person has a role in each workspace, and so acts only in
- * a workspace. An API has a list of authenticators, one for each kind of credential, and takes the first result.
+ * The owner of a credential, and how a person becomes an actor. A person's role depends on the workspace, so they act only in one. An API
+ * has a list of authenticators, one for each kind of credential, and takes the first result.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -14,11 +14,11 @@ export type Principal = (Operator & Proof) | Person;
 interface Proof {
   /** When the person of a session last proved who they are; absent: the credential proves it with each request. */
   provedAt?: Date;
-  /** Whether the session stands for a second factor too; absent as above. */
+  /** Whether the session also proves a second factor; absent as above. */
   bothFactors?: boolean;
 }
 
-/** A person has a role in each workspace, and so becomes an actor only in a workspace. */
+/** A person becomes an actor only in a workspace, since their role depends on it. */
 export interface Person extends Proof {
   kind: "person";
   email: string;
@@ -52,8 +52,8 @@ export async function findActiveMember(
 }
 
 /**
- * Whether a role has to wait for a second factor. An admin's session has the rights of its other workspaces meanwhile.
- * @param oidc whether an OpenID Connect provider is configured, which then looks after second factors
+ * Whether a role waits for a second factor. Meanwhile an admin's session keeps its rights in other workspaces.
+ * @param oidc whether an OpenID Connect provider is configured, which is then responsible for second factors
  */
 export function lacksSecondFactor({ bothFactors }: Proof, { role, oidc }: { role: Role | "operator"; oidc: boolean }): boolean {
   return bothFactors === false && !oidc && role !== "operator" && managers.includes(role);

@@ -12,8 +12,8 @@ import type { Role } from "../audit/actor.ts";
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
 
 /**
- * What the person said to a membership. asked: it waits for them. declined: they refused it. none: the workspace took the question back.
- * Only given ones are ever active.
+ * The person's consent to a membership. asked: they have not answered. declined: they refused. none: the workspace withdrew the invitation.
+ * Only a membership with given consent is ever active.
  */
 type Consent = "given" | "asked" | "declined" | "none";
 
@@ -23,7 +23,7 @@ export interface MemberRow {
   /** Whether the membership in this workspace is active. */
   active: boolean;
   consent: Consent;
-  /** When the workspace last asked the person; null: it never had to. */
+  /** When the workspace last invited the person; null: it never had to. */
   askedAt: Date | null;
   /** When the person last used this workspace in the Console, to the minute; null: never. */
   seenAt: Date | null;
@@ -36,7 +36,7 @@ interface NewMember {
   workspace: WorkspaceId;
   email: string;
   role: Role;
-  /** The admin who asks the person; null: the membership is in force at once. */
+  /** The admin who invites the person; null: the membership is in force at once. */
   askedBy: string | null;
   at: Date;
 }
@@ -52,7 +52,7 @@ export async function insertMember({ workspace, email, role, askedBy, at }: NewM
   return inserted.count === 1;
 }
 
-/** Offers a membership again that its person has not accepted, or puts it in force. */
+/** Offers a membership that was not accepted again, or puts it in force. */
 export async function offerAgain({ workspace, email, role, askedBy, at }: NewMember, tx: Transaction): Promise<void> {
   const isAsked = askedBy !== null;
   await tx`
@@ -83,7 +83,7 @@ export async function selectCallerId(
 
 export interface ListedMemberRow extends MemberRow {
   activeKeys: number;
-  /** Charged in the requested month to their keys, with those that are revoked now, and for their requests from the Workbench. */
+  /** Charged in the requested month to their keys, including revoked ones, and for their requests from the Workbench. */
   monthSpent: NanoUsd;
 }
 
@@ -167,7 +167,7 @@ interface NamedMembership {
   askedBy: string | null;
 }
 
-/** The workspaces in which a person is active, and then those that ask them, each in order of names. */
+/** The workspaces in which a person is active, then those that have invited them, each in order of names. */
 export async function selectNamedMemberships(
   { email, limit }: { email: string; limit: number },
   sql: Queries,
@@ -177,7 +177,7 @@ export async function selectNamedMemberships(
     WHERE m.email = ${email} AND (m.active OR m.consent = 'asked') ORDER BY m.active DESC, w.name LIMIT ${limit}`;
 }
 
-/** The workspace of a person that is named, or else the first one that they joined. @param named an id or a name */
+/** A person's named workspace, or else the first one that they joined. @param named an id or a name */
 export async function selectLaneWorkspace(
   { email, named }: { email: string; named: string },
   sql: Queries,

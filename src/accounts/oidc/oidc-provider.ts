@@ -2,9 +2,9 @@
  * The configured OpenID Connect provider: where it signs people in, and whom it has signed in. The flow is the authorization code with
  * PKCE, with the scopes `openid` and `email`.
  *
- * Exchanges are bounded in number, by network, and in time, so that no network takes the time of all others. Calls follow no redirect,
- * and answers are bounded in bytes. The operator chose the provider, so it may be within the own network; plain http is only allowed on
- * this machine. Signatures of tokens are checked too.
+ * Exchanges are bounded in number, per network and in time, so that no network starves the others. Calls follow no redirect, and answers
+ * are bounded in bytes. The operator chose the provider, so it may be in a private network; plain http is allowed only on this machine.
+ * Signatures of tokens are checked too.
  */
 import {
   allowInsecureRequests,
@@ -59,7 +59,7 @@ const exchangeLimits = {
   waitMs: limits.oidcExchangeMs,
 };
 
-/** Clocks of two services differ by less. */
+/** The clocks of two services differ by less than this. */
 const clockDifferenceSeconds = 60;
 const scope = "openid email";
 
@@ -76,13 +76,13 @@ export class OidcProvider {
     this.#clock = clock;
     this.#redirectUri = new URL(oidcReturnPath, publicUrl);
     this.#discovered = memoizeFor(limits.oidcDiscoveryAgeMs, clock, () => discover(config, clock));
-    this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people are signing in right now" });
   }
 
   /**
    * Where the browser goes to sign in.
    * @param again whether the provider has to ask a person who signed in there more than an hour ago
-   * @throws ProviderUnavailableError or an error of openid-client, if its description cannot be read
+   * @throws ProviderUnavailableError or an error of openid-client, if its discovery document cannot be read
    */
   async signInUrl({ state, nonce, verifier }: OidcProof, { again }: { again: boolean }): Promise<URL> {
     const configuration = await withDeadline(
@@ -104,9 +104,9 @@ export class OidcProvider {
 
   /**
    * Exchanges the code with which a browser returned.
-   * @param query that of the address to which it returned
-   * @param network the browser's: no network takes the time of all others
-   * @throws LimitReachedError; ProviderUnavailableError or an error of openid-client unless the answer is right and for this very sign-in
+   * @param query of the address to which it returned
+   * @param network of the browser, so that no network starves the others
+   * @throws LimitReachedError; ProviderUnavailableError or an error of openid-client unless the answer is valid and belongs to this sign-in
    */
   async redeem(query: URLSearchParams, { proof, network }: { proof: OidcProof; network: string }): Promise<OidcIdentity> {
     const release = await this.#semaphore.acquire(network);
@@ -139,7 +139,7 @@ export class OidcProvider {
   }
 }
 
-/** There was no usable answer, through no fault of the person who signs in. */
+/** The provider gave no usable answer; the person signing in is not at fault. */
 export class ProviderUnavailableError extends Error {
   override name = "ProviderUnavailableError";
 }
@@ -182,7 +182,7 @@ function discover({ issuer, clientId, clientSecret }: OidcConfig, clock: Clock):
   });
 }
 
-/** In the form that the provider names: in the body if it takes that, as most do, else in the header, which every provider takes. */
+/** Sends the secret in the body if the provider accepts that, as most do, else in the header, which every provider accepts. */
 function clientAuthentication(clientSecret: string): ClientAuth {
   const [inBody, inHeader] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)];
   return (server, client, body, headers) => {
@@ -204,7 +204,7 @@ function verifiedEmail({ email, email_verified: verified }: Record<string, unkno
   return typeof email === "string" && verified === true ? email : null;
 }
 
-/** Its description names the other addresses. Plain http is left to this machine. */
+/** The discovery document names the other addresses. Plain http is allowed only on this machine. */
 function requireTrustworthy({ protocol, hostname }: URL): void {
   const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
   if (protocol === "https:" || (protocol === "http:" && isHere)) return;

@@ -1,9 +1,9 @@
 /**
  * Signs people in at an OpenID Connect provider.
  *
- * Beginning writes nothing, so that strangers who begin many fill no table; the browser keeps a sealed note, for ten minutes and one
- * sign-in. A person is known by the provider's name for them (`iss` and `sub`). It is linked to an account the first time, by an
- * address that the provider verified, and from then on only that name counts. No accounts are made here. Everyone who may not sign in
+ * Beginning a sign-in writes nothing, so that strangers who begin many fill no table. The browser keeps a sealed note, valid for ten
+ * minutes and one sign-in. The provider identifies a person by `iss` and `sub`. The first sign-in links this identity to an account, by an
+ * address that the provider verified; from then on only the identity counts. No accounts are created here. Everyone who may not sign in
  * gets the same message, and the log has codes, no addresses and no tokens.
  */
 import { randomBytes } from "node:crypto";
@@ -56,7 +56,7 @@ export async function beginOidcSignIn(
 interface Return {
   /** The query of the address to which the browser returned. */
   query: URLSearchParams;
-  /** What it kept; null: nothing. */
+  /** What the browser kept; null: nothing. */
   note: string | null;
   /** The browser's. */
   network: string;
@@ -78,7 +78,7 @@ interface OidcSignIn {
 }
 
 /**
- * Takes the browser's return from the provider.
+ * Handles the browser's return from the provider.
  * @throws DomainError unauthorized for a wrong, repeated or late answer, and with one message for everyone who may not sign in; unavailable
  * @throws LimitReachedError
  */

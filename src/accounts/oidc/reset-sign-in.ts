@@ -1,6 +1,6 @@
 /**
- * Lets the operator remove a person's second factor and link to the OpenID Connect provider, and ends their sessions: after a lost app,
- * or with a new account at the provider. The password stays. Each workspace that the person has joined gets an audit row.
+ * Lets the operator remove a person's second factor and their link to the OpenID Connect provider, after a lost app or for a new account at
+ * the provider. Their sessions end. The password stays. Each workspace that the person has joined gets an audit row.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Operator } from "../audit/actor.ts";

@@ -1,4 +1,6 @@
-/** The SQL of identities at OpenID Connect providers, and of sign-ins that were used. An account has one identity of an issuer. */
+/**
+ * The SQL of identities at OpenID Connect providers, and of sign-ins that were used. An account has one identity per issuer.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 interface Identity {

@@ -1,22 +1,22 @@
 /**
- * The door for what people, browsers and strangers send: a body before a turn, a workspace before a person.
+ * Admits the bodies that people, browsers and strangers send. A body gets a place first, and a turn once it is whole. Both are shared among
+ * workspaces, then among people.
  *
- * It promises: a body that is slow, large, endless or one of hundreds takes time from its sender's workspace alone, or from its network
- * if the sender is not known yet. The operator has a lane of their own.
+ * A body that is slow, large, endless or one of hundreds delays only its sender's workspace, or its network if the sender is not known yet.
+ * The operator has a separate lane.
  *
- * 1. A body gets a place. Places are bounded in all, by workspace and by person, and with them the memory: places times the size of a
- * body. A workspace gets a further one only while more are free than it holds: the last ones are for others.
+ * 1. A body gets a place. Places are bounded in total, per workspace and per person. So is the memory: places times the size of a body. A
+ *    workspace gets another place only while more are free than it holds: the last ones are for others.
  *
- * 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When someone finds no place, the body that
- * is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person where that bound is
- * met. A body that keeps up is never ended this way.
+ * 2. It must then keep up with the minimum rate (`BodyPace`), or it is ended with 408. When another body finds no place, the one that is
+ *    furthest behind is ended sooner: one of the workspace with the most bodies, or of the new body's own workspace or person if that bound
+ *    is reached. A body that keeps up is never ended this way.
  *
- * 3. Only a whole body waits for a turn to work in (`Turns`). It keeps its place until it was handled, so that its memory stays
- * counted.
+ * 3. Only a whole body waits for a turn (`Turns`). It keeps its place until it has been handled, so that its memory stays counted.
  *
  * It does not bound connections, nor bodies that come with a key (`ByteBudget` counts those by key and workspace, and no slot is taken
- * while they arrive), nor calls of the operator token. If as many workspaces as there are places each have a body that keeps up, others
- * wait until one has arrived or its time is over.
+ * while they arrive), nor calls with the operator token. If every place has a body of a different workspace that keeps up, others wait
+ * until one has arrived or has timed out.
  */
 import { BodyPace, bodyPieces, wholeBody, type BodyErrors } from "../../http/body.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -41,9 +41,9 @@ interface DoorOptions {
   limits: SemaphoreLimits;
   /** The message of a refusal. */
   busy: string;
-  /** How far a body is behind that gives way to others; by default `bodyGivesWayMs`. */
+  /** How far behind a body may be before it gives way to others; by default `bodyGivesWayMs`. */
   givesWayMs?: number;
-  /** A body without a place is dropped unread: the server would hold what has arrived of it while its refusal drains it. */
+  /** A body without a place is dropped unread; otherwise the server would buffer what has arrived while it drains the rest. */
   dropsRefused?: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Arriving {
   pace: BodyPace;
 }
 
-/** Reads the body of a caller who needs no place. @throws one of `errors`, among them for a body below the least rate */
+/** Reads the body of a caller who needs no place. @throws one of `errors`, also for a body below the minimum rate */
 export async function receiveBody(
   request: Request,
   bounds: BodyBounds & { clock: Clock; pace?: BodyPace },
@@ -93,7 +93,7 @@ export class BodyDoor {
     }
   }
 
-  /** While there is no place, ends a slow body now and then. Its place is given away in turn, like every other. */
+  /** While no place is free, ends a slow body now and then. Its place goes to the next in turn, like any other. */
   async #place(lane: Lane): Promise<Turn> {
     let isWaiting = true;
     let cancel = (): void => {};
@@ -112,7 +112,7 @@ export class BodyDoor {
     }
   }
 
-  /** The body that gives way to one of the lane, chosen once only. @param bound which keeps the lane from a place */
+  /** The body that gives way to one of the lane; each is chosen only once. @param bound what keeps the lane from a place */
   #slowest({ group, member }: Lane, bound: "member" | "group" | "all"): Arriving | null {
     const bodies = [...this.#arriving].filter(({ lane }) => {
       if (bound === "all") return !isOperatorLane(lane);

@@ -1,6 +1,6 @@
 /**
- * Bounds the bytes that current requests may hold together: of a process, of a workspace and of a key. A part of the total is for small
- * bodies only, so that large ones never block small ones. A request returns all its bytes at once, when its lease is disposed of.
+ * Bounds the bytes that current requests hold together, per process, per workspace and per key. A part of the total is for small bodies
+ * only, so that large ones never block small ones. A request returns all its bytes at once, when its lease is disposed of.
  */
 import { budgetRetryMs } from "../limits.ts";
 import { HolderCounts } from "./fair-semaphore.ts";
@@ -85,6 +85,6 @@ export class ByteBudget {
 }
 
 function refusal(status: 429 | 503, whose: string, max: number): LimitReachedError {
-  const message = `Request bodies ${whose} hold as much at once as they can, ${max} bytes: try again when one has ended`;
+  const message = `Request bodies ${whose} already hold the maximum of ${max} bytes: try again when one has ended`;
   return new LimitReachedError(message, { status, retryAfterMs: budgetRetryMs });
 }

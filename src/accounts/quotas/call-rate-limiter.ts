@@ -23,7 +23,7 @@ interface Options {
   clock: Clock;
   /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
-  /** The limit of keys without one of their own. */
+  /** The limit of keys that have none. */
   perMinuteDefault?: number;
 }
 
@@ -51,12 +51,12 @@ export class CallRateLimiter {
     throw new LimitReachedError(message, { status: 429, retryAfterMs: leaving + rateWindowMs - this.#clock.monotonic() });
   }
 
-  /** Whether the key has called within the last minutes, and so is a valid one. */
+  /** Whether the key has called within the last minutes, and so is valid. */
   knows(key: string): boolean {
     return this.#windows.has(key);
   }
 
-  /** Counts a call of a key, whose limit is known by now. @param perMinute null: the default @throws LimitReachedError 429 */
+  /** Counts a call of a key whose limit is now known. @param perMinute null: the default @throws LimitReachedError 429 */
   count(key: string, perMinute: number | null): void {
     this.#windowOf(key).perMinute = perMinute ?? this.#perMinuteDefault;
     this.require(key);

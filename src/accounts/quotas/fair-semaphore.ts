@@ -1,7 +1,7 @@
 /**
- * A semaphore that is fair among workspaces, then among people: both have bounds of their own, and those that wait are served in turn.
- * When the waiting room is full, the workspace that has most of it gives way, so that no one is kept out by the number of others'
- * calls. `Turns` are its slots as disposables, with a lane apart for the operator, who therefore always gets in.
+ * A semaphore that is fair among workspaces, then among people: both have their own bounds, and waiting calls are served in turn. When the
+ * queue is full, the workspace with the most waiting calls gives way, so that many calls of one do not keep others out. `Turns` hands out
+ * its slots as disposables. The operator has a separate lane and so always gets in.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { LimitReachedError } from "../errors.ts";
@@ -22,7 +22,7 @@ export interface SemaphoreLimits {
    * of them (the dynamic thresholds of Choudhury and Hahne, with the factor 1).
    */
   leavesRoom?: boolean;
-  /** In a full room the call that has waited longest is refused in place of a new one, which is more likely to be an honest one. */
+  /** When the queue is full, the call that has waited longest is refused instead of the new one, which is more likely to be honest. */
   refusesOldest?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class FairSemaphore {
   }
 
   /**
-   * @param holder a word is a lane whose group has that one member
+   * @param holder a string is a lane whose group has that one member
    * @throws LimitReachedError 429 if the lane has too many waiting, 503 if all together do, or if the wait was too long
    */
   acquire(holder: string | Lane): Promise<ReleaseSlot> {
@@ -133,7 +133,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Refuses the newest call of the group with the most waiting ones. @returns false: that is the lane's own group */
+  /** Refuses the newest call of the group with the most waiting ones. @returns false if that is the lane's own group */
   #makeRoom({ group }: Lane): boolean {
     const fullest = [...this.#waiting].toSorted(([, a], [, b]) => sizeOf(a) - sizeOf(b)).at(-1);
     if (fullest === undefined) return false;
@@ -173,7 +173,7 @@ interface TurnOptions {
   busy: string;
 }
 
-/** Turns to work in: round by workspace, then by person. */
+/** Turns to work: round robin by workspace, then by person. */
 export class Turns {
   readonly #others: FairSemaphore;
   readonly #operator: FairSemaphore;
@@ -207,7 +207,7 @@ export class Turn implements Disposable {
     this.#release = release;
   }
 
-  /** Lasts until the work has ended, even if its caller waits no longer. @returns the same work */
+  /** Keeps the turn until the work has ended, even if its caller no longer waits. @returns the same work */
   keepFor<Result>(work: Promise<Result>): Promise<Result> {
     this.#uses++;
     work.then(

@@ -1,6 +1,6 @@
 /**
- * Counts what a workspace may do only so often in any hour: acts that reach other people or other services. An act is counted before it
- * is done, so that many at once do not get around the bound. A count in a transaction counts only if that commits.
+ * Limits how often per hour a workspace may do what reaches other people or services. An act is counted before it is done, so that many at
+ * once do not get around the limit. A count in a transaction counts only if that commits.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -17,7 +17,7 @@ interface HourlyAct {
 }
 
 /**
- * Counts one act. Within a transaction it comes last, because others of the workspace wait for it.
+ * Counts one act. Within a transaction, call it last, because others of the workspace wait for it.
  * @throws LimitReachedError 429, with the time until the oldest act is an hour old
  */
 export async function countAct(

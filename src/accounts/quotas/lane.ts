@@ -1,6 +1,6 @@
 /**
- * For whom a body or a turn counts: first a workspace, then a person in it. A name alone opens no other lane: a person gets the named
- * workspace's lane only as its member. A sender who is not known yet counts for the network of the address.
+ * To whom a body or a turn is counted: first a workspace, then a person in it. Naming a workspace is not enough: only its members get its
+ * lane. A sender who is not known yet is counted under the network of their address.
  */
 import { selectLaneWorkspace } from "../members/store.ts";
 import type { Principal } from "../members/principal.ts";

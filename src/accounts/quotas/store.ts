@@ -2,7 +2,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** Kinds of which a workspace can have a limited number. */
+/** Kinds whose number per workspace is limited. */
 type Counted = "tickets" | "attachments" | "products" | "projects" | "sboms" | "invitations";
 
 /**
@@ -17,7 +17,7 @@ export async function lockQuota(
 }
 
 /**
- * Adds an act to those of the last hour, unless there are as many as there may be. Acts that are over are forgotten.
+ * Adds an act to those of the last hour, unless there are too many already. Older acts are deleted.
  * @returns null if it was added; else the oldest one that counts
  */
 export async function insertAct(

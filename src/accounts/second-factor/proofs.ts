@@ -1,10 +1,10 @@
 /**
- * What a person must prove before a password or an app changes, and what a browser keeps between the first factor and the second.
- * Whoever sits at a stolen or open session must not be able to keep the account.
+ * What a person must prove before a password or an app changes, and what a browser keeps between the first factor and the second. A stolen
+ * or unattended session must not be enough to take over the account.
  *
- * A new password takes the current one; a fresh link or sign-in at the provider stands for it; without a password, a code of an app
- * that was there before the sign-in does. Replacing an app takes one of its codes, or a recovery code. The note after the first factor
- * opens nothing: a session starts after both. A new password makes the note worthless.
+ * A new password requires the current one, or a fresh link or sign-in at the provider. Without a current one, it requires a code of an app
+ * that was set up before the sign-in. Replacing an app requires one of its codes, or a recovery code. The note after the first factor
+ * grants nothing: a session starts after both. A new password invalidates the note.
  */
 import { hash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -21,9 +21,9 @@ import { checkSecondFactor, hasSecondFactor } from "./second-factor.ts";
 import { selectStatus, selectHashOfAccount } from "./store.ts";
 
 /**
- * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the current one. code:
- * without a password, a code of an app that was there before the sign-in. link: there is nothing to ask for, so the person must first
- * follow a new link.
+ * fresh: the session has just begun with a link, or at the provider if there is no password. password: the current one. code: without a
+ * password, a code of an app that was there before the sign-in. link: the person has nothing to prove it with, so they must first follow a
+ * new link.
  */
 type PasswordProof = "fresh" | "password" | "code" | "link";
 
@@ -38,11 +38,11 @@ export async function passwordProofOf(
   { sql, clock }: { sql: Database; clock: Clock },
 ): Promise<PasswordProof> {
   const isFresh = clock.now() - provedAt.getTime() < freshProofMs;
-  // A link came to a person who forgot the password. Whoever is signed in at the provider gets another session without a question.
+  // A link is for a person who forgot the password. Someone still signed in at the provider gets another session without being asked.
   if (isFresh && way === "link") return "fresh";
   if ((await selectPasswordHash(email, sql)) !== null) return "password";
   if (isFresh && way === "oidc") return "fresh";
-  // Whoever sits at the session may have set up an app of their own there, which proves nothing.
+  // Someone at a stolen session may have set up their own app there, which proves nothing.
   const { since } = await selectStatus(email, sql);
   return since !== null && since < provedAt ? "code" : "link";
 }
@@ -64,7 +64,7 @@ export async function requirePasswordProof(
   if (proof === "fresh") return;
   if (proof === "code") return void (await checkSecondFactor({ person, code: given.code.slice(0, 100) }, sources));
   if (proof === "link") throw new DomainError("forbidden", linkNeeded);
-  // Whoever has the session must not be able to guess the password here. The bound is the person's, wherever the session is used.
+  // A stolen session must not be enough to guess the password. Tries are bounded per person, wherever the session is used.
   const tried = { kind: "password", email: person.email, network: `account ${person.email}`, known: null } as const;
   await countTry(tried, sources);
   const hash = await selectPasswordHash(person.email, sources.sql);
@@ -89,7 +89,7 @@ export async function requirePresentCode(
 const FirstStep = Type.Object({
   email: Type.String(),
   way: Type.Union([Type.Literal("password"), Type.Literal("link")]),
-  /** A digest of the password's hash: a new password makes the note worthless. */
+  /** A digest of the password's hash: a new password invalidates the note. */
   password: Type.String(),
   /** The path to go to afterwards. */
   next: Type.String(),

@@ -1,6 +1,6 @@
 /**
- * Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. Spaces, hyphens and capitals
- * of a typed code do not matter.
+ * Codes for a lost app. Each has 80 random bits, so a fast digest protects it. Each works once. Spaces, hyphens and case of a typed code do
+ * not matter.
  */
 import { randomBytes } from "node:crypto";
 import type { Transaction } from "../../backing/backing.ts";
@@ -22,13 +22,13 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
-/** @param typed spaces, hyphens and capitals do not matter @returns null if it has not the form of a code */
+/** @param typed spaces, hyphens and case do not matter @returns null if it does not have the form of a code */
 export function hashRecoveryCode(typed: string): string | null {
   const text = typed.toLowerCase().replaceAll(/[\s-]/g, "");
   return /^[a-z2-7]{16}$/.test(text) ? hashKey(text) : null;
 }
 
-/** Takes a recovery code, once. @returns how many are left; null: the person has no such code */
+/** Uses up a recovery code. @returns how many are left; null: the person has no such code */
 export async function useRecoveryCode(
   { person, code }: { person: Person; code: string },
   { tx, clock }: { tx: Transaction; clock: Sources["clock"] },

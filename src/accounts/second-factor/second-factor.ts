@@ -1,10 +1,9 @@
 /**
  * The second factor of an account, an app with codes: set up, confirmed, checked, and ended.
  *
- * A new secret counts from its first code on; until then the one in use stays valid. Each code counts once. Wrong codes are bounded
- * within a window, and without a right one between them. They are counted within the transaction, so a refusal there is a result and not an
- * error, which would undo the count. Where a role demands a second factor, it can be replaced but not ended. `secrets rotate` seals the
- * secrets again.
+ * A new secret takes effect with its first code; until then the one in use stays valid. Each code works once. Wrong codes are bounded
+ * within a window, and in a row. They are counted within the transaction, so a refusal there is a result and not an error, which would roll
+ * the count back. Where a role demands a second factor, it can be replaced but not removed. `secrets rotate` seals the secrets again.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -31,7 +30,7 @@ export interface SecondFactor {
   recoveryCodesLeft: number;
 }
 
-/** @param oidc whether an OpenID Connect provider is configured, which then looks after second factors */
+/** @param oidc whether an OpenID Connect provider is configured, which is then responsible for second factors */
 export async function secondFactorOf(email: string, { sql, oidc }: { sql: Queries; oidc: boolean }): Promise<SecondFactor> {
   const { since, recoveryCodesLeft, roles } = await store.selectStatus(email, sql);
   return {
@@ -48,7 +47,7 @@ export async function hasSecondFactor(email: string, sql: Queries): Promise<bool
 }
 
 /**
- * Makes a new secret for a person's app. It counts from its first code on; until then one that is in use stays valid.
+ * Makes a new secret for a person's app. It takes effect with its first code; until then the one in use stays valid.
  * @param publicUrl where people reach the service; its host distinguishes several services in the app
  * @returns the secret, which is shown only now
  */
@@ -62,9 +61,9 @@ export async function beginSecondFactor(
 }
 
 /**
- * Puts the new secret into use by its first code, in place of an earlier one and all its recovery codes.
+ * Activates the new secret by its first code, replacing an earlier one and all its recovery codes.
  * @returns ten recovery codes, which are shown only now
- * @throws DomainError invalid_field for a wrong code; conflict where none waits, or it waited too long; rate_limited
+ * @throws DomainError invalid_field for a wrong code; conflict if none is pending, or it has expired; rate_limited
  */
 export async function confirmSecondFactor(
   { person, code }: { person: Person; code: string },
@@ -95,7 +94,7 @@ export async function confirmSecondFactor(
 type CheckSources = Sources & { keyring: Keyring };
 
 /**
- * Takes a code of the person's app or a recovery code, each once.
+ * Uses up a code of the person's app or a recovery code.
  * @returns how many recovery codes are left if it was one; null: it was a code of the app
  * @throws DomainError invalid_field for a wrong or used code; conflict where no second factor is set up; rate_limited
  */
@@ -125,7 +124,7 @@ export async function disableSecondFactor(
   const inside = async (tx: Transaction): Promise<void> => {
     const { enabled, demanded } = await secondFactorOf(person.email, { sql: tx, oidc });
     if (enabled && demanded) {
-      const message = "Admins cannot go without a second factor: set up a new app, which takes the place of the old one";
+      const message = "Admins need a second factor: set up a new app, which replaces the old one";
       throw new DomainError("conflict", message);
     }
     if (!(await store.deleteSecondFactor(person.email, tx))) return;
@@ -163,7 +162,7 @@ type Checked<T> = { accepted: T } | { refused: DomainError };
 
 /**
  * Reads one code within a transaction.
- * @param accept gives null for a wrong code
+ * @param accept returns null for a wrong code
  * @throws DomainError rate_limited, after too many wrong codes; invalid_field for a wrong one; conflict where none is set up
  */
 async function checkedCode<T>(
@@ -191,7 +190,7 @@ async function checkedCode<T>(
 /** The wrong codes of an account. */
 type Tries = Pick<store.SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
 
-/** @returns why no code is read at present, not even the right one; null: codes are read */
+/** @returns why no code is accepted now, not even a right one; null: codes are accepted */
 function triesProblem({ wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): DomainError | null {
   if (wrongInRow >= limits.wrongCodesInRowMax) {
     return new DomainError("rate_limited", "Too many wrong codes came for this account: ask the operator to reset its sign-in");

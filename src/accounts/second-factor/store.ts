@@ -42,7 +42,7 @@ export async function upsertPending(
     ON CONFLICT (email) DO UPDATE SET pending_sealed = excluded.pending_sealed, pending_at = excluded.pending_at`;
 }
 
-/** Makes the pending secret the one in use, with new recovery codes in place of all old ones. */
+/** Activates the pending secret; new recovery codes replace all old ones. */
 export async function confirmPending(
   { email, step, hashes, at }: { email: string; step: number; hashes: readonly string[]; at: number },
   tx: Transaction,

@@ -67,7 +67,7 @@ export function openAuthenticatorSecret(sealed: Uint8Array, email: string, keyri
 export function showAuthenticatorSecret(secret: Uint8Array, { email, issuer }: { email: string; issuer: string }): ShownSecret {
   const text = base32(secret);
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
-  // SHA-1, six digits and 30 seconds are what apps assume. Without their fields the QR code is coarser, and so easier to scan.
+  // SHA-1, six digits and 30 seconds are what apps assume. Without these fields the QR code is coarser, and so easier to scan.
   return { secret: text, uri: `otpauth://totp/${label}?secret=${text}&issuer=${encodeURIComponent(issuer)}` };
 }
 

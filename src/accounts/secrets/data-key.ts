@@ -1,9 +1,9 @@
 /**
  * The data key of a workspace. It seals the secrets of the workspace, and the keyring seals the data key. So a rotation of SECRETS_KEY
- * seals small keys anew and never the data.
+ * re-seals small keys and never the data.
  *
- * A key is created when it is first needed, and never changes: only what seals it does. Each call here reads and opens it anew; who needs
- * it for every request caches it.
+ * A key is created when it is first needed, and never changes; only the key that seals it does. Each call here reads and opens it anew;
+ * callers that need it for every request cache it.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -42,7 +42,7 @@ export function unwrap({ workspace, wrapped }: WrappedKey, keyring: Keyring): Se
 }
 
 /**
- * What a wrapped key is bound to: another text opens none that is stored. The last words say how the key seals the fields of connections:
+ * What a wrapped key is bound to. With any other text no stored key opens. The last words say how the key seals the fields of connections:
  * each is bound to its connection.
  */
 function about(workspace: WorkspaceId): string {

@@ -1,6 +1,6 @@
 /**
- * The keys of SECRETS_KEY: the first one seals, all of them open. They seal data keys, and notes that the service gives to a browser
- * and gets back: no one else can read or change a note, it is valid for a time, and notes of one kind do not pass as another.
+ * The keys of SECRETS_KEY: the first one seals, all of them open. They seal data keys, and notes that the service gives to a browser and
+ * gets back: no one else can read or change a note, it expires, and a note of one kind does not pass as another.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -49,7 +49,7 @@ export function sealNote<Content extends TSchema>(
   return Buffer.from(keyring.first.seal(plain, about)).toString("base64url");
 }
 
-/** @returns null for a note that is too old, was changed, is of another kind, or none of this service */
+/** @returns null for a note that is too old, was changed, is of another kind, or was not made by this service */
 export function openNote<Content extends TSchema>(
   { about, content: schema, ageMsMax }: NoteKind<Content>,
   text: string | null,

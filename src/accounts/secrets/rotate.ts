@@ -1,6 +1,6 @@
 /**
  * Seals every data key and second factor under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The data that they
- * seal stays as it is. A key that is missing stops the rotation, so that nothing becomes unreadable by it.
+ * seal stays as it is. A missing key stops the rotation, so that it leaves nothing unreadable.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, operatorOnly } from "../audit/actor.ts";
@@ -22,7 +22,7 @@ export type Rotation = Static<typeof Rotation>;
 
 interface RotationParts extends Sources {
   keyring: Keyring;
-  /** Seals what SECRETS_KEY seals itself. @throws SealError if a key is missing */
+  /** Re-seals what SECRETS_KEY seals directly. @throws SealError if a key is missing */
   reseal(keyring: Keyring, tx: Transaction): Promise<Pick<Rotation, "rewrapped" | "unchanged">>;
 }
 

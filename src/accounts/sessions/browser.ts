@@ -1,10 +1,10 @@
 /**
  * What a browser keeps and sends: cookies, and the token of forms.
  *
- * The session's cookie has the prefix `__Host-` and belongs to this host alone; a page of another site cannot read it, and sends it
- * only with links that a person follows. On this machine there is no TLS, so loopback names go without the prefix. Changes are taken
- * from this service's own pages alone: by Sec-Fetch-Site (https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site), or by
- * the origin for older browsers, and by a hidden token that only pages of the session know. A proxy that puts a loopback name into Host
+ * The session's cookie has the prefix `__Host-` and belongs to this host alone; a page of another site cannot read it, and sends it only
+ * with links that a person follows. On this machine there is no TLS, so loopback names go without the prefix. Only this service's own pages
+ * can make changes. Sec-Fetch-Site (https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site) shows where a request comes from,
+ * in older browsers the origin does, and a hidden token is known only to pages of the session. A proxy that puts a loopback name into Host
  * is refused: cookies would go without TLS.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -62,7 +62,7 @@ export function hostCookieValue(name: string, request: Request): string | null {
   return cookieValue(request, hostName(name, request));
 }
 
-/** Whether the browser speaks to this machine by its loopback names, where browsers treat http as secure. */
+/** Whether the browser speaks to this machine by a loopback name, where browsers treat http as secure. */
 export function isLoopback(request: Request): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(request.headers.get("host") ?? "");
 }
@@ -75,7 +75,7 @@ export function requireSameOrigin(request: Request): void {
   if (site === "same-origin" && origin !== null && !isHost && isLoopback(request)) throw foreignHost();
   if (site === "same-origin" || site === "none") return;
   if (!(site === null && isHost))
-    throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
+    throw new DomainError("forbidden", "Only the Console's own pages can make changes with a session");
 }
 
 /** The hidden field of each form, which only pages of the session know. */

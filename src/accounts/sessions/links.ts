@@ -1,7 +1,6 @@
 /**
  * Links that sign a person in once: mailed with invitations and for new passwords, or given out by the operator. Only a link's hash is
- * stored. Of several uses at once, one gets it. A link of the operator stands for both factors, since the operator made it and hands it
- * over.
+ * stored. Of several uses at once, one succeeds. The operator's link counts as both factors, since the operator made it and hands it over.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -33,7 +32,7 @@ export function createLink({ actor, email: typed }: { actor: Operator; email: st
   });
 }
 
-/** How long a link signs in, by its purpose. */
+/** How long a link is valid, by its purpose. */
 const linkMsMax: Record<LinkPurpose, number> = {
   "sign in": signInLinkMsMax,
   invitation: invitationLinkMsMax,
@@ -69,7 +68,7 @@ export async function findSignInLink(token: string, { sql, clock }: LinkSources)
   return (await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql)) ?? null;
 }
 
-/** Uses a link up. @returns null as `findSignInLink` does; of several at once one gets it */
+/** Uses up a link. @returns null as `findSignInLink` does; of several uses at once, one succeeds */
 export async function takeSignInLink(
   token: string,
   { sql, clock }: { sql: Transaction; clock: Clock },

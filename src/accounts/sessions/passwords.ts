@@ -1,10 +1,10 @@
 /**
  * Passwords: hashed, compared and set.
  *
- * argon2id takes a core for 30 ms and 19 MiB, so few run at once, fairly by network. An unknown person's password is compared with a
- * decoy, so that the time of an answer does not show who is known. A password is long (https://pages.nist.gov/800-63-4/sp800-63b.html)
- * and more than what everybody tries first. Setting one ends the person's other sessions and links. Hashing is the only thing in this
- * wing that needs Bun.
+ * argon2id takes a core for 30 ms and 19 MiB, so few run at once, shared fairly among networks. An unknown person's password is compared
+ * with a decoy, so that the time of an answer does not show who is known. A password is long
+ * (https://pages.nist.gov/800-63-4/sp800-63b.html) and more than what people try first. Setting one ends the person's other sessions and
+ * links. Hashing is the only thing in this wing that needs Bun.
  */
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -31,10 +31,10 @@ export class Passwords {
   #decoy: Promise<string> | null = null;
 
   constructor(clock: Clock) {
-    this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits: hashing, busy: "Too many people are signing in right now" });
   }
 
-  /** @param holder for whom the work is done, so that none takes the time of all others @throws LimitReachedError */
+  /** @param holder for whom the work is done, so that none starves the others @throws LimitReachedError */
   hash(password: string, holder: string): Promise<string> {
     return this.#run(holder, () => hashWithArgon2(password));
   }
@@ -92,9 +92,8 @@ export function requireStrong(password: string, email: string): void {
     new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
   const characters = Array.from(password).length;
   if (characters < limits.passwordCharactersMin) throw refuse(`at least ${limits.passwordCharactersMin} characters are needed`);
-  if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are possible`);
-  if (isGuessable(password.toLowerCase(), email))
-    throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+  if (characters > limits.passwordCharactersMax) throw refuse(`at most ${limits.passwordCharactersMax} characters are allowed`);
+  if (isGuessable(password.toLowerCase(), email)) throw refuse("it is easy to guess. Several unrelated words make a good one");
 }
 
 /** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
@@ -123,7 +122,7 @@ const common = [
   "0123456789",
 ];
 
-/** Whether little is left without what everybody tries: the address, common words, repeated and consecutive characters. */
+/** Whether little is left without the obvious parts: the address, common words, repeated and consecutive characters. */
 function isGuessable(password: string, email: string): boolean {
   let rest = password;
   for (const word of [email, ...email.split(/[@.+_-]/), ...common]) if (word.length > 2) rest = rest.replaceAll(word, "");

@@ -1,7 +1,7 @@
 /**
- * A session: what a browser's cookie stands for after a sign-in. It is found by the hash of the cookie's value, which is stored
- * nowhere, and ends by age, by idleness, or with its person's account. For an hour after the person proved who they are it is recent;
- * some actions need that, so that a browser that was left open cannot do them.
+ * A session: what a browser's cookie stands for after a sign-in. It is found by the hash of the cookie's value, which is stored nowhere,
+ * and ends by age, by idleness, or with its person's account. For an hour after the person proved who they are, it is recent. Some actions
+ * require that, so that they fail in an unattended browser.
  */
 import { hash, randomBytes } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -17,7 +17,7 @@ import { canonicalEmail } from "../workspaces/fields.ts";
 import { selectWorkspaceNames } from "../workspaces/store.ts";
 import { type Session, selectSession, updateUse } from "./store.ts";
 
-/** Whether its person proved lately who they are. */
+/** Whether its person recently proved who they are. */
 export function isRecent({ provedAt }: Pick<Session, "provedAt">, nowMs: number): boolean {
   return nowMs - provedAt.getTime() < recentSignInMs;
 }
@@ -41,7 +41,7 @@ export async function findSession(token: string, { sql, clock }: { sql: Database
   return session;
 }
 
-/** Who a request's credential is, which workspaces they may see, and which have invited them. */
+/** Whose a request's credential is, which workspaces they may see, and which have invited them. */
 export async function identityOf(principal: Principal, sql: Queries): Promise<IdentityView> {
   if (principal.kind === "operator") {
     const rows = await selectWorkspaceNames(workspacesMax, sql);
@@ -96,10 +96,7 @@ export function viewSession({ id, way, agent, createdAt, usedAt }: Session): Ses
   return { id, way, agent, created_at: isoTime(createdAt.getTime()), used_at: isoTime(usedAt.getTime()) };
 }
 
-/**
- * A secret that is drawn, given out once and stored as a digest: 32 random bytes as 43 characters that need no escaping in URLs and
- * cookies.
- */
+/** A random secret that is given out once and stored as a digest: 32 bytes as 43 characters that need no escaping in URLs and cookies. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }

@@ -1,11 +1,11 @@
 /**
  * Checks an address and its password, and starts sessions. All causes of a refusal have one message, and unknown people take as long as
- * known ones. A person has a bounded number of sessions; a further one ends the one that was used longest ago.
+ * known ones. A person has a bounded number of sessions; another one ends the least recently used.
  *
  * Tries are bounded for the whole fleet: by address with its network, and by network. A try counts before it is checked, so that many at
- * once do not get around the bound. A browser in which a person has signed in before has tries of its own, so that strangers of its
- * network, or behind the same proxy, cannot use them up. It keeps a sealed note of that, which proves nothing else and opens nothing.
- * Mails for a new password are counted apart, so that asking for them closes no sign-in.
+ * once do not get around the bound. A browser in which a person has signed in before has its own tries, so that strangers in its network,
+ * or behind the same proxy, cannot use them up. It keeps a sealed note of that, which proves nothing else and grants nothing. Mails for a
+ * new password are counted separately, so that requesting them blocks no sign-in.
  */
 import { hash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -25,7 +25,7 @@ interface Credentials {
   password: string;
   /** The network of the browser, as `networkOf` gives it. */
   network: string;
-  /** What the browser kept from a sign-in before; null: nothing. */
+  /** What the browser kept from an earlier sign-in; null: nothing. */
   note: string | null;
 }
 
@@ -95,12 +95,12 @@ export async function startSession(
 // How many tries are left.
 
 interface Try {
-  /** Counted apart from each other, so that asking for mails closes no sign-in. */
+  /** Counted separately, so that requesting mails blocks no sign-in. */
   kind: "sign in" | "reset" | "password";
   /** What was typed. */
   email: string;
   network: string;
-  /** The browser, if the person signed in there before: then its tries count alone. */
+  /** The browser, if the person signed in there before: then it has its own tries. */
   known: KnownBrowser | null;
 }
 
@@ -170,7 +170,7 @@ function subjectOf({ kind, email, network, known }: Try): Uint8Array {
 
 const KnownBrowser = Type.Object({
   email: Type.String(),
-  /** Tries are counted for it. */
+  /** Tries are counted under this id. */
   id: Type.String(),
 });
 type KnownBrowser = Static<typeof KnownBrowser>;

@@ -15,7 +15,9 @@ export interface Session {
   way: SignInWay;
   /** The browser, as it calls itself. */
   agent: string;
-  /** Whether its person gave a second factor too, or something stood for both: the operator's link or token, or an OpenID Connect provider. */
+  /**
+   * Whether its person gave a second factor too, or used what counts as both: the operator's link or token, or an OpenID Connect provider.
+   */
   bothFactors: boolean;
   createdAt: Date;
   /** When its person last proved who they are. */
@@ -58,7 +60,7 @@ export async function updateBothFactors(id: string, sql: Queries): Promise<void>
   await sql`UPDATE sessions SET both_factors = true WHERE id = ${id}`;
 }
 
-/** After a person's second factor is gone, only sessions for which a provider vouched stand for both. */
+/** After a person's second factor is removed, only sessions for which a provider vouched count as both factors. */
 export async function forgetBothFactors(email: string, tx: Transaction): Promise<void> {
   await tx`UPDATE sessions SET both_factors = false WHERE email = ${email} AND way <> 'oidc'`;
 }
@@ -102,7 +104,7 @@ export type LinkPurpose = "sign in" | "invitation" | "password";
 export interface SignInLink {
   email: string;
   purpose: LinkPurpose;
-  /** The workspace of an invitation; null: it is of none. */
+  /** The workspace of an invitation; null: the link is not for one. */
   workspace: WorkspaceId | null;
 }
 
@@ -161,7 +163,7 @@ interface Counted {
   /** The digest of what the tries are counted for. */
   subject: Uint8Array;
   now: Date;
-  /** Tries that began at this time or earlier are over. */
+  /** Tries that began at this time or earlier have expired. */
   over: Date;
   /** Beyond it no more are counted. */
   max: number;
@@ -178,7 +180,7 @@ export async function countOne({ subject, now, over, max }: Counted, sql: Querie
   return row ?? { tries: 1, since: now };
 }
 
-/** @returns the tries that count at present, and when the first one was; undefined: there are none */
+/** @returns the tries that currently count, and when the first one was; undefined: none */
 export async function selectTries(
   { subject, over }: Pick<Counted, "subject" | "over">,
   sql: Queries,

@@ -32,7 +32,7 @@ export function emailOf(title: string): TString {
   return Type.String({ ...Email, title });
 }
 
-/** The two letters beyond ASCII whose small letter is in it: the Kelvin sign and the dotted I. */
+/** The two non-ASCII letters whose lower case is ASCII: the Kelvin sign and the dotted I. */
 const becomesAscii = /([\u212a\u0130])/u;
 
 /** The one spelling of an address under which its account is found. */
@@ -54,6 +54,6 @@ export function parseAmount({ field, text, decimalsMax }: { field: string; text:
     throw refuse(`a decimal number of USD with at most ${decimalsMax} decimals is needed`);
   }
   if (amount <= 0n) throw refuse("an amount above zero is needed");
-  if (amount > balanceNanoMax) throw refuse(`at most ${balanceUsdMax} USD are possible`);
+  if (amount > balanceNanoMax) throw refuse(`at most ${balanceUsdMax} USD are allowed`);
   return amount;
 }

@@ -1,8 +1,8 @@
 /**
- * Forms and views of workspaces, their settings, their members and people's accounts, as the control API takes and shows them.
+ * Forms and views of workspaces, their settings, their members and people's accounts, as the control API accepts and shows them.
  *
- * A setting has one description (`about`), for the form and the view alike; it is also the help of the command and the text of the
- * reference. A schema checks forms only: whether a value fits the others, and who may see a field, is decided by the verbs.
+ * A setting has one description (`about`), which the form, the view, the command's help and the reference share. A schema checks only the
+ * form of a value. Verbs decide whether it fits the others, and who may see it.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
@@ -19,8 +19,8 @@ const about = {
   zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
   prompt_retention_days:
-    "How many days stored prompts and answers are kept before they are deleted; null: until somebody deletes them",
-  cost_in_answers: "Whether the usage in answers has the charge, without being asked for it",
+    "How many days stored prompts and answers are kept before they are deleted; null: until they are deleted",
+  cost_in_answers: "Whether the usage in answers includes the charge even if the request does not ask for it",
   idempotent_replay:
     "Whether answers to requests with an Idempotency-Key are kept for 24 hours, sealed, and sent again; never with zero data retention",
   own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",

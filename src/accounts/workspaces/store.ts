@@ -1,6 +1,6 @@
 /**
  * The SQL of workspaces and their settings. A workspace is made with the empty head of its ledger. Settings are locked while they change,
- * so that two changes at once are both in force. Balance and spend are the ledger's: what is reserved at this moment only counters know.
+ * so that two changes at once both take effect. Balance and spend come from the ledger; only the counters know what is currently reserved.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { dayOf, monthOf } from "../../kernel/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * Workspaces: created, found by id or exact name, set, and viewed. A name must not look like an id or a special path, because requests
- * and paths name a workspace by either. What the operator decides (the switch, early access) members only see. A new workspace has no
+ * Workspaces: created, found by id or exact name, set, and viewed. A name must not look like an id or a special path, because requests and
+ * paths name a workspace by either. Only the operator decides on the switch and early access; members see them. A new workspace has no
  * credit and no limit.
  */
 import type { Queries } from "../../backing/backing.ts";

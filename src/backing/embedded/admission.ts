@@ -1,9 +1,8 @@
 /**
  * One decision of the embedded counters: replay, model, window, money, budgets, in that order. Every check precedes the first counting
  * write: a refusal drops expired times and changes nothing else. Blocks are lent and taken back by the same numbers: their credit is a
- * hold, their places count in the window until the times of their requests are known.
- * redis/scripts/admit.lua and blocks.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
- * change of one is a change of both.
+ * hold, their places count in the window until the times of their requests are known. redis/scripts/admit.lua and blocks.lua are the same
+ * in Lua; test/contracts/counters.ts holds both to the same replies. Change both together.
  */
 import type { KeyId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -172,7 +171,7 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   const hold = space.holds.get(block);
   if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, now });
   if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
-  // The clock was set back. Requests of a block would count for times that the window has left behind.
+  // The clock was set back: requests of a block would count at times that the window has already passed.
   if (log.newest > now) return kept;
   const { places: lentAlready } = lentPlaces(lending, key, now);
   const places = freePlaces(requestsPerMinute, { used: log.count + lentAlready, wanted: request.places });
@@ -194,7 +193,7 @@ export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: 
   const known = space.lending.keys.get(key)?.blocks;
   if (known?.delete(block)) {
     const log = admissionLog(space, key);
-    // A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+    // A time ahead of the clock was read from another clock, and is before now. If the clock was set back, now is the newest time.
     const latest = log.advance(now);
     log.insert(times.map((time) => Math.min(time, latest)));
   }
@@ -209,7 +208,7 @@ export function pause(lending: Lending, key: KeyId | null, now: number): void {
   else ofKey(lending, key).pausedUntil = now + blockPauseMs;
 }
 
-/** Drops keys whose blocks count no more. */
+/** Drops keys whose blocks no longer count. */
 export function forgetLent({ keys }: Lending, now: number): void {
   for (const [key, { blocks, pausedUntil }] of keys) {
     for (const [block, { countsUntil }] of blocks) if (countsUntil <= now) blocks.delete(block);
@@ -226,7 +225,7 @@ function lent(
   return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, countsUntil - rateWindowMs - at), window };
 }
 
-/** Half of the window stays for requests that are asked for. */
+/** Half of the window stays for requests that workers decide. */
 function freePlaces(limit: number, { used, wanted }: { used: number; wanted: number }): number {
   if (limit < blockRateMin) return 0;
   return Math.min(wanted, Math.floor(limit / 2) - used, Math.floor((limit - used) / blockShare));

@@ -17,7 +17,7 @@ export interface BudgetCounter {
   held: NanoUsd;
 }
 
-/** Those of a workspace, by their names. */
+/** A workspace's budgets, by name. */
 export type BudgetCounters = Map<string, BudgetCounter>;
 
 /** The periods that the sender of a batch assumes. */
@@ -61,7 +61,7 @@ export function openBudgets(
   return isOver ? "outside" : { counters, at: time };
 }
 
-/** The first budget that the amount would pass, with what it would still allow; null: none. */
+/** The first budget that the amount would exceed, with what it would still allow; null: none. */
 export function passedBudget(
   { amount, budgets = [] }: AdmitRequest,
   counters: readonly BudgetCounter[],
@@ -74,12 +74,12 @@ export function passedBudget(
   return null;
 }
 
-/** What a hold remembers of the budgets that it counts against. */
+/** The budgets that a hold counts against, as it stores them. */
 export function holdsOf({ budgets = [] }: AdmitRequest, counters: readonly BudgetCounter[]): BudgetHold[] {
   return budgets.map(({ name }, index) => ({ name, since: counters[index]?.since ?? 0 }));
 }
 
-/** A hold of an earlier period than the known one counts no longer. */
+/** A hold of an earlier period than the known one no longer counts. */
 export function changeHeldInBudgets(known: BudgetCounters, holds: readonly BudgetHold[], change: NanoUsd): void {
   for (const { name, since } of holds) {
     const counter = known.get(name);
@@ -109,7 +109,7 @@ export function forgetBudgets(known: BudgetCounters, now: number): void {
   for (const [name, { since, held }] of known) if (held === 0n && !isKept(since, now)) known.delete(name);
 }
 
-/** Within one period the total with the newer version stays, otherwise that of the later period. */
+/** Within one period the total with the newer version stays, otherwise the later period's. */
 export function newestBudget(
   known: BudgetCounter | undefined,
   { since, spent, version }: Pick<BudgetTotal, "since" | "spent"> & { version: bigint },

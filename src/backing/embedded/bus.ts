@@ -1,8 +1,8 @@
 /**
  * The bus of one process: requests are function calls, events are rows of the table `outbox`, the rest are lists of listeners. Events are
  * delivered in order, one batch at a time, at least once, even after a restart; a row is deleted when its event is acknowledged. It stays
- * written by hand so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet.
- * Nothing is replayed: what was acknowledged was deleted in the database that has the charge, so no restored one lacks both.
+ * written by hand so that `npm start` needs no NATS; test/contracts/bus.ts holds it to the promises of the bus of a fleet. Nothing is
+ * replayed: an acknowledged event was deleted from the database that has its charge, so no restored database lacks both.
  */
 import { withDeadline, type Clock, sleep, sleepUntil } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -92,7 +92,7 @@ export class EmbeddedBus implements Bus {
     return this.#outbox.backlog(stream);
   }
 
-  /** What was acknowledged was deleted in the database that has the charge, so no restored one lacks both. */
+  /** An acknowledged event was deleted from the database that has its charge, so no restored database lacks both. */
   replay(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,6 +1,6 @@
 /**
  * The thread of PGlite: a long query there delays no stream of the main thread. It also ends statements that run too long. PostgreSQL
- * requests a signal after `statement_timeout`; in PGlite that is a timer of the event loop, which fires only after the statement that it
+ * requests a signal after `statement_timeout`; in PGlite this is a timer on the event loop, which fires only after the statement that it
  * should end. Statements that read or write files call into `StatementTimer` many times, and a timer that is due then fires as a signal
  * would. A statement that only computes is not ended: we have none.
  */
@@ -13,12 +13,12 @@ interface Armed {
   fire: () => void;
 }
 
-/** Every access to a file is one of these. */
+/** The system calls that access files. */
 const accesses = ["open", "read", "write", "llseek"] as const;
 
 type FileSystem = Record<(typeof accesses)[number], (...parameters: unknown[]) => unknown>;
 
-/** Checks the timers of PostgreSQL whenever the database uses a file. */
+/** Checks PostgreSQL's timers whenever the database uses a file. */
 class StatementTimer {
   readonly #armed = new Map<unknown, Armed>();
   #running = false;
@@ -150,7 +150,7 @@ async function step(database: PGlite, bytes: Uint8Array | null, send: (message: 
  */
 async function exchange(database: PGlite, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
-  // A piece is in the database's own memory, which the next one overwrites.
+  // A piece is in the database's own memory, which the next piece overwrites.
   await database.execProtocolRawStream(bytes, { onRawData: (piece) => void pieces.push(piece.slice()) });
   const reply = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

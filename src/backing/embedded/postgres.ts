@@ -29,8 +29,8 @@ export interface OpenEmbedded extends AsyncDisposable {
 }
 
 /**
- * Opens the database in `folder`, which is created where it is missing. Its caller owns the folder alone: PGlite does not lock.
- * @throws EmbeddedDatabaseError when what is in the folder cannot be opened
+ * Opens the database in `folder`, which is created where it is missing. The caller must be the folder's only user: PGlite does not lock it.
+ * @throws EmbeddedDatabaseError when the folder's content cannot be opened
  */
 export async function openEmbeddedPostgres({
   folder,
@@ -55,7 +55,7 @@ export async function openEmbeddedPostgres({
   };
 }
 
-/** Made next to its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
+/** Made next to its final place and moved there when complete, so a first start that is killed leaves nothing that cannot be opened. */
 async function createDatabase(folder: string, clock: Clock): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -101,8 +101,8 @@ async function openInThread(folder: string, clock: Clock): Promise<MessagePort> 
 let thread: Worker | null = null;
 
 /**
- * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
- * An uncaught error in it ends the process: what was acknowledged is on disk.
+ * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime. An uncaught error in it ends the
+ * process; acknowledged data is on disk.
  */
 function databaseThread(): Worker {
   if (thread === null) {
@@ -116,12 +116,12 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** One connection that never ends by itself: PGlite has one session, and what is prepared in it stays prepared. */
+/** One connection that never ends by itself: PGlite has one session, in which prepared statements stay prepared. */
 function speakThrough(port: MessagePort): Database {
   const options = {
     socket: () => new ThreadSocket(port),
     max: 1,
-    // postgres.js 3.4.9 forgets the connection of a transaction that begins just where this bound is reached.
+    // postgres.js 3.4.9 forgets the connection of a transaction that begins exactly when this bound is reached.
     max_pipeline: Number.MAX_SAFE_INTEGER,
     database: "postgres",
     user: "postgres",
@@ -136,7 +136,7 @@ function speakThrough(port: MessagePort): Database {
 /** The first byte of a Terminate message, which is dropped: PGlite has only one session. */
 const terminate = 0x58;
 
-/** For postgres.js a connected socket: bytes go to the database's thread, its replies come back. */
+/** A connected socket to postgres.js: bytes go to the database's thread, and its replies come back. */
 class ThreadSocket extends Duplex {
   readonly #port: MessagePort;
   readonly #listener = (message: FromThread): void => {

@@ -1,8 +1,8 @@
 /**
- * The counters of one workspace as Maps: spent and held by month and key, holds, rate windows, what is lent to gateways, tombstones. They
- * are what Redis keeps in the layout of ../redis/functions.ts.
- * A window is an exact log of the last minute, and never goes back in time: a clock that was set back frees no place. A tombstone says for
- * a minute how a generation was resolved, so that an admission that arrives late is refused; only the first resolution releases the hold.
+ * The counters of one workspace as Maps: spent and held by month and key, holds, rate windows, blocks lent to gateways, tombstones. Redis
+ * keeps the same in the layout of ../redis/functions.ts. A window is an exact log of the last minute, and never goes back in time: a clock
+ * that was set back frees no place. A tombstone says for a minute how a generation was resolved, so that an admission that arrives late is
+ * refused; only the first resolution releases the hold.
  */
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -212,13 +212,13 @@ export interface Lending {
   countsUntil: number;
   /** No block keeps credit that it does not need after this. */
   holdsUntil: number;
-  /** What was lent since none held any: at least what they hold. */
+  /** The sum lent since blocks last held nothing: at least what they hold. */
   amount: NanoUsd;
   pausedUntil: number;
   keys: Map<KeyId, LentToKey>;
 }
 
-/** Places lent of a key's window. */
+/** Places of a key's window that are lent. */
 export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: number): LentPlaces {
   if (countsUntil <= now) return noneLent;
   const found = { ...noneLent };
@@ -230,7 +230,7 @@ export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: numb
   return found;
 }
 
-/** What blocks may hold that nothing uses: of a key, or of the workspace. Nothing after a recall: they were asked. */
+/** The unused part that blocks may hold, for a key or the workspace. Nothing after a recall, which has asked them. */
 export function lentAmount({ holdsUntil, amount, pausedUntil, keys }: Lending, key: KeyId | null, now: number): NanoUsd {
   if (pausedUntil > now || holdsUntil <= now) return 0n;
   if (key === null) return amount;
@@ -293,7 +293,7 @@ export class Tombstones {
     this.#tombstones.set(name, { as: first, untilMs: clockMs + tombstoneMs });
   }
 
-  /** Costs nothing where none has expired. */
+  /** Costs nothing if none has expired. */
   dropExpired(clockMs: number): void {
     for (const [name, { untilMs }] of this.#tombstones) {
       if (untilMs >= clockMs) return;

@@ -6,7 +6,7 @@
 CREATE TABLE workspaces (
   id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL UNIQUE,
-  -- Its short form in rows that there are many of, such as sums of usage.
+  -- Its short form for tables with many rows, such as sums of usage.
   number integer NOT NULL GENERATED ALWAYS AS IDENTITY,
   enabled boolean NOT NULL DEFAULT true,
   -- What it may spend in a month and in a day, in UTC. NULL: no limit.
@@ -26,17 +26,17 @@ CREATE TABLE workspaces (
   early_access text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now()
 );
--- Metering asks once a minute which workspaces have a retention.
+-- Metering queries once a minute which workspaces have a retention.
 CREATE INDEX workspaces_with_prompt_retention ON workspaces (id) WHERE prompt_retention_days IS NOT NULL;
 
--- The key that seals what the workspace stores, itself sealed by a key of SECRETS_KEY: to change that one, only these rows are sealed anew.
+-- The key that seals the workspace's data, itself sealed by a key of SECRETS_KEY: rotating that key only reseals these rows.
 CREATE TABLE data_keys (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   wrapped bytea NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- What a workspace may do a bounded number of times in an hour, with the times of the last hour.
+-- Actions that a workspace may do a limited number of times in an hour, with the times of the last hour.
 CREATE TABLE hourly_acts (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   act text COLLATE "C" NOT NULL,
@@ -53,23 +53,23 @@ CREATE TABLE accounts (
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A membership is in force only after its person has accepted it, and reaches into no other workspace.
+-- A membership takes effect only after its person has accepted it, and does not reach into other workspaces.
 CREATE TABLE members (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   email text NOT NULL REFERENCES accounts,
   role text NOT NULL CHECK (role IN ('member', 'auditor', 'admin', 'super_admin')),
   active boolean NOT NULL DEFAULT true,
-  -- asked: it waits for the person. declined: the person refused. none: the workspace took the question back.
+  -- asked: it waits for the person. declined: the person refused. none: the workspace withdrew the request.
   consent text NOT NULL DEFAULT 'given' CHECK (consent IN ('given', 'asked', 'declined', 'none')),
-  -- When the workspace last asked, and the admin who did. NULL: it never had to ask.
+  -- When the workspace last asked, and the admin who did. NULL: it never had to.
   asked_at timestamptz,
   asked_by text,
   -- When the person last used this workspace in the Console, to the minute.
   seen_at timestamptz,
   -- What the person may spend in a UTC month with all keys and in the Workbench. NULL: no limit.
   monthly_spend_limit_nano bigint CHECK (monthly_spend_limit_nano > 0),
-  -- The caller of the requests that the person sends from the Workbench. Wherever a key's id stands for the caller (counters, journal,
-  -- generations, totals), this id stands for the member. It begins with mbr-, as no key's id does.
+  -- The caller of the requests that the person sends from the Workbench. Wherever a key's id denotes the caller (counters, journal,
+  -- generations, totals), this id denotes the member. It begins with mbr-, which no key's id does.
   caller_id text COLLATE "C" NOT NULL UNIQUE
     DEFAULT 'mbr-' || translate(left(encode(sha256(uuid_send(gen_random_uuid())), 'hex'), 26), '0189', 'ghij'),
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -86,12 +86,12 @@ CREATE TABLE sessions (
   -- NULL: the holder of the operator token.
   email text REFERENCES accounts,
   way text NOT NULL CHECK (way IN ('password', 'link', 'operator token', 'oidc')),
-  -- Whether a second factor was given too, or something stood for both: rights of admins need it.
+  -- Whether a second factor was given too, or one proof counted as both; admin rights need it.
   both_factors boolean NOT NULL DEFAULT false,
-  -- The browser, as it calls itself.
+  -- The browser's name for itself.
   agent text NOT NULL,
   created_at timestamptz NOT NULL,
-  -- The last proof of who it is. Some actions need a recent one.
+  -- The last proof of identity. Some actions need a recent one.
   proved_at timestamptz NOT NULL,
   used_at timestamptz NOT NULL
 );
@@ -128,7 +128,7 @@ CREATE TABLE second_factors (
   pending_at timestamptz,
   -- The time step of the last accepted code: a step is accepted once.
   last_step bigint NOT NULL DEFAULT 0,
-  -- Wrong codes since the last accepted one, and those of the present window.
+  -- Wrong codes since the last accepted one, and those in the current window.
   wrong_in_row integer NOT NULL DEFAULT 0,
   wrong_in_window integer NOT NULL DEFAULT 0,
   window_at timestamptz
@@ -144,16 +144,16 @@ CREATE TABLE recovery_codes (
 
 CREATE TABLE oidc_identities (
   issuer text COLLATE "C" NOT NULL,
-  -- The provider's name of the person, which never goes to another one.
+  -- The provider's id of the person, which is never reassigned.
   subject text COLLATE "C" NOT NULL,
   email text NOT NULL REFERENCES accounts,
   linked_at timestamptz NOT NULL,
   PRIMARY KEY (issuer, subject),
-  -- The next owner of an address does not become the account's owner.
+  -- The next owner of an address must not become the account's owner.
   UNIQUE (issuer, email)
 );
 
--- Sign-ins that a provider confirmed, kept for as long as they could be repeated.
+-- Sign-ins that a provider confirmed, kept as long as they could be replayed.
 CREATE TABLE oidc_sign_ins (
   id text COLLATE "C" PRIMARY KEY,
   expires_at timestamptz NOT NULL
@@ -166,11 +166,11 @@ CREATE TABLE api_keys (
   owner_email text NOT NULL,
   kind text NOT NULL CHECK (kind IN ('inference', 'tools')),
   name text NOT NULL,
-  -- SHA-256 of the key, which is not kept itself, and what it is recognized by. NULL: the key is too short to show its end.
+  -- SHA-256 of the key, which is not kept, and the end by which people recognize it. NULL: the key is too short to show its end.
   hash bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
   start text NOT NULL,
   last_four text,
-  -- What lists show to a tools key: its whole workspace, one product or one project.
+  -- What a tools key may list: its whole workspace, one product or one project.
   scope_kind text NOT NULL DEFAULT 'workspace' CHECK (scope_kind IN ('workspace', 'product', 'project')),
   scope_id text COLLATE "C",
   -- In UTC months and days. NULL: no limit.
@@ -203,7 +203,7 @@ CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id);
 
 CREATE TABLE tickets (
   id text COLLATE "C" PRIMARY KEY,
-  -- What people and mails call it.
+  -- The name that people and mails use.
   reference text COLLATE "C" NOT NULL UNIQUE,
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   owner_email text NOT NULL,
@@ -212,7 +212,7 @@ CREATE TABLE tickets (
   -- The fields as they were sent, without the attachment.
   details jsonb NOT NULL,
   status text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'in_progress', 'resolved', 'closed')),
-  -- SHA-256 of type, fields and attachment. What is sent twice is one ticket.
+  -- SHA-256 of type, fields and attachment. A repeated ticket is the same one.
   fingerprint bytea NOT NULL,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -221,7 +221,7 @@ CREATE TABLE tickets (
 CREATE INDEX tickets_by_owner ON tickets (workspace_id, owner_email, created_at DESC, id DESC);
 CREATE INDEX tickets_of_workspace ON tickets (workspace_id, created_at DESC, id DESC);
 CREATE INDEX tickets_by_fingerprint ON tickets (fingerprint, created_at);
--- The quota of tickets is counted by it.
+-- Counts for the quota of tickets.
 CREATE INDEX tickets_by_workspace ON tickets (workspace_id, created_at DESC) INCLUDE (type);
 
 -- The files themselves are in the data folder.
@@ -242,7 +242,7 @@ CREATE INDEX ticket_attachments_by_workspace ON ticket_attachments (workspace_id
 -- Mails, each written in the transaction that causes it.
 CREATE TABLE mails (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- The ticket that it acknowledges, which one mail does at most. NULL: it acknowledges none.
+  -- The ticket that it acknowledges; a ticket has at most one such mail. NULL: none.
   ticket_id text COLLATE "C" UNIQUE REFERENCES tickets,
   recipient text NOT NULL,
   subject text NOT NULL,
@@ -258,7 +258,7 @@ CREATE TABLE mails (
 );
 CREATE INDEX mails_waiting ON mails (due_at, id) WHERE state = 'waiting';
 
--- What a workspace wants an alert for.
+-- The events that a workspace wants alerts for.
 CREATE TABLE alert_rules (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
@@ -277,7 +277,7 @@ CREATE TABLE alert_rules (
 );
 CREATE UNIQUE INDEX alert_rules_of_workspace ON alert_rules (workspace_id, kind, coalesce(amount_nano, 0));
 
--- How far each workspace with rules was compared with them.
+-- How far each workspace with rules has been checked against them.
 CREATE TABLE alert_watches (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   -- The last entry of the ledger at that time.
@@ -291,13 +291,13 @@ CREATE TABLE alerts (
   kind text NOT NULL,
   -- The rule that made it, which may be deleted. Empty: none.
   rule_id text COLLATE "C" NOT NULL,
-  -- The id of what it is about. Empty: the workspace itself.
+  -- The id of its subject. Empty: the workspace itself.
   subject text COLLATE "C" NOT NULL,
-  -- Within it there is no second alert: a month or a day, how often a rule was armed, or the event itself.
+  -- Alerts once within this: a month or a day, how often a rule was armed, or the event itself.
   period text COLLATE "C" NOT NULL,
   percent smallint NOT NULL,
   text text NOT NULL,
-  -- What webhooks get, as it is sent.
+  -- The body that webhooks get, as it is sent.
   body text NOT NULL,
   -- How many people were mailed.
   mails integer NOT NULL,
@@ -311,7 +311,7 @@ CREATE TABLE alert_webhooks (
   url text NOT NULL,
   -- The secret that signs.
   sealed bytea NOT NULL,
-  -- The old secret, which signs as well until this time.
+  -- The old secret, which also signs until this time.
   former bytea,
   former_until timestamptz,
   created_at timestamptz NOT NULL,
@@ -324,7 +324,7 @@ CREATE TABLE alert_deliveries (
   webhook_id text COLLATE "C" NOT NULL REFERENCES alert_webhooks ON DELETE CASCADE,
   state text NOT NULL CHECK (state IN ('waiting', 'delivered', 'given_up')),
   attempts integer NOT NULL,
-  -- An attempt moves it on before it begins, so that no other process makes the same attempt.
+  -- An attempt moves this forward before it begins, so that no other process makes the same attempt.
   due_at timestamptz NOT NULL,
   -- After this time it is given up.
   until timestamptz NOT NULL,

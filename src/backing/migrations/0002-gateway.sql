@@ -1,47 +1,48 @@
--- The ledger of record, the log of generations, and what serves requests.
+-- The ledger of record, the log of generations, and the tables that serve requests.
 
--- The head of each workspace's ledger chain. Kept apart from workspaces: settings and settlement never wait for each other.
+-- The head of each workspace's ledger chain. Kept apart from workspaces, so that settings and settlement never wait for each other.
 --
--- A database may go back in time: a standby is promoted without the last commits, or an older backup is restored. Counters outside of it
--- are ahead then, and its next entries take numbers that other entries had. The epoch tells the two apart: it rises each time that a
--- workspace is first used on another server, and with it each version that counters compare.
+-- A database may go back in time: a standby is promoted without the last commits, or an older backup is restored. Counters outside it are
+-- then ahead, and its next entries take numbers that other entries had. The epoch tells the two apart: it rises each time a workspace is
+-- first used on another server, and with it every version that counters compare.
 CREATE TABLE credit_accounts (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   balance_nano bigint NOT NULL DEFAULT 0,
   sequence bigint NOT NULL DEFAULT 0,
-  -- Whether the workspace has rows in budget_totals, to which settlement adds. Read with the head, so that it costs the others nothing.
+  -- Whether the workspace has rows in budget_totals, to which settlement adds. Read with the head, so it costs workspaces without budgets
+  -- nothing.
   has_budgets boolean NOT NULL DEFAULT false,
   epoch bigint NOT NULL DEFAULT 0 CHECK (epoch >= 0),
   -- ledger_server() when the epoch began. 0: no counters were loaded yet.
   server bigint NOT NULL DEFAULT 0,
-  -- The ledger is behind what it had before: counters are not loaded until the settlements that still exist are booked again.
+  -- The ledger has lost entries: counters are not loaded until the settlements that still exist are booked again.
   is_rebuilding boolean NOT NULL DEFAULT false
-) WITH (fillfactor = 50); -- Room beside rows that every settlement changes: their next version then needs no new entry in an index.
+) WITH (fillfactor = 50); -- Leaves room in the pages of rows that every settlement changes, so that a new version needs no new index entry.
 CREATE INDEX credit_accounts_rebuilding ON credit_accounts (workspace_id) WHERE is_rebuilding;
 
--- One gapless chain per workspace: balance_after[n] = balance_after[n-1] + amount[n]. To append to it takes the lock of the account, so the
--- account is there, and a foreign key would only look it up again for each entry. `ledger verify` looks, too.
+-- One gapless chain per workspace: balance_after[n] = balance_after[n-1] + amount[n]. Appending locks the account, so the account exists,
+-- and a foreign key would only look it up again for each entry. `ledger verify` also checks.
 CREATE TABLE ledger_entries (
   workspace_id text COLLATE "C" NOT NULL,
   sequence bigint NOT NULL CHECK (sequence > 0),
   kind text NOT NULL CHECK (kind IN ('credit', 'charge', 'refund', 'refund_reversed', 'dispute', 'dispute_reinstated')),
   amount_nano bigint NOT NULL,
   balance_after_nano bigint NOT NULL,
-  -- What the entry was made for. NULL: an entry of charges, which name their entry themselves.
+  -- The reason for the entry. NULL: an entry of charges, which name their entry themselves.
   reference text COLLATE "C",
   at timestamptz NOT NULL DEFAULT now(),
-  -- How many charges it holds: all of one transaction and workspace. NULL: it is no entry of charges.
+  -- How many charges it holds: all of one transaction and workspace. NULL: it is not an entry of charges.
   charges integer CHECK (charges > 0),
   PRIMARY KEY (workspace_id, sequence),
   CHECK ((kind = 'charge') = (charges IS NOT NULL)),
   CHECK ((kind = 'charge') = (reference IS NULL))
 );
--- The same reference adds credit once, and takes it back or restores it once as each kind. Charges are unique by the key of generations.
+-- A reference adds credit once, and takes it back or restores it once for each kind. Charges are unique by the key of generations.
 CREATE UNIQUE INDEX ledger_credit_reference ON ledger_entries (workspace_id, reference) WHERE kind = 'credit';
 CREATE UNIQUE INDEX ledger_taken_back_reference ON ledger_entries (workspace_id, kind, reference)
   WHERE kind IN ('refund', 'refund_reversed', 'dispute', 'dispute_reinstated');
 
--- REVOKE does not bind a superuser, a trigger does.
+-- REVOKE does not bind a superuser; a trigger does.
 CREATE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'The ledger is append-only: % refused', TG_OP;
@@ -49,13 +50,13 @@ END $$;
 CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
 
--- Which server this is: another number after each start, promotion and restoration. A data folder, its copy and its standby are started at
--- different times, and the databases of one server have different numbers.
+-- Identifies this server: a different number after each start, promotion and restoration. A data folder, its copy and its standby are
+-- started at different times, and the databases of one server have different numbers.
 CREATE FUNCTION ledger_server() RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint + (SELECT oid FROM pg_database WHERE datname = current_database())::bigint
 $$;
 
--- The server on which metering last booked again what the stream of settlements still had. No row: this database is new.
+-- The server on which metering last booked the remaining stream of settlements again. No row: this database is new.
 CREATE TABLE ledger_replays (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   server bigint NOT NULL
@@ -67,7 +68,7 @@ CREATE TABLE key_months (
   month char(7) NOT NULL,
   spent_nano bigint NOT NULL,
   version bigint NOT NULL,
-  -- Here and not with the key: a charge changes this row anyway, and no edit of the key waits for it.
+  -- Here and not with the key, since a charge changes this row anyway and no edit of the key has to wait for it.
   last_used_at timestamptz,
   PRIMARY KEY (key_id, month)
 ) WITH (fillfactor = 50);
@@ -86,7 +87,8 @@ CREATE TABLE generations (
   entry bigint,
   reserved_nano bigint NOT NULL CHECK (reserved_nano >= 0),
   cost_nano bigint NOT NULL CHECK (cost_nano >= 0),
-  -- The part of the true cost above the charge, which the service bears: a charge takes no more than was reserved, and no balance below zero.
+  -- The part of the true cost above the charge, which the service bears: a charge never exceeds its reservation or takes a balance below
+  -- zero.
   excess_nano bigint NOT NULL CHECK (excess_nano >= 0),
   -- By the counters' clock.
   admitted_at timestamptz NOT NULL,
@@ -125,7 +127,7 @@ CREATE TABLE generations (
   -- The workspace's own key that was used, and what the call would have cost without it. NULL: none was.
   own_key_id text COLLATE "C",
   list_cost_nano bigint,
-  -- The price tier that applied, by the tokens above which it does. NULL: the model's first prices.
+  -- The price tier that applied, by the tokens above which it does. NULL: the model's base prices.
   tier_above_tokens integer,
   -- What recognises a repetition of the request, and a digest of its body. NULL: it had no idempotency key, or left nothing.
   claim text COLLATE "C",
@@ -134,13 +136,13 @@ CREATE TABLE generations (
   replayed_from text COLLATE "C",
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
--- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Readers name the id as well.
--- One index serves a workspace's log and that of one of its models: a page of the workspace is the newest of each model.
+-- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Queries compare the id as well. One index serves a
+-- workspace's log and that of one of its models: a page of the workspace is the newest of each model.
 CREATE INDEX generations_by_workspace ON generations (hashtext(workspace_id), hashtext(model), generation_id);
 CREATE INDEX generations_by_key ON generations (hashtext(key_id), generation_id);
 CREATE INDEX generations_by_claim ON generations (claim) WHERE claim IS NOT NULL;
 
--- A row as metering sends it. A type of its own, so that a column may be added while older processes write.
+-- A row as metering sends it. A separate type, so that a column may be added while older processes write.
 CREATE TYPE booked_generation AS (
   generation text, entry bigint, reserved bigint, cost bigint, excess bigint, admitted_ms bigint, prompt_tokens integer,
   cached_tokens integer, completion_tokens integer, first_token_ms integer, duration_ms integer, status smallint, late boolean,
@@ -149,7 +151,7 @@ CREATE TYPE booked_generation AS (
   list_cost bigint, tier_above_tokens integer, claim text, claim_body text, replayed_from text
 );
 
--- What happened does not change. Only a row without a charge may be deleted, when its true end becomes known.
+-- History does not change. Only a row without a charge may be deleted, when its true end becomes known.
 CREATE FUNCTION refuse_charge_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'TRUNCATE' OR OLD.outcome = 'settled' AND TG_OP = 'DELETE' THEN
@@ -169,21 +171,21 @@ END $$;
 CREATE TRIGGER charges_are_final BEFORE UPDATE OR DELETE ON generations FOR EACH ROW EXECUTE FUNCTION refuse_charge_change();
 CREATE TRIGGER charges_are_kept BEFORE TRUNCATE ON generations FOR EACH STATEMENT EXECUTE FUNCTION refuse_charge_change();
 
--- How these generations ended. Absent: they have not. A plan for any ids does not tell from a list in which months to search: the bounds do.
+-- How these generations ended. Absent: they have not. A generic plan cannot tell from a list which months to search; the bounds tell it.
 CREATE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $$
   SELECT generation_id, outcome FROM generations WHERE generation_id = ANY (ids)
     AND generation_id >= (SELECT min(id COLLATE "C") FROM unnest(ids) AS id)
     AND generation_id <= (SELECT max(id COLLATE "C") FROM unnest(ids) AS id)
 $$;
 
--- Always true, and expensive to the planner alone, which so prefers an index that leaves few rows to check. Without it, it takes the rows of
--- each model for as many, and searches the index of ids for them: those of a rare model are hundreds of thousands of rows apart.
+-- Always true, and expensive only in the planner's eyes, so it prefers an index that leaves few rows to check. Otherwise it assumes equally
+-- many rows of each model and searches the index of ids, where those of a rare model are hundreds of thousands of rows apart.
 CREATE FUNCTION is_checked_late(generation_id text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
 BEGIN
   RETURN true;
 END $$;
 
--- Months whose rows retention deleted: a charge that comes for them cannot be distinguished from one that was booked.
+-- Months whose rows retention deleted: a late charge for them cannot be told from one that was booked.
 CREATE TABLE retained_months (
   month char(7) PRIMARY KEY,
   generations bigint NOT NULL,
@@ -194,15 +196,15 @@ CREATE TABLE retained_entries (
   workspace_id text COLLATE "C" PRIMARY KEY,
   sequence bigint NOT NULL
 );
--- What is kept of them.
+-- The sums that are kept of deleted rows.
 CREATE TABLE generation_days (
   workspace_id text COLLATE "C" NOT NULL,
   key_id text COLLATE "C" NOT NULL,
   model text COLLATE "C" NOT NULL,
-  -- The day of the admission, in UTC, or the first of the month whose totals have the charge where that is another month.
+  -- In UTC: the day of the admission or, if another month's totals have the charge, the first day of that month.
   day date NOT NULL,
   generations bigint NOT NULL,
-  -- Those that an entry of the ledger counts.
+  -- Rows that an entry of the ledger counts.
   charges bigint NOT NULL,
   failed bigint NOT NULL,
   prompt_tokens bigint NOT NULL,
@@ -221,7 +223,7 @@ CREATE FUNCTION first_generation_id(at timestamptz) RETURNS text LANGUAGE sql IM
   FROM generate_series(0, 8) AS digit
 $$;
 
--- Makes the partition of a month such as 2026-11 unless it is there. The lock lets readers and writers of other months go on.
+-- Makes the partition of a month such as 2026-11 unless it exists. The lock does not block readers and writers of other months.
 CREATE FUNCTION make_generations_month(month text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   name text := 'generations_' || replace(month, '-', '_');
@@ -229,7 +231,7 @@ DECLARE
 BEGIN
   IF to_regclass(name) IS NOT NULL THEN RETURN; END IF;
   PERFORM pg_advisory_xact_lock(hashtext('generations partitions'));
-  -- A query sees what another has made meanwhile; to_regclass may answer from its cache.
+  -- A query sees a partition just made by another session; to_regclass may answer from its cache.
   IF EXISTS (SELECT FROM pg_class WHERE relname = name AND relkind = 'r') THEN RETURN; END IF;
   IF EXISTS (SELECT FROM retained_months WHERE retained_months.month = make_generations_month.month) THEN
     RAISE EXCEPTION 'The log of % was deleted by retention, so a charge of that month may have been booked', month USING ERRCODE = '22023';
@@ -237,7 +239,7 @@ BEGIN
   EXECUTE format('CREATE TABLE %I (LIKE generations INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)', name);
   EXECUTE format('ALTER TABLE generations ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name,
     first_generation_id(first), first_generation_id(((first AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'));
-  -- A partition inherits only triggers of rows.
+  -- A partition inherits only row triggers.
   EXECUTE format('CREATE TRIGGER charges_are_kept BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_charge_change()', name);
 END $$;
 SELECT make_generations_month(to_char(month, 'YYYY-MM'))
@@ -252,11 +254,11 @@ CREATE TABLE stored_prompts (
   -- Sealed JSON: the request's messages, and the answer's message. NULL: nothing was answered.
   messages bytea NOT NULL,
   answer bytea,
-  -- The answer was longer than what is kept of it.
+  -- The answer was longer than the kept part.
   answer_cut boolean NOT NULL
 );
 CREATE INDEX stored_prompts_by_workspace ON stored_prompts (workspace_id, at);
--- Sealed bytes cannot be compressed. PostgreSQL 15 takes this from no CREATE TABLE.
+-- Sealed bytes cannot be compressed. PostgreSQL 15 has no such option in CREATE TABLE.
 ALTER TABLE stored_prompts ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN answer SET STORAGE EXTERNAL;
 
 -- Answers to requests with an idempotency key, of workspaces that keep them for a day: sealed JSON.
@@ -284,12 +286,12 @@ CREATE TABLE own_keys (
   state text NOT NULL CHECK (state IN ('active', 'refused', 'disabled')),
   -- Whether the provider keeps nothing under the account of this key.
   zero_data_retention boolean NOT NULL,
-  -- Digests of the catalog's entries whose launch check passed with this key. They count for this workspace alone.
+  -- Digests of the catalog's entries whose launch check passed with this key. They count only for this workspace.
   checks text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL,
   tested_at timestamptz NOT NULL,
   last_used_at timestamptz,
-  -- When the admins last got a mail that it was refused.
+  -- When the admins last got a mail about its refusal.
   mailed_at timestamptz
 );
 CREATE UNIQUE INDEX own_keys_in_use ON own_keys (workspace_id, provider_id) WHERE state <> 'disabled';
@@ -303,12 +305,12 @@ CREATE TABLE launch_checks (
   -- The error's code. NULL: it passed.
   code text,
   at timestamptz NOT NULL DEFAULT now(),
-  -- A check that is asked for again counts as it stands until it has run.
+  -- A result stays valid until its requested repetition has run.
   asked_at timestamptz,
   PRIMARY KEY (model_id, provider_id)
 );
 
--- How each way of calling a model served, by the hour: measurements of real traffic, kept for a day, and no money.
+-- How each route served, by the hour: measurements of real traffic, kept for a day, without money.
 CREATE TABLE route_hours (
   entry text NOT NULL,
   hour timestamptz NOT NULL,
@@ -320,7 +322,7 @@ CREATE TABLE route_hours (
   PRIMARY KEY (entry, hour)
 );
 
--- Events that could not be understood, whole, for a person to read.
+-- Events that could not be read, kept whole for a person.
 CREATE TABLE dead_letters (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   stream text NOT NULL,

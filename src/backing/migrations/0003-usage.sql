@@ -1,9 +1,9 @@
--- What generations add up to: sums of usage, budgets, and monthly statements.
+-- Totals of generations: sums of usage, budgets, and monthly statements.
 
 -- Usage by quarters of an hour, derived from generations in the order of their ids. All generations with smaller ids than closed_before
 -- are summed in usage_sums, and readers add the others from generations itself. What is written or removed below closing_before goes to
 -- usage_late in the same transaction, so that the sums are exact in every snapshot.
-CREATE TABLE usage_state ( -- No row: nothing was summed yet.
+CREATE TABLE usage_state ( -- No row: nothing has been summed yet.
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   closed_before text COLLATE "C" NOT NULL DEFAULT '',
   closing_before text COLLATE "C" NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE usage_state ( -- No row: nothing was summed yet.
   CHECK (closed_before <= closing_before)
 );
 
--- What is summed by itself. Its number keeps the rows of sums narrow.
+-- A combination that has its own sums. Its number keeps the rows of sums narrow.
 CREATE TABLE usage_series (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,
@@ -25,15 +25,15 @@ CREATE TABLE usage_series (
   UNIQUE (workspace_id, key_id, model, provider, endpoint, own_key)
 );
 
--- A workspace has many pairs of a key and a model, and the usual questions are about one of the two: each kind and each span has the whole
--- usage, so that a year of a busy workspace is some thousand rows.
+-- A workspace has many pairs of a key and a model, and the usual questions are about one of the two: each kind and each span covers all
+-- usage, so a year of a busy workspace takes a few thousand rows.
 CREATE TABLE usage_sums (
   -- The workspace's number.
   workspace integer NOT NULL,
-  -- 0: by everything. 1: by key, in series whose model, provider and endpoint are `*`. 2: by model, provider and endpoint, in series whose key
-  -- is `*`. 3: by nothing, in the series whose names are all `*`.
+  -- 0: by everything. 1: by key, in series whose model, provider and endpoint are `*`. 2: by model, provider and endpoint, in series whose
+  -- key is `*`. 3: the total, in the series whose names are all `*`.
   kind smallint NOT NULL,
-  -- In quarters of an hour: 1, and for what lies before summed_before 4, 24, 96 and 768.
+  -- In quarters of an hour: 1, and before summed_before also 4, 24, 96 and 768.
   span smallint NOT NULL,
   -- The time of the admission: quarters of an hour since 1970 in UTC, a multiple of the span.
   start integer NOT NULL,
@@ -45,15 +45,15 @@ CREATE TABLE usage_sums (
   cache_write_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
   charge_nano bigint NOT NULL,
-  -- What calls with own keys would have cost.
+  -- The list price of calls with own keys.
   list_nano bigint NOT NULL,
-  -- With the sums in the key itself: those of one workspace and kind are side by side there, and in the table each where its time was.
+  -- The key includes the sums: in the index those of one workspace and kind are adjacent, in the table they lie in order of writing.
   PRIMARY KEY (workspace, kind, span, start, series_id)
     INCLUDE (requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano)
 );
 
--- Sums whole numbers as whole numbers. PostgreSQL's sum(bigint) gives a decimal for every group, which takes longer than the addition when
--- groups are small, as those of usage are. Like every addition of bigint it fails rather than pass its bound.
+-- Sums whole numbers as whole numbers. PostgreSQL's sum(bigint) makes a decimal for every group, which takes longer than the addition when
+-- groups are small, as they are here. Like every addition of bigint, it fails rather than overflow.
 CREATE AGGREGATE whole_sum(bigint) (SFUNC = int8pl, STYPE = bigint, INITCOND = '0', COMBINEFUNC = int8pl, PARALLEL = SAFE);
 
 -- The usage of one generation, in the form in which it is summed.
@@ -66,10 +66,10 @@ SELECT generation_id, workspace_id, key_id, model, provider,
   cost_nano AS charge_nano, coalesce(list_cost_nano, 0) AS list_nano
 FROM generations;
 
--- Generations that were written below closing_before. A removed one has counts and sums below zero.
+-- Generations that were written below closing_before. A removed one has negative counts and sums.
 CREATE TABLE usage_late AS SELECT * FROM generation_usage WITH NO DATA;
 
--- The shared lock keeps closing_before where it is to the end of the transaction. It is taken before the bound is read.
+-- The shared lock keeps closing_before unchanged until the end of the transaction. It is taken before the bound is read.
 CREATE FUNCTION note_late_usage() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   sign integer := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
@@ -92,11 +92,11 @@ CREATE TRIGGER note_removed_usage AFTER DELETE ON generations REFERENCING OLD TA
   FOR EACH STATEMENT EXECUTE FUNCTION note_late_usage();
 
 -- Budgets: what a key or a workspace may spend in a UTC day, and a member in a UTC month. A row has what was spent in a period, from the
--- first request that the budget bounds in it. It grows under the lock of the workspace's account, so that a total belongs to one sequence of
+-- first request that the budget bounds in it. It grows under the lock of the workspace's account, so each total belongs to one sequence of
 -- the ledger.
 CREATE TABLE budget_totals (
   workspace_id text COLLATE "C" NOT NULL,
-  -- day:<key>, day: for the whole workspace, month:<caller id of a member> for all keys of theirs and the Workbench.
+  -- day:<key>, day: for the whole workspace, month:<caller id of a member> for all their keys and the Workbench.
   name text COLLATE "C" NOT NULL,
   -- The beginning of the period, in milliseconds since 1970 in UTC.
   since bigint NOT NULL,
@@ -138,7 +138,7 @@ LANGUAGE sql STABLE AS $$
   FROM (SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed) AS state
 $$;
 
--- What a budget's period has spent, from the charges themselves.
+-- The spend in a budget's period, from the charges themselves.
 CREATE FUNCTION budget_spent(workspace text, name text, since bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT charged_between($1, budget_callers($1, $2), ($3 / 900000)::integer, CASE
     WHEN $2 LIKE 'day:%' THEN ($3 / 900000)::integer + 96
@@ -146,7 +146,7 @@ CREATE FUNCTION budget_spent(workspace text, name text, since bigint) RETURNS bi
   END)
 $$;
 
--- For views: the total that settlement keeps, or the sum where no request has needed one yet.
+-- For views: the total that settlement keeps, or the sum if no request has needed one yet.
 CREATE FUNCTION budget_total(workspace text, name text, since bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT coalesce(
     (SELECT spent_nano FROM budget_totals AS total WHERE total.workspace_id = $1 AND total.name = $2 AND total.since = $3),
@@ -159,14 +159,14 @@ CREATE TABLE usage_statements (
   -- The month in UTC, such as 2026-11.
   number char(7) COLLATE "C" NOT NULL CHECK (number ~ '^\d{4}-\d{2}$'),
   from_sequence bigint NOT NULL CHECK (from_sequence > 0),
-  -- One less than from_sequence: nothing was entered.
+  -- One less than from_sequence: there are no entries.
   to_sequence bigint NOT NULL CHECK (to_sequence >= from_sequence - 1),
   opening_nano bigint NOT NULL,
   credits_nano bigint NOT NULL,
   refunds_nano bigint NOT NULL,
   charges_nano bigint NOT NULL,
   closing_nano bigint NOT NULL,
-  -- JSON by RFC 8785, all that the statement says but its hash. A text, since its bytes are what is hashed.
+  -- JSON by RFC 8785: the whole statement except its hash. A text, since its bytes are hashed.
   document text NOT NULL,
   -- SHA-256 of the document in UTF-8, in hexadecimal digits.
   sha256 text NOT NULL,

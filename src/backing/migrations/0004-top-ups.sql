@@ -1,6 +1,6 @@
 -- Card top-up by Stripe: the saved card and automatic top-up of a workspace, its payments, their refunds, and the webhook's events.
 
--- One row for each workspace that has used top-up. Everything about a workspace's top-ups holds its lock, and takes it first.
+-- One row for each workspace that has used top-up. Every change to a workspace's top-ups locks this row first.
 CREATE TABLE top_up_settings (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   -- Stripe's ids. NULL: none yet.
@@ -30,9 +30,9 @@ CREATE TABLE top_ups (
   kind text NOT NULL CHECK (kind IN ('manual', 'automatic')),
   state text NOT NULL CHECK (state IN
     ('created', 'open', 'confirming', 'processing', 'action_required', 'paid', 'credited', 'failed', 'expired', 'canceled')),
-  -- What is asked for, in whole cents.
+  -- The requested amount, in whole cents.
   amount_nano bigint NOT NULL CHECK (amount_nano > 0),
-  -- What was credited.
+  -- The credited amount.
   received_nano bigint NOT NULL DEFAULT 0,
   refunded_nano bigint NOT NULL DEFAULT 0,
   disputed_nano bigint NOT NULL DEFAULT 0,
@@ -41,11 +41,11 @@ CREATE TABLE top_ups (
   tried_at timestamptz NOT NULL,
   -- A declined payment is tried again at this time.
   retry_at timestamptz,
-  -- What the payment is made with, kept so that a repeated call is the same.
+  -- The payment's parameters, kept so that a repeated call is the same.
   customer text COLLATE "C",
   payment_method text COLLATE "C",
   receipt_email text,
-  -- Stripe's Checkout session, its page, and until when it is open.
+  -- Stripe's Checkout session, its page, and when it expires.
   session text COLLATE "C",
   session_url text,
   session_expires_at timestamptz,
@@ -59,7 +59,7 @@ CREATE TABLE top_ups (
   is_pending boolean NOT NULL GENERATED ALWAYS AS
     (state IN ('created', 'open', 'confirming', 'processing', 'action_required') OR retry_at IS NOT NULL) STORED
 );
--- A workspace has at most one automatic payment and one Checkout under way, whatever runs at once.
+-- A workspace has at most one automatic payment and one Checkout under way, even with concurrent processes.
 CREATE UNIQUE INDEX top_ups_pending ON top_ups (workspace_id, kind) WHERE is_pending;
 CREATE UNIQUE INDEX top_ups_payment_intent ON top_ups (payment_intent);
 CREATE INDEX top_ups_by_workspace ON top_ups (workspace_id, id);

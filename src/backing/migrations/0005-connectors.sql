@@ -4,9 +4,9 @@
 CREATE TABLE connector_catalogs (
   -- In the order of publication, from 1.
   number integer PRIMARY KEY,
-  -- The day, and which one of that day.
+  -- The day, and its number within that day.
   version text COLLATE "C" NOT NULL UNIQUE,
-  -- The digest of the NDJSON export. A catalog that comes back after another one is a version of its own.
+  -- The digest of the NDJSON export. A catalog that returns after another one is a new version.
   sha256 text NOT NULL,
   connectors integer NOT NULL,
   published_at timestamptz NOT NULL
@@ -26,12 +26,12 @@ CREATE TABLE connector_changes (
   catalog integer NOT NULL REFERENCES connector_catalogs,
   connector_id text COLLATE "C" NOT NULL,
   op text NOT NULL CHECK (op IN ('added', 'changed', 'removed')),
-  -- The line of the NDJSON export, as text: its bytes count. NULL: it was removed.
+  -- The line of the NDJSON export, as text, since its bytes matter. NULL: it was removed.
   row text CHECK ((row IS NULL) = (op = 'removed')),
   UNIQUE (catalog, connector_id)
 );
 
--- Connections of workspaces to vendors, with what was typed into their forms.
+-- Connections of workspaces to vendors, with the values typed into their forms.
 CREATE TABLE connections (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
@@ -42,7 +42,7 @@ CREATE TABLE connections (
   credential_set integer NOT NULL CHECK (credential_set >= 0),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  -- The last test with the present credentials: new credentials take it away.
+  -- The last test with the current credentials; new credentials clear it.
   tested_at timestamptz,
   test_outcome text COLLATE "C",
   -- The vendor's HTTP status. NULL: there was no answer.
@@ -51,7 +51,7 @@ CREATE TABLE connections (
 );
 CREATE INDEX connections_by_workspace ON connections (workspace_id, id);
 
--- Each field sealed by itself under the workspace's data key, secret or not.
+-- Each field sealed separately under the workspace's data key, secret or not.
 CREATE TABLE connection_fields (
   connection_id text COLLATE "C" NOT NULL REFERENCES connections ON DELETE CASCADE,
   field text COLLATE "C" NOT NULL,

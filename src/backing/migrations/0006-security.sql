@@ -1,6 +1,6 @@
--- The security platform: what is known of vulnerabilities, what projects are made of, and what follows from both.
+-- The security platform: known vulnerabilities, the components of projects, and the findings that follow from both.
 
--- What version rules and matches speak of. An ecosystem is named as OSV records name it. The key is what two spellings share.
+-- Packages as version rules and matches name them. An ecosystem has its name in OSV records. Two spellings of a package share the key.
 CREATE TABLE packages (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   ecosystem text COLLATE "C" NOT NULL
@@ -11,19 +11,19 @@ CREATE TABLE packages (
 );
 CREATE INDEX packages_by_spelling ON packages (lower(key)) WHERE ecosystem = 'Go';
 
--- Records of sources, one by one and never merged.
+-- Records as their sources publish them, never merged.
 CREATE TABLE advisories (
   id text COLLATE "C" PRIMARY KEY,
-  -- As the record has it, to the nanosecond: an older one never replaces a newer one.
+  -- From the record, to the nanosecond: an older record never replaces a newer one.
   modified text COLLATE "C" NOT NULL,
   withdrawn boolean NOT NULL,
-  -- SHA-256 of the record in its canonical form: the same once more changes nothing.
+  -- SHA-256 of the record in its canonical form: importing it again changes nothing.
   digest bytea NOT NULL,
   record jsonb NOT NULL,
   imported_at timestamptz NOT NULL
 );
 
--- Other names of the same issue, as each record claims them: a claim taken back takes its name away.
+-- Other names of the same issue, as each record claims them: withdrawing a claim removes its name.
 CREATE TABLE advisory_aliases (
   advisory_id text COLLATE "C" NOT NULL REFERENCES advisories ON DELETE CASCADE,
   alias text COLLATE "C" NOT NULL,
@@ -31,11 +31,11 @@ CREATE TABLE advisory_aliases (
 );
 CREATE INDEX advisory_aliases_by_alias ON advisory_aliases (alias, advisory_id);
 
--- How old is what is known of each ecosystem. A row comes with the first record of its ecosystem or its first synchronization.
+-- How fresh the records of each ecosystem are. The first record or synchronization of an ecosystem makes its row.
 CREATE TABLE advisory_ecosystems (
   ecosystem text COLLATE "C" PRIMARY KEY
     CHECK (ecosystem IN ('npm', 'PyPI', 'Maven', 'Go', 'crates.io', 'RubyGems', 'NuGet')),
-  -- When a record about it was sent last, changed or not. NULL: never.
+  -- When a record about it was last received, changed or not. NULL: never.
   imported_at timestamptz,
   -- The newest `modified` of its records. NULL: none was imported.
   newest_record timestamptz,
@@ -43,38 +43,38 @@ CREATE TABLE advisory_ecosystems (
   synced_at timestamptz,
   etag text,
   published_at timestamptz,
-  -- When the first synchronization of the ecosystem began to send records, while it has not ended: until then the ecosystem is not known.
-  -- NULL: it ended, none has begun, or records came by hand before it.
+  -- When the ecosystem's first synchronization began to import records, while it runs: until it ends the ecosystem is unknown. NULL: it
+  -- ended, none has begun, or records were imported by hand before it.
   sync_began_at timestamptz
 );
 
--- The last synchronization of advisories that the service ran itself: one row, so that at most one runs at a time.
+-- The last synchronization of advisories by the service itself: one row, so that at most one runs at a time.
 CREATE TABLE advisory_sync_run (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   id text NOT NULL,
   started_at timestamptz NOT NULL,
-  -- When the process that runs it was last seen. Without a newer time it has died.
+  -- When the process that runs it was last seen. If this stops advancing, it has died.
   seen_at timestamptz NOT NULL,
-  -- How far it is, in words.
+  -- Its progress, in words.
   progress text NOT NULL,
   -- NULL: it runs.
   ended_at timestamptz,
-  -- Why it ended without having synchronized all ecosystems. NULL: it runs or did.
+  -- Why it ended without having synchronized all ecosystems. NULL: it still runs, or all were synchronized.
   failure text,
-  -- What became of each ecosystem.
+  -- The outcome for each ecosystem.
   results jsonb NOT NULL DEFAULT '[]'
 );
 
 -- Issues: one for each group of aliases. The id stays when an issue gets another name.
 CREATE TABLE vulnerabilities (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- What it is shown as: its CVE id, else one of its others.
+  -- The name that is shown: its CVE id, otherwise another of its ids.
   name text COLLATE "C" NOT NULL,
   severity text CHECK (severity IN ('critical', 'high', 'medium', 'low')),
   score numeric(3, 1) CHECK (score BETWEEN 0 AND 10),
   cvss_version text,
   cvss_vector text,
-  -- Id of the record that says so.
+  -- Id of the record with this severity.
   severity_source text COLLATE "C",
   -- The order of lists: 1,000 for each step of severity (low 1 to critical 4) and ten times the score. Without a severity 1 to 999: the month in
   -- which the first of its records was published, counted from January 1999 (1), so that the newest come first. 0: no record says when it was
@@ -84,12 +84,12 @@ CREATE TABLE vulnerabilities (
   description text NOT NULL,
   -- Every record about it is withdrawn.
   withdrawn boolean NOT NULL,
-  -- It was joined with another issue, or no record speaks of it any longer. It stays for the findings and decisions of its time.
+  -- It was joined with another issue, or no record names it any longer. It stays for the findings and decisions that refer to it.
   ended boolean NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX vulnerabilities_by_name ON vulnerabilities (name) WHERE NOT ended;
 
--- Every name that an issue is found by. A shared one stands for several issues, and is evidence of each of them.
+-- Every name by which an issue is found. A shared name stands for several issues, and is evidence for each of them.
 CREATE TABLE vulnerability_names (
   name text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities ON DELETE CASCADE,
@@ -100,7 +100,7 @@ CREATE TABLE vulnerability_names (
 CREATE INDEX vulnerability_names_by_upper ON vulnerability_names (upper(name));
 CREATE INDEX vulnerability_names_by_vulnerability ON vulnerability_names (vulnerability_id);
 
--- The entries of records that say which versions are affected, where the package is of one of the seven ecosystems.
+-- The entries of records that say which versions are affected, for packages of the seven ecosystems.
 CREATE TABLE affected_packages (
   advisory_id text COLLATE "C" NOT NULL REFERENCES advisories ON DELETE CASCADE,
   -- The entry's place in the record.
@@ -112,9 +112,9 @@ CREATE TABLE affected_packages (
 );
 CREATE INDEX affected_packages_by_package ON affected_packages (package_id);
 
--- The packages whose records count for a package. Go tells modules apart by case, package URLs of Go in their canonical form do not. What records
--- say of a module counts for it. For a module that no record spells so, what they say of those that differ by case alone counts: so both
--- spellings find it, and of two modules that differ by case alone each finds its own.
+-- The packages whose records count for a package. Go modules are case-sensitive, but Go package URLs in their canonical form are not. A
+-- module has the records of its exact spelling. If there are none, it has those of modules that differ only by case. So both spellings find
+-- a module, and two modules that differ only by case each find their own records.
 CREATE VIEW package_records (package_id, recorded_as) AS
   SELECT id, id FROM packages WHERE EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = packages.id)
   UNION ALL
@@ -127,11 +127,11 @@ CREATE VIEW package_records (package_id, recorded_as) AS
       WHERE affected_packages.package_id = asked.id AND NOT advisories.withdrawn)
     AND EXISTS (SELECT FROM affected_packages WHERE affected_packages.package_id = other.id);
 
--- How likely vulnerabilities are to be exploited, as EPSS estimates it, and which ones are, as CISA's catalog (KEV) says. By CVE id: a row
--- needs no advisory.
+-- How likely vulnerabilities are to be exploited, estimated by EPSS, and which ones are exploited, listed in CISA's catalog (KEV). By CVE
+-- id: a row needs no advisory.
 CREATE TABLE exploits (
   cve text COLLATE "C" PRIMARY KEY,
-  -- A probability within 30 days, and the part of all CVE ids with at most that. NULL: EPSS has no score.
+  -- The probability within 30 days, and the share of all CVE ids with at most that. NULL: EPSS has no score.
   epss real CHECK (epss BETWEEN 0 AND 1),
   percentile real CHECK (percentile BETWEEN 0 AND 1),
   -- The date of the file that it comes from.
@@ -157,28 +157,28 @@ CREATE TABLE projects (
   -- NULL: it is in no product.
   product_id text COLLATE "C",
   name text COLLATE "C" NOT NULL,
-  -- Where it comes from, with the address of its repository, where it has one.
+  -- Its origin, with the address of its repository if it has one.
   provider text NOT NULL CHECK (provider IN ('upload', 'git', 'archive', 'github', 'gitlab')),
   repository text,
-  -- The document that says what it is made of now. NULL: none was uploaded yet.
+  -- The SBOM of its current components. NULL: none has been uploaded yet.
   sbom_id text COLLATE "C",
   scan_status text NOT NULL DEFAULT 'never' CHECK (scan_status IN ('never', 'pending', 'scanning', 'completed', 'failed')),
-  -- Counts what was asked for: a scan that began before the last question does not answer it.
+  -- Counts the requested scans: a scan that began before the last request does not satisfy it.
   scan_asked bigint NOT NULL DEFAULT 0,
-  -- When a scanner may take it up: while one has it, the end of its lease, which distinguishes it from every other.
+  -- When a scanner may take it up: while one has it, the end of its lease, which identifies it.
   scan_due_at timestamptz,
-  -- Since it was last asked for.
+  -- Since it was last requested.
   scan_attempts integer NOT NULL DEFAULT 0,
   -- A sentence for people. NULL: it has not failed.
   scan_failure text,
-  -- When the scan under way began, or the last one: findings that it saw have this as their `last_seen`.
+  -- When the scan under way began, or the last one: findings that it saw have this time as `last_seen`.
   scan_began_at timestamptz,
-  -- How far the scan under way is. NULL: none is.
+  -- The progress of the scan under way. NULL: there is none.
   scan_pass jsonb,
-  -- What the scan under way has taken of scanners' time, and its place among the projects of its workspace that follows from it.
+  -- The scanners' time that the scan under way has used, and its resulting place among the workspace's projects.
   scan_served_ms bigint NOT NULL DEFAULT 0,
   scan_level smallint NOT NULL DEFAULT 0,
-  -- What the last scan found and did not write, since a project has no more than so many.
+  -- Findings that the last scan did not store, since a project has a maximum.
   findings_left_out integer NOT NULL DEFAULT 0,
   unknowns_left_out integer NOT NULL DEFAULT 0,
   last_scanned_at timestamptz,
@@ -190,7 +190,7 @@ CREATE TABLE projects (
 CREATE INDEX projects_by_product ON projects (product_id, id) WHERE product_id IS NOT NULL;
 CREATE INDEX projects_to_scan ON projects (workspace_id, scan_level, scan_due_at, id) WHERE scan_status IN ('pending', 'scanning');
 
--- Scans get slices of time, the least served workspace first: what each had of scanners' time, fading, as of a moment.
+-- Scans get slices of time, the least served workspace first: the scanners' time that each has used, decaying, as of a moment.
 CREATE TABLE scan_shares (
   workspace_id text COLLATE "C" PRIMARY KEY REFERENCES workspaces,
   served_ms double precision NOT NULL,
@@ -205,7 +205,7 @@ CREATE TABLE sboms (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,
   project_id text COLLATE "C" NOT NULL,
-  -- SHA-256 of the bytes, and of what they say.
+  -- SHA-256 of the bytes, and of the content.
   sha256 bytea NOT NULL,
   digest bytea NOT NULL,
   format text NOT NULL CHECK (format IN ('CycloneDX', 'SPDX')),
@@ -216,11 +216,11 @@ CREATE TABLE sboms (
   filename text,
   -- Nested ones included, without the root.
   components integer NOT NULL,
-  -- Characters of its rows below, by which its room is counted.
+  -- Characters of its rows below, which count against the storage quota.
   row_characters bigint NOT NULL DEFAULT 0,
   created_by text NOT NULL,
   created_at timestamptz NOT NULL,
-  -- It goes bit by bit, and belongs to no project meanwhile: the same bytes make a new document.
+  -- It is being deleted in parts, and belongs to no project: the same bytes make a new document.
   removing boolean NOT NULL DEFAULT false,
   UNIQUE (project_id, id),
   FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id)
@@ -236,17 +236,17 @@ CREATE TABLE sbom_components (
   position integer NOT NULL,
   ref text NOT NULL,
   type text,
-  -- With its group or namespace, as its ecosystem spells it where it is of one.
+  -- With its group or namespace, in its ecosystem's spelling if it has one.
   name text NOT NULL,
   version text,
-  -- As the document has it. NULL: none, or one that is no package URL.
+  -- From the document. NULL: none, or an invalid package URL.
   purl text,
-  -- NULL: it is of none of the seven ecosystems, so that nothing is matched.
+  -- NULL: it belongs to none of the seven ecosystems, so nothing is matched.
   package_id bigint REFERENCES packages,
   relation text NOT NULL CHECK (relation IN ('root', 'direct', 'transitive', 'unknown')),
-  -- The position before it on a shortest way from the root. NULL: it is the root, or no way leads to it.
+  -- The preceding position on a shortest path from the root. NULL: it is the root, or no path leads to it.
   via integer,
-  -- In the words of CycloneDX: required, optional, or excluded (for development and tests alone). NULL: the document does not say.
+  -- In CycloneDX's words: required, optional, or excluded (only for development and tests). NULL: the document does not say.
   scope text,
   licenses text[] NOT NULL,
   PRIMARY KEY (sbom_id, position)
@@ -261,41 +261,41 @@ CREATE TABLE sbom_edges (
   PRIMARY KEY (sbom_id, from_position, to_position)
 );
 
--- How many components of an SBOM are of which ecosystem, so that whoever reads a verdict knows what it was compared with.
+-- How many components of an SBOM each ecosystem has, so that the reader of a verdict knows what was compared.
 CREATE TABLE sbom_ecosystems (
   sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
   -- Empty: components of none of the seven ecosystems, or without a package URL that can be read.
   ecosystem text COLLATE "C" NOT NULL,
   -- Without the root.
   components integer NOT NULL,
-  -- Those among them without a version that can be compared.
+  -- Components among them without a comparable version.
   unreadable integer NOT NULL,
   PRIMARY KEY (sbom_id, ecosystem)
 );
 
--- That a version of a package in a project has an issue. It is never deleted: what is gone is resolved.
+-- A finding: a version of a package in a project has an issue. It is never deleted: one that is gone is resolved.
 CREATE TABLE findings (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,
-  -- That of the project, kept here so that lists of a product need nothing else.
+  -- The project's product, kept here so that lists of a product need no other table.
   product_id text COLLATE "C",
   project_id text COLLATE "C" NOT NULL,
   package_id bigint NOT NULL REFERENCES packages,
   version text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
-  -- As the document has them.
+  -- From the document.
   component text NOT NULL,
   purl text,
   status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress')),
   false_positive boolean NOT NULL,
   -- Counted by lists of vulnerabilities.
   live boolean NOT NULL GENERATED ALWAYS AS (status IN ('open', 'in_progress') AND NOT false_positive) STORED,
-  -- Whether the project's present document has it and a record that is not withdrawn says so.
+  -- Whether the project's current document has the package and a record that is not withdrawn has the issue.
   present boolean NOT NULL,
-  -- That of the issue, kept here so that lists need nothing else.
+  -- The issue's rank, kept here so that lists need no other table.
   rank smallint NOT NULL,
   fix_version text,
-  -- `{source, range, comparator}` and what else says why.
+  -- `{source, range, comparator}` and other reasons.
   evidence jsonb NOT NULL,
   first_seen timestamptz NOT NULL,
   last_seen timestamptz NOT NULL,
@@ -303,7 +303,7 @@ CREATE TABLE findings (
   FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id)
 );
 CREATE INDEX findings_by_vulnerability ON findings (vulnerability_id, id);
--- Each list of findings reads one of these in its order, and nothing else until it knows its page.
+-- Each list of findings reads one of these in order, and nothing else until it knows its page.
 CREATE INDEX findings_of_workspace ON findings (workspace_id, status, rank DESC, id);
 CREATE INDEX findings_of_product ON findings (product_id, status, rank DESC, id) WHERE product_id IS NOT NULL;
 CREATE INDEX findings_of_project ON findings (project_id, status, rank DESC, id);
@@ -312,11 +312,11 @@ CREATE INDEX false_positives_of_product ON findings (product_id, rank DESC, id) 
 CREATE INDEX false_positives_of_project ON findings (project_id, rank DESC, id) WHERE false_positive;
 CREATE INDEX live_findings ON findings (project_id, vulnerability_id, rank DESC, id) WHERE live;
 
--- In which documents a finding occurs. Those before the present one stay.
+-- The documents in which a finding occurs. Earlier ones stay.
 CREATE TABLE finding_sboms (
   sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,
   finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
-  -- As the finding has them, so that a document's list needs nothing else. Triggers fill them in.
+  -- Copied from the finding by triggers, so that a document's list needs no other table.
   status text NOT NULL,
   false_positive boolean NOT NULL,
   rank smallint NOT NULL,
@@ -325,7 +325,7 @@ CREATE TABLE finding_sboms (
 CREATE INDEX finding_sboms_by_finding ON finding_sboms (finding_id, sbom_id);
 CREATE INDEX findings_of_sbom ON finding_sboms (sbom_id, rank DESC, finding_id) INCLUDE (status, false_positive);
 
--- What people decided, apart from findings: for a package of a project, whatever its version.
+-- People's decisions, stored apart from findings: for a package of a project, whatever its version.
 CREATE TABLE triages (
   project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
   package_id bigint NOT NULL REFERENCES packages,
@@ -338,7 +338,7 @@ CREATE TABLE triages (
   PRIMARY KEY (project_id, package_id, vulnerability_id)
 );
 
--- What became of findings. Rows are added and never changed.
+-- The history of findings. Rows are added and never changed.
 CREATE TABLE finding_events (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
@@ -351,14 +351,14 @@ CREATE TABLE finding_events (
 );
 CREATE INDEX finding_events_by_finding ON finding_events (finding_id, id);
 
--- Components whose version cannot be compared with what records say: shown as unknown, neither affected nor clean.
+-- Components whose version cannot be compared with the records: shown as unknown, neither affected nor clean.
 CREATE TABLE unknown_matches (
   project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
   package_id bigint NOT NULL REFERENCES packages,
   version text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities ON DELETE CASCADE,
   reason text NOT NULL,
-  -- When the scan that saw it last began: what none has seen since goes.
+  -- When the scan that last saw it began: rows that no later scan saw are deleted.
   seen timestamptz NOT NULL,
   PRIMARY KEY (project_id, package_id, version, vulnerability_id)
 );

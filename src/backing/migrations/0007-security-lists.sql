@@ -1,12 +1,12 @@
--- Lists over a million findings: how many rows there are, and where a page begins, is kept here and not counted again.
+-- Lists over a million findings: the number of rows and the start of each page are kept here and not counted again.
 --
--- Statements only note what they change. When their transaction commits, the lists of its workspaces are locked, one after the other in one
--- order, and what was noted is added up. So lists are exact from commit to commit. Whoever holds these locks waits for no other lock, so
--- nothing deadlocks, and they are held no longer than adding up takes.
+-- Statements only note what they change. When their transaction commits, it locks the lists of its workspaces in a fixed order and adds up
+-- the notes. So lists are exact from commit to commit. A holder of these locks waits for no other lock, so nothing deadlocks, and holds
+-- them only while it adds up.
 
 -- How many findings a workspace, product or project has of each kind: at depth 0 those of a rank (slice ''), below it those whose id begins
 -- with the slice. Ids begin with the time at which they were made, so slices are twelve days, a quarter of an hour, half a minute, and a
--- millisecond, since a scan writes thousands of findings within a second. So the page at any offset is found by reading a few hundred rows,
+-- millisecond, since a scan writes thousands of findings within a second. So the page at any offset takes a few hundred rows to find,
 -- however many findings there are and however old they are.
 CREATE TABLE finding_buckets (
   scope_id text COLLATE "C" NOT NULL,
@@ -23,18 +23,18 @@ CREATE TABLE finding_buckets (
 CREATE TABLE scope_vulnerabilities (
   scope_id text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL,
-  -- Where the row counts, too. NULL: it is not the row of a project, or the project has no product.
+  -- The product in which the row also counts. NULL: it is not a project's row, or the project has no product.
   workspace_id text COLLATE "C",
   product_id text COLLATE "C",
-  -- The issue's name, by which lists are ordered within a rank, and then by the issue: one that joined another kept its name.
+  -- The issue's name, which orders lists within a rank. Ties are ordered by the issue, since an issue that joined another kept its name.
   name text COLLATE "C" NOT NULL,
   -- The highest rank of its live findings.
   rank smallint NOT NULL,
-  -- A bit for each ecosystem that its live findings are of.
+  -- A bit for each ecosystem of its live findings.
   ecosystems smallint NOT NULL,
   findings bigint NOT NULL,
   projects bigint NOT NULL,
-  -- The first of its live findings by rank and id: what the list shows of them.
+  -- The first of its live findings by rank and id, which the list shows.
   top_finding text COLLATE "C" NOT NULL,
   PRIMARY KEY (scope_id, vulnerability_id)
 ) WITH (fillfactor = 80);
@@ -67,8 +67,8 @@ CREATE FUNCTION ecosystem_bit(ecosystem text) RETURNS smallint LANGUAGE sql IMMU
   SELECT (1 << (array_position(ARRAY['npm', 'PyPI', 'Maven', 'Go', 'crates.io', 'RubyGems', 'NuGet'], ecosystem) - 1))::smallint
 $$;
 
--- Notes of the transactions under way: what was (-1), what is (1), and what only has to be looked at again (0). A transaction
--- leaves none. The index passes by what others left behind until it is vacuumed.
+-- Notes of the transactions under way: the old row (-1), the new row (1), and a row to be checked again (0). A transaction leaves none. The
+-- index skips dead rows of other transactions until it is vacuumed.
 CREATE UNLOGGED TABLE finding_notes (
   finding_id text COLLATE "C" NOT NULL,
   workspace_id text COLLATE "C" NOT NULL,
@@ -79,7 +79,7 @@ CREATE UNLOGGED TABLE finding_notes (
   false_positive boolean NOT NULL,
   rank smallint NOT NULL,
   change smallint NOT NULL,
-  -- One row of each statement has the notes added up at the commit.
+  -- One row of each statement triggers adding up at the commit.
   wakes boolean NOT NULL,
   transaction xid8 NOT NULL DEFAULT pg_current_xact_id()
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
@@ -126,7 +126,7 @@ CREATE VIEW vulnerability_bucket_changes AS
   GROUP BY scope_id, depth, rank, slice, ecosystems
   HAVING sum(change) <> 0;
 
--- What project rows became, for the workspace and the product that they count in.
+-- Changed project rows, for the workspace and the product in which they count.
 CREATE VIEW wider_scope_changes AS
   SELECT wider.id AS scope_id, vulnerability_id, sum(change) AS projects, sum(change * findings) AS findings,
     coalesce(bit_or(ecosystems) FILTER (WHERE change > 0), 0::smallint) AS ecosystems
@@ -145,7 +145,7 @@ BEGIN
     SELECT id, workspace_id, product_id, project_id, vulnerability_id, status, false_positive, rank, -1, row_number() OVER () = 1
     FROM old_rows;
   ELSE
-    -- Rows whose noted fields are as they were cancel out.
+    -- Rows whose noted fields are unchanged cancel out.
     INSERT INTO finding_notes
     SELECT id, workspace_id, product_id, project_id, vulnerability_id, status, false_positive, rank, sum(change), row_number() OVER () = 1
     FROM (SELECT *, -1 AS change FROM old_rows UNION ALL SELECT *, 1 FROM new_rows) AS images
@@ -162,7 +162,7 @@ CREATE TRIGGER note_updated AFTER UPDATE ON findings
 CREATE TRIGGER note_deleted AFTER DELETE ON findings
   REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION note_finding_changes();
 
--- Issues that got another name stand at another place of their lists.
+-- Issues that got another name move in their lists.
 CREATE FUNCTION note_renamed_vulnerabilities() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO finding_notes
@@ -195,7 +195,7 @@ CREATE TRIGGER note_updated AFTER UPDATE ON scope_vulnerabilities
 CREATE TRIGGER note_deleted AFTER DELETE ON scope_vulnerabilities
   REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION note_scope_changes();
 
--- An occurrence shows what its finding is. The finding is held meanwhile: who changes it next sees the occurrence.
+-- An occurrence copies its finding. The finding is locked meanwhile, so the next change sees the occurrence.
 CREATE FUNCTION fill_in_occurrence() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   SELECT status, false_positive, rank INTO NEW.status, NEW.false_positive, NEW.rank
@@ -227,7 +227,7 @@ BEGIN
 END
 $$;
 
--- The rows of projects, made anew of their live findings.
+-- The rows of projects, rebuilt from their live findings.
 CREATE FUNCTION add_up_project_vulnerabilities() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO scope_vulnerabilities AS kept
@@ -259,7 +259,7 @@ BEGIN
 END
 $$;
 
--- Those of workspaces and products, of the rows of their projects.
+-- The rows of workspaces and products, rebuilt from the rows of their projects.
 CREATE FUNCTION add_up_wider_vulnerabilities() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO scope_vulnerabilities AS kept (scope_id, vulnerability_id, name, rank, ecosystems, findings, projects, top_finding)
@@ -280,7 +280,7 @@ BEGIN
   ON CONFLICT (scope_id, vulnerability_id) DO UPDATE SET
     name = excluded.name, rank = excluded.rank, findings = kept.findings + excluded.findings,
     projects = kept.projects + excluded.projects, top_finding = excluded.top_finding,
-    -- A single bit stays while there is a finding at all; of several each may have gone.
+    -- A single bit stays while there is any finding; of several bits, each may be obsolete.
     ecosystems = CASE (kept.ecosystems | excluded.ecosystems) & ((kept.ecosystems | excluded.ecosystems) - 1)
       WHEN 0 THEN kept.ecosystems | excluded.ecosystems
       ELSE (SELECT bit_or(ecosystems) FROM (
@@ -312,13 +312,13 @@ BEGIN
 END
 $$;
 
--- Whoever waits here waits for others to add up, as long as a statement may take.
+-- A waiter here waits for other transactions to add up, as long as a statement may take.
 CREATE FUNCTION add_up_lists() RETURNS trigger LANGUAGE plpgsql
 SET lock_timeout = 0 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(lock)
   FROM (SELECT DISTINCT hashtextextended('lists ' || workspace_id, 0) AS lock FROM finding_changes ORDER BY lock) AS locks;
-  -- The notes of all statements were added up already when the first of them woke this.
+  -- The first trigger at the commit has already added up the notes of all statements.
   IF NOT FOUND THEN RETURN NULL; END IF;
   PERFORM add_up_occurrences();
   PERFORM add_up_finding_buckets();

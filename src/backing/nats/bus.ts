@@ -1,9 +1,8 @@
 /**
  * The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. Requests, stored events and delivered
- * events have a connection each: the server closes a connection that is read too slowly, and stalls one that sends too fast. Nothing waits
- * for NATS at the start, and everything goes on when it is back.
- * Names on the wire are in link.ts. How a server is chosen, when a request is sent again and who consumes which partition are modules
- * of their own.
+ * events each have their own connection: the server closes a connection that is read too slowly, and stalls one that sends too fast.
+ * Nothing waits for NATS at the start, and everything resumes when it is back. Names on the wire are in link.ts. Choosing a server, sending
+ * a request again and sharing partitions have their own modules.
  */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -56,9 +55,9 @@ export class DistributedBus implements Bus {
     return this.#requestClient(service).silentMs;
   }
 
-  /** Resolves when clients know of the server, or NATS was not reached in time: then they learn of it as soon as it is. */
+  /** Resolves when clients know of the server, or when NATS was not reached in time: clients then learn of it later. */
   async serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
-    // A process that serves requests also scatters some, and gets none before it has heard who replies to these.
+    // A process that serves requests also scatters some, and gets no requests before it has heard who replies.
     const { acquainted } = this.#scatterClient("open-generations");
     const server = startRequestServer({ ...this.#parts, link: this.#requests, service, handler, ready: acquainted });
     await withDeadline(this.#parts.clock, busServeMs, "Serving requests", acquainted).catch(() => {});
@@ -115,7 +114,7 @@ export class DistributedBus implements Bus {
   }
 
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    // A process that replies to the others also asks them, and then knows already who is there.
+    // A process that replies to the others also asks them, and by then knows who is there.
     this.#scatterClient(service);
     return startScatterServer({ ...this.#parts, link: this.#requests, service, handler });
   }

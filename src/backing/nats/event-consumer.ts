@@ -1,9 +1,8 @@
 /**
- * Delivers events of this process's partitions of a stream in batches, one at a time, until disposed. The partitions are divided among the
- * processes that consume, by their heartbeats and without a coordinator: each takes those that its place among them gives it. While two of
- * them disagree about who is there, both may consume a partition, which only costs time. Failures are logged and retried for ever;
- * meanwhile other processes consume these partitions.
- * A consumer of JetStream that no longer delivers is found by its own state (`StalledConsumerDetector`) and created again.
+ * Delivers events of this process's partitions of a stream in batches, one at a time, until disposed. The consuming processes divide the
+ * partitions by their heartbeats, without a coordinator: each takes those of its rank among them. While two disagree about who is there,
+ * both may consume a partition, which only costs time. Failures are logged and retried for ever; meanwhile other processes consume these
+ * partitions. A consumer of JetStream that no longer delivers is found by its own state (`StalledConsumerDetector`) and created again.
  */
 import type { Msg } from "nats";
 import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
@@ -47,9 +46,9 @@ export class EventConsumer implements AsyncDisposable {
   readonly #watching: Disposable;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  /** By number; those whose consumer exists. */
+  /** By number, if its consumer exists. */
   #own = new Map<number, OwnPartition>();
-  /** Whether the own partitions are those that the group gives it, and are as they should be. */
+  /** Whether this process has exactly the partitions that the group gives it, and they work. */
   #isPrepared = false;
   #failures = 0;
   #trimmedAt: number;
@@ -69,7 +68,7 @@ export class EventConsumer implements AsyncDisposable {
     this.#stopping.abort();
     this.#pulls.interrupt();
     await this.#ended;
-    // Otherwise the next owner of the partition gets them when their time is up.
+    // Otherwise the partition's next owner gets them only when their time is up.
     for (const { reply } of this.#pulls.rest()) this.#parts.link.publish(reply ?? "", "-NAK");
     this.#watching[Symbol.dispose]();
     await this.#group[Symbol.asyncDispose]();
@@ -114,7 +113,7 @@ export class EventConsumer implements AsyncDisposable {
     await this.#events.trim();
   }
 
-  /** Joins the group, and takes its partitions over: those that are in use, and those that a larger group left. */
+  /** Joins the group and takes over its partitions: those in use, and those that a larger group left. */
   async #prepare(): Promise<void> {
     await this.#events.ensure();
     await this.#events.replicate();
@@ -158,7 +157,7 @@ export class EventConsumer implements AsyncDisposable {
       log.error({ event: "events.stuck", stream, partition, pending, unacknowledged });
       await own.consumer.restart(info);
     }
-    // A server that does not wait for the first event must not get pulls without pause.
+    // A server that does not wait for the first event must not get pulls in a tight loop.
     if (clock.monotonic() - askedAt < eventRetryMs) await sleep(clock, eventRetryMs, this.#stopping.signal);
   }
 }
@@ -195,7 +194,7 @@ export class ConsumerGroup implements AsyncDisposable {
     return Math.min(Math.max(1, this.#sorted.length), eventPartitionsMax);
   }
 
-  /** From now on this process consumes, until it leaves. */
+  /** From now on this process consumes until it leaves. */
   join(): void {
     const { link, clock, stream } = this.#parts;
     this.#changed(() => {
@@ -229,7 +228,7 @@ export class ConsumerGroup implements AsyncDisposable {
   #changed(change: () => void): void {
     change();
     const ids = new Set(this.#members.ids);
-    // A member knows of itself, however its heartbeats travel.
+    // A member counts itself, whether or not its heartbeats arrive.
     if (this.#heartbeat === null) ids.delete(this.#id);
     else ids.add(this.#id);
     const isSame = ids.size === this.#sorted.length && this.#sorted.every((id) => ids.has(id));
@@ -249,8 +248,8 @@ export interface ConsumerState {
 
 /**
  * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver: it delivered
- * nothing of its pending events for a few seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end
- * has not moved for minutes while events are in delivery.
+ * none of its pending events for a few seconds, longer than a cluster takes to elect a leader for a new one, or its acknowledged end has
+ * not moved for minutes while events are in delivery.
  */
 export class StalledConsumerDetector {
   #before: ConsumerState | null = null;

@@ -1,7 +1,7 @@
 /**
  * Pulls from several partitions at once, as if they were one stream. A pull gets all available events up to a number, or else the next
  * event within two seconds. The server marks the end of each batch, so only the first event is waited for; the client library's fetch
- * cannot do this. A partition that is given up still delivers what was on its way. What an event's delivery says is read here, too.
+ * cannot do this. A partition that is given up still delivers what was on its way. Delivery metadata of events is read here, too.
  */
 import { type Msg, createInbox, nanos } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
@@ -18,7 +18,7 @@ interface PartitionPullsParts {
 
 export interface Pulled {
   messages: Msg[];
-  /** Whether a partition gave all that it was asked for, and so may have more at once. */
+  /** Whether a partition filled its batch, and so may have more at once. */
   isFull: boolean;
   /** Partitions whose batch ended without an event, with the time at which it was asked for. */
   empty: { partition: number; askedAt: number }[];
@@ -27,7 +27,7 @@ export interface Pulled {
 export class PartitionPulls implements AsyncDisposable {
   readonly #parts: PartitionPullsParts;
   readonly #pulls = new Map<number, EventPull>();
-  /** Those that are pulled from. The others are given up, and still deliver what was on its way. */
+  /** The partitions that are pulled from. Others are given up, and still deliver what was on its way. */
   #active: readonly number[] = [];
   #interrupt = (): void => {};
 
@@ -44,7 +44,7 @@ export class PartitionPulls implements AsyncDisposable {
     }
   }
 
-  /** At most `messagesMax` events; none when there were none in time, the link went down, or it was interrupted. */
+  /** At most `messagesMax` events; none if none came in time, the link went down, or the wait was interrupted. */
   async next(messagesMax: number): Promise<Pulled> {
     const each = Math.max(1, Math.floor(messagesMax / this.#active.length));
     const asked = this.#active.flatMap((partition) => {
@@ -141,7 +141,7 @@ export class EventPull implements AsyncDisposable {
     return this.#askedAt;
   }
 
-  /** Resolves at the end of the batch that is under way, or has ended last. */
+  /** Resolves when the batch under way, or else the last one, has ended. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -182,7 +182,7 @@ export class EventPull implements AsyncDisposable {
     return promise;
   }
 
-  /** Events have their own subject, the end of a pull has that of the pull. */
+  /** Events have their own subject; the end of a pull has the pull's. */
   #receive(message: Msg): void {
     if (!message.subject.startsWith(this.#inbox)) {
       this.#received.push(message);
@@ -200,9 +200,7 @@ export function deliveredOf(message: Msg): Delivered {
   return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt: deliveryOf(message).attempt };
 }
 
-/**
- * What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`.
- */
+/** The metadata of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`. */
 interface Delivery {
   /** 1 on first delivery. */
   attempt: number;

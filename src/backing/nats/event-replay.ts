@@ -1,7 +1,7 @@
 /**
- * Delivers again what a stream still has, for a ledger that went back in time, by a consumer of its own: those of the partitions go on
- * meanwhile, and events that a process took along when it died delay nothing. It has no acknowledgements, so events are counted: one that
- * is missing fails the replay, which is then repeated.
+ * Delivers again what a stream still has, for a ledger that went back in time. It uses its own consumer: those of the partitions continue
+ * meanwhile, and events held by a dead process delay nothing. It has no acknowledgements, so events are counted: one that is missing fails
+ * the replay, which is then repeated.
  */
 import {
   AckPolicy,
@@ -27,7 +27,7 @@ interface ReplayParts {
   clock: Clock;
 }
 
-/** Resolves when the handler had all that was stored by now. @throws when it failed, an event is missing, or `signal` aborts */
+/** Resolves once the handler has had everything stored so far. @throws when it failed, an event is missing, or `signal` aborts */
 export async function replayEvents(replay: Replay, { link, stream, events, clock }: ReplayParts): Promise<void> {
   const manager = await jetstreamManager(link.connection, { checkAPI: false, timeout: busCallMs });
   await events.ensure();
@@ -42,7 +42,7 @@ export async function replayEvents(replay: Replay, { link, stream, events, clock
     ...start,
   });
   await using resources = new AsyncDisposableStack();
-  // It also ends by itself where NATS does not answer.
+  // It also ends by itself if NATS does not answer.
   resources.defer(async () => void (await manager.consumers.delete(stream, consumer).catch(() => false)));
   const pull = resources.use(new EventPull({ link, clock, stream, consumer }));
   if (num_pending > 0) await deliverUpTo(info.state.last_seq, pull, replay);
@@ -61,7 +61,7 @@ async function startOf(
   const oldest = await orWhenMissing(manager.streams.getMessage(config.name, { seq: unacknowledged }), () =>
     Promise.resolve(null),
   );
-  // It was another partition's, and is trimmed: this partition's next one has an unknown time.
+  // It was another partition's and is trimmed, so the time of this partition's next one is unknown.
   if (oldest === null) return { deliver_policy: DeliverPolicy.All };
   if (oldest.time.getTime() >= sinceMs) return since;
   return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
@@ -89,7 +89,7 @@ async function deliverUpTo(last: number, pull: EventPull, { handler, signal }: R
   }
 }
 
-/** A consumer without acknowledgements delivers nothing twice: what is lost with a connection would be missing unnoticed. */
+/** A consumer without acknowledgements delivers nothing twice, so events lost with a connection would go unnoticed. */
 function areConsecutive(messages: readonly Msg[], before: number): boolean {
   return messages.every((message, index) => deliveryOf(message).number === before + index + 1);
 }

@@ -1,8 +1,8 @@
 /**
  * A JetStream stream and its partitions, each a subject with one durable consumer. Stream and consumers are created again where they are
- * missing: NATS may have lost its data, and what it lost is published again from the spools.
- * Events are kept after they are acknowledged, up to a bound, since a database that goes back in time needs them again. A full stream
- * refuses new events, where the default deletes the oldest, consumed or not: gateways then keep their spools.
+ * missing: NATS may have lost its data, and what it lost is published again from the spools. Events are kept after they are acknowledged,
+ * up to a bound, since a database that goes back in time needs them again. A full stream refuses new events, and gateways keep their
+ * spools. By default it would delete the oldest, consumed or not.
  */
 import {
   DiscardPolicy,
@@ -69,8 +69,8 @@ export class EventStream {
   }
 
   /**
-   * Changes on how many servers it is stored, where that is not as configured. A cluster that has too few servers refuses: the stream
-   * stays as it is then.
+   * Changes on how many servers it is stored if that is not as configured. A cluster with too few servers refuses, and the stream stays as
+   * it is.
    */
   async replicate(): Promise<void> {
     const { stream, replicas = 1, log } = this.#parts;
@@ -106,7 +106,7 @@ export class EventStream {
     return new Set([...withConsumer, ...withEvents]);
   }
 
-  /** Partitions that have a consumer, with its state. The first has one from here on. */
+  /** Partitions that have a consumer, with its state. This call creates the first one's. */
   async listPartitions(): Promise<KnownPartition[]> {
     const manager = await this.#manager();
     const known: KnownPartition[] = [];
@@ -124,7 +124,7 @@ export class EventStream {
   }
 
   /**
-   * Removes acknowledged events once the stream is large: by itself it keeps all, and refuses new ones when it is full. The newer half
+   * Removes acknowledged events once the stream is large: otherwise it keeps all, and refuses new ones when it is full. The newer half
    * stays, since a database that goes back in time needs it again.
    */
   async trim(aboveBytes: number = eventTrimBytes): Promise<void> {
@@ -146,7 +146,7 @@ export class EventStream {
     await withDeadline(clock, eventPublishMs, "Storing an event", link.whileUp(stored));
   }
 
-  /** Limits retention, because a work queue forgets which ids it has seen. Server 2.9 supports all of it. */
+  /** Retention is `limits`, because a work queue forgets which ids it has seen. Server 2.9 supports all of it. */
   #config(): Partial<StreamConfig> & { name: string } {
     const { stream, replicas = 1 } = this.#parts;
     return {
@@ -171,7 +171,7 @@ const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
 const unansweredAttemptsMax = 3;
 
-/** Processes that know nothing of partitions use the consumer of partition 0. */
+/** Processes that do not know partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
   return partition === 0 ? firstConsumer : `${firstConsumer}-${partition}`;
 }
@@ -194,7 +194,7 @@ export class EventPartition {
     this.#name = consumerOfPartition(parts.partition);
   }
 
-  /** Creates what is missing; the stream exists. A consumer that is ahead of its stream, which lost its end, is created again as well. */
+  /** Creates what is missing; the stream exists. A consumer ahead of its stream, which lost its end, is also created again. */
   async ensure(): Promise<void> {
     const { stream, clock, log } = this.#parts;
     const manager = await this.#manager();
@@ -204,7 +204,7 @@ export class EventPartition {
       return delivered.stream_seq > (await manager.streams.info(stream)).state.last_seq;
     };
     if (!(await isAhead())) return;
-    // The server that leads the stream now may only be about to read its end.
+    // The stream's new leader may not have read its end yet.
     await sleep(clock, eventStreamPauseMs);
     if (!(await isAhead())) return;
     log.warn({ event: "events.lost", stream, consumer: this.#name, delivered: found.delivered.stream_seq });
@@ -225,8 +225,8 @@ export class EventPartition {
   }
 
   /**
-   * Another process may delete it a moment before, or create it where it finds none. A cluster answers neither call while it chooses
-   * where the consumer is to be.
+   * Another process may have just deleted it, or created it because there was none. A cluster answers neither call while it chooses where
+   * to place the consumer.
    */
   async #replace(config: Partial<ConsumerConfig>): Promise<void> {
     const manager = await this.#manager();
@@ -260,7 +260,7 @@ export class EventPartition {
   }
 }
 
-/** The result of a call of JetStream's API, or of `make` where what it asks for does not exist. */
+/** The result of a call of JetStream's API, or of `make` if the object does not exist. */
 export async function orWhenMissing<T>(found: Promise<T>, make: () => Promise<T>): Promise<T> {
   try {
     return await found;
@@ -276,7 +276,7 @@ function isNoResponder(error: unknown): boolean {
   return cause instanceof errors.RequestError && cause.isNoResponders();
 }
 
-/** null: it is not a consumer of ours. */
+/** null: it is not one of our consumers. */
 function partitionOfConsumer(name: string): number | null {
   if (name === firstConsumer) return 0;
   const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];

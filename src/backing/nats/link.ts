@@ -1,8 +1,8 @@
 /**
- * One connection to NATS that is always made again, with subscriptions that survive it. Servers and processes may start in any order. While
- * it is down, a caller hears so at once; what was sent just before may be lost.
- * A server that is cut off from its cluster still serves its clients, but these reach no client of another server, and no event is stored.
- * Servers tell everybody which servers they see, so a client whose server sees less than half of them looks for one that sees more.
+ * One connection to NATS that always reconnects, with subscriptions that survive it. Servers and processes may start in any order. While it
+ * is down, calls fail at once; what was sent just before may be lost. A server that is cut off from its cluster still serves its clients,
+ * but these reach no client of another server, and no event is stored. Servers tell everybody which servers they see, so a client whose
+ * server sees less than half of them looks for one that sees more.
  */
 import { createConnection, type Socket } from "node:net";
 import { connect, type Msg, type NatsConnection, type NodeConnectionOptions, type Subscription } from "nats";
@@ -173,7 +173,7 @@ function optionsOf({ url, name }: LinkParts): LinkOptions {
   const { servers, user, password, encrypted } = readNatsAddress(url.reveal());
   return {
     servers,
-    // Addresses that servers name to each other may be of no use here, and they are not in the configuration.
+    // Addresses that servers give each other may not be reachable from here, and they are not in the configuration.
     ignoreClusterUpdates: true,
     ...(user === null ? {} : { user, pass: password ?? "" }),
     ...(encrypted ? { tls: {} } : {}),
@@ -200,14 +200,14 @@ interface ClusterViewParts {
   log: Logger;
 }
 
-/** Moves the connection to another server where its own sees too few. Until disposed. */
+/** Until disposed, moves the connection to another server when its own sees too few. */
 function leaveLoneServers({ connection, options, clock, log }: ClusterViewParts): AsyncDisposable {
   const { servers, name } = options;
   if (servers.length < 2) return new AsyncDisposableStack();
   return repeatUntilStopped({
     clock,
     async round() {
-      // Without a list the server does not say, as where its configuration forbids it.
+      // Without a list the server does not say, for example because its configuration forbids it.
       const own = connection.info?.connect_urls?.length;
       if (own === undefined || own * 2 >= servers.length || !(await isBetterElsewhere(own))) return;
       log.warn({ event: "bus.server.alone", link: name, server: connection.getServer(), sees: own });
@@ -236,7 +236,7 @@ async function serversSeenBy(server: string, clock: Clock): Promise<number> {
   }
 }
 
-// What a server says before anything else, in the clear even where it offers TLS, to anybody who connects
+// The first message of a server to anybody who connects, in the clear even if it offers TLS
 
 const greetingStart = "INFO ";
 const greetingCharactersMax = 65_536;

@@ -1,8 +1,7 @@
 /**
  * Who is alive, by heartbeats: one every 100 ms, and a goodbye at the end. A process that hangs sends none, so nothing else has to detect
- * that. Silence is counted in ticks of a timer instead of milliseconds, in the time of this process alone: a process that was busy for a
- * second has one tick for it and reads its sockets before the next tick, so it never treats a peer as silent whose messages wait in the
- * socket.
+ * that. Silence is counted in ticks of this process's timer instead of milliseconds. A process that was busy for a second counts one tick
+ * and reads its sockets before the next one, so it never treats a peer as silent whose messages wait in the socket.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { workerHeartbeatMs, busTickMs } from "../limits.ts";

@@ -1,9 +1,9 @@
 /**
- * Requests to a service, both ends. The client chooses the server, where NATS would choose any member of a queue group: so one frozen
- * server delays a few requests by 100 ms instead of its share of all of them by their deadline.
- * Servers are known by their heartbeats. A message goes round robin to one with room for it. After 100 ms without a reply the same bytes go
- * to a second server, once, and the first gets no more until it is heard; after the deadline the outcome is unknown. Requests that no
- * server takes wait within a bound, and are refused at once after a second without any heartbeat.
+ * Requests to a service, both ends. The client chooses the server, where NATS would choose any member of a queue group. So one frozen
+ * server delays a few requests by 100 ms instead of its whole share by their deadline. Servers are known by their heartbeats. A message
+ * goes round robin to one with room for it. After 100 ms without a reply the same bytes go to a second server, once, and the first gets no
+ * more until it is heard; after the deadline the outcome is unknown. Requests that no server takes wait within a bound, and are refused at
+ * once after a second without any heartbeat.
  */
 import { createInbox, type Msg } from "nats";
 import { type Clock, withDeadline } from "../../kernel/clock.ts";
@@ -53,7 +53,7 @@ export class RequestClient implements AsyncDisposable {
   readonly #pool = new WorkerPool();
   readonly #inbox = createInbox();
   readonly #waiting: PendingRequest[] = [];
-  /** By token. */
+  /** Keyed by token. */
   readonly #inFlight = new Map<string, PendingRequest>();
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
@@ -124,7 +124,7 @@ export class RequestClient implements AsyncDisposable {
     this.#sendWaiting();
   }
 
-  /** That server is gone. Where no second server has the request, it was certainly not received and waits again. */
+  /** That server is gone. If no second server has the request, it was certainly not received and waits again. */
   #notReceived(request: PendingRequest, attempt: Attempt): void {
     this.#pool.left(attempt.server);
     if (request.attempts.length > 1) {
@@ -209,14 +209,14 @@ const silentTicksMax = Math.ceil(workerSilenceMsMax / busTickMs);
 interface Server {
   /** Messages that have no reply and are not given up. */
   inFlight: number;
-  /** It left a message without a reply and was not heard since. */
+  /** It left a message without a reply and has not been heard since. */
   passedOver: boolean;
 }
 
 /** The servers of one service. It chooses the next message's server: round robin, with a bound on the messages in flight to each. */
 export class WorkerPool {
   readonly #membership = new Membership(Math.ceil(busSilenceMsMax / busTickMs));
-  /** In the order of the round: the server of the last message goes last. */
+  /** In round-robin order: the server of the last message goes last. */
   readonly #servers = new Map<string, Server>();
 
   /** No server was heard for a second. */
@@ -270,13 +270,13 @@ export class WorkerPool {
     return null;
   }
 
-  /** A message to this server has its reply. */
+  /** A message to this server has been answered. */
   replied(id: string): void {
     const server = this.#servers.get(id);
     if (server) server.inFlight = Math.max(0, server.inFlight - 1);
   }
 
-  /** A message to this server is late: it gets no further ones until it is heard again. */
+  /** A message to this server is late, so it gets no further ones until it is heard again. */
   late(id: string): void {
     this.replied(id);
     const server = this.#servers.get(id);
@@ -300,7 +300,10 @@ interface RequestServerParts {
   log: Logger;
 }
 
-/** Serves requests under a subject of its own, for as long as it sends heartbeats. Replies until disposed: then it says goodbye, and completes the requests that it has received. */
+/**
+ * Serves requests under its own subject while it sends heartbeats. Replies until disposed: then it says goodbye, and completes the requests
+ * that it has received.
+ */
 export function startRequestServer({ link, service, handler, ready, clock, log }: RequestServerParts): AsyncDisposable {
   const id = newInternalId(clock.now());
   const inFlight = new Set<Promise<void>>();

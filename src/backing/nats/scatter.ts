@@ -1,7 +1,7 @@
 /**
  * A question to all processes at once, both ends. Those that serve it send heartbeats, so the client knows whose replies it waits for, and
- * an answer that lacks one of them is an error: the result would lack its data. A survey may lack some; it waits for a silent server once.
- * A process that has listened for less than half a second does not yet know all others, and asks none.
+ * an answer that lacks one of them is an error: the result would lack its data. A survey may lack some, and waits for a silent server once.
+ * A process that has listened for less than half a second does not know all others yet, and asks none.
  */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
@@ -13,7 +13,7 @@ import { type NatsLink, scatterHeartbeatSubject, scatterSubject } from "./link.t
 import { readHeartbeat, Membership, everyTick, ticksOf, startHeartbeat } from "./membership.ts";
 
 interface Round {
-  /** By the id of the server. */
+  /** Keyed by the server's id. */
   replies: Map<string, Uint8Array>;
   check(): void;
   reject(error: Error): void;
@@ -35,7 +35,7 @@ export class ScatterClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
   readonly #inbox = createInbox();
-  /** Servers that did not reply to the last survey in time, and were not heard since. */
+  /** Servers that did not reply to the last survey in time and have not been heard since. */
   #silent = new Set<string>();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();
@@ -126,7 +126,7 @@ export class ScatterClient implements AsyncDisposable {
     round?.check();
   }
 
-  /** While the link is down no server can be heard: those known before are still expected when it is up again. */
+  /** While the link is down no server can be heard, so those known until then are still expected when it is up again. */
   #tick(): void {
     if (!this.#link.up) return;
     if (++this.#ticksUp >= heardTicks) this.#acquainted.resolve();

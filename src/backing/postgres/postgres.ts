@@ -1,10 +1,9 @@
 /**
  * PostgreSQL over TCP: it outlives the server's restarts, and no statement waits longer than databaseDeadlineMs. The server ends long
- * statements by itself, but one that is frozen, or gone without a word, ends nothing, and postgres.js would wait with it for ever. So the
- * handle of postgres.js stands over a pool of our own (session-pool.ts), in which every statement throws in time.
- * It keeps the tag of postgres.js, which is a statement and a fragment of statements alike: with separate verbs for the two, each of the
- * 300 statements in the stores would have to name its kind. A query is therefore made when it is first waited for, and one that is never
- * waited for is a fragment.
+ * statements by itself, but a server that is frozen or has vanished ends nothing, and postgres.js would wait for ever. So the handle of
+ * postgres.js stands over a pool of our own (session-pool.ts), in which every statement throws in time. It keeps the tag of postgres.js,
+ * which makes both statements and fragments: with separate verbs, each of the 300 statements in the stores would have to name its kind. A
+ * query is therefore made when it is first awaited, and one that is never awaited is a fragment.
  */
 import postgres, { type TransactionSql } from "postgres";
 import type { Logger } from "../../kernel/log.ts";
@@ -25,7 +24,7 @@ export function openPostgres(parts: SessionParts): OpenDatabase {
   return { sql: boundedSql(pool), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
-/** The same with a replica, whose reads may be a few seconds old. @param parts.readUrl null: there is none */
+/** As `openPostgres`, with a replica whose reads may be a few seconds old. @param parts.readUrl null: there is none */
 export function openPostgresPair({
   readUrl,
   log,
@@ -48,7 +47,7 @@ type Work<T> = (tx: Transaction) => T | Promise<T>;
 
 /** A handle over the pool. Each of its statements throws DeadlineError, or the connection's error, rather than hang. */
 function boundedSql(pool: Sessions): Database {
-  // Makes fragments and parameters, and what a query looks like before it is asked; it never connects.
+  // Makes fragments and parameters, and queries before they are sent; it never connects.
   const maker: Database = postgres({ ...noSocket, types: { bigint: postgres.BigInt } });
   const run: RunQuery = (start) =>
     pool.use((session) => session.watch(databaseStatementMsMax, session.outcome(start(session.sql))));
@@ -95,7 +94,7 @@ function boundedTransaction(tx: TransactionSql<{ bigint: bigint }>, { session, s
   return bounded;
 }
 
-/** Watches over what a transaction does outside of its work: begin, commit, rollback. The work's statements are watched alone. */
+/** Watches what a transaction does around its work: begin, commit, rollback. The work's statements are watched one by one. */
 async function aroundWork<T, R>(watched: Watched, work: Work<T>, run: (inner: Work<T>) => Promise<R>): Promise<R> {
   const { session } = watched;
   const watch = (): (() => void) => session.after(watched.statementMs, () => session.drop());
@@ -125,14 +124,14 @@ function boundedHandle<H extends Queries>(handle: H, run: RunQuery, replaced: Re
   });
 }
 
-/** Runs `start` on the connection that is found for it, and watches over it. */
+/** Runs `start` on the connection that is found for it, and watches it. */
 type RunQuery = (start: (sql: Queries) => Promise<unknown>) => Promise<unknown>;
 
 const modifiers = ["simple", "raw", "values", "describe"] as const;
 
 /**
- * A query of postgres.js that is made again where it is asked, which is when it is first waited for. One that is never waited
- * for is a fragment of others. What is not a query, such as an identifier, is given back as it is.
+ * A query of postgres.js that is made again when it is first awaited. One that is never awaited is a fragment of others. Anything else,
+ * such as an identifier, is returned as it is.
  * @param make makes the query with any handle of postgres.js
  */
 function lazyQuery<Q>(maker: Queries, make: (sql: Queries) => Q, run: RunQuery): Q {
@@ -157,7 +156,7 @@ function lazyQuery<Q>(maker: Queries, make: (sql: Queries) => Q, run: RunQuery):
   });
 }
 
-/** The outcome of a query as modified; a promise of our own, since a query of postgres.js is one only when it is waited for. */
+/** The outcome of a query as modified. It is our own promise, since a query of postgres.js starts only when awaited. */
 function modified(query: unknown, chosen: (typeof modifiers)[number][]): Promise<unknown> {
   let made = asQuery(query);
   for (const modifier of chosen) made = made[modifier]();
@@ -166,7 +165,7 @@ function modified(query: unknown, chosen: (typeof modifiers)[number][]): Promise
 
 type Modified = Promise<unknown> & Record<(typeof modifiers)[number], () => Modified>;
 
-/** What `make` made once is a query, so it is each time. */
+/** `make` has made a query before, so it makes one each time. */
 function asQuery(query: unknown): Modified {
   return query as Modified;
 }

@@ -1,8 +1,8 @@
 /**
- * Sessions for reads that may be a few seconds old: of a replica while it lags less than two seconds, else of the primary. The lag is
- * measured by positions in the log of changes: the primary is asked first, so a replica that keeps up has its position by the time that it
- * is asked. A read whose replica was lost meanwhile runs once more on the primary; a statement that took too long does not, since it would
- * take as long there.
+ * Sessions for reads that may be a few seconds old: on a replica while it lags less than two seconds, otherwise on the primary. The lag is
+ * measured by positions in the write-ahead log: the primary is asked first, so a replica that keeps up has reached its position by the time
+ * it is asked. A read whose replica was lost meanwhile runs once more on the primary. A statement that took too long does not, since it
+ * would take as long there.
  */
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
 import { errorCode } from "../../kernel/error-code.ts";
@@ -47,7 +47,7 @@ export class ReadPool implements Sessions {
     }
   }
 
-  /** A session with the primary: a caller that keeps a session takes locks. */
+  /** A session on the primary: a caller that keeps a session takes locks. */
   take(): ReturnType<Sessions["take"]> {
     return this.#parts.primary.take();
   }
@@ -63,7 +63,7 @@ function isPassing(error: unknown, used: Session | null): boolean {
 interface Sample {
   /** When the primary was asked, in monotonic milliseconds. */
   at: number;
-  /** How far its log of changes had come. */
+  /** The position of its write-ahead log then. */
   position: bigint;
 }
 
@@ -74,7 +74,7 @@ interface ReplicaParts {
   log: Logger;
 }
 
-/** Whether a replica may answer reads: it is there, and what it has is at most a few seconds old. */
+/** Whether a replica may serve reads: it answers, and its data is at most a few seconds old. */
 class Replica {
   readonly #parts: ReplicaParts;
   /** The primary's latest positions, none older than a replica may be. */
@@ -87,7 +87,7 @@ class Replica {
     this.#parts = parts;
   }
 
-  /** Never rejects. What was found serves for a second. */
+  /** Never rejects. A result is reused for a second. */
   async isUsable(): Promise<boolean> {
     if (this.#parts.clock.monotonic() - this.#lookedAt >= databaseReadCheckMs) {
       await (this.#looking ??= this.#look().finally(() => (this.#looking = null)));
@@ -95,7 +95,7 @@ class Replica {
     return this.#isUsable;
   }
 
-  /** A read failed on it: the next look decides again. */
+  /** A read failed on it, so the next check decides again. */
   distrust(): void {
     this.#tell(false, "it failed");
   }
@@ -104,7 +104,7 @@ class Replica {
     const { primary, replica, clock } = this.#parts;
     const at = clock.monotonic();
     const oldest = at - databaseReadLagMsMax;
-    // The primary first: a replica that keeps up has its position by the time that it is asked.
+    // The primary first: a replica that keeps up has reached its position by the time it is asked.
     const ahead = await this.#positionOf(primary).catch(() => null);
     const reached = await this.#positionOf(replica).catch(() => null);
     this.#samples = [...this.#samples, ...(ahead === null ? [] : [{ at, position: ahead }])].filter(
@@ -112,7 +112,7 @@ class Replica {
     );
     this.#lookedAt = clock.monotonic();
     if (reached === null) this.#tell(false, "it does not answer");
-    // Without a primary the replica has the newest that there is.
+    // Without a primary, the replica has the newest data.
     else if (ahead === null) this.#tell(true, "the primary does not answer");
     else
       this.#tell(

@@ -1,8 +1,8 @@
 /**
- * Sessions with the one host of a database that takes writes: a small number, each with one user at a time; users wait in line for at most
- * a second. Where there are several hosts, a primary and its standbys, each is asked a little after the one before, and the first that
- * takes writes wins; when it no longer does, idle sessions are dropped and the hosts are asked again. postgres.js knows lists of hosts too,
- * but connects again under the same object (session.ts), and asks one host after the other, so that a silent one takes the whole time.
+ * A few sessions on the one host of a database that takes writes, each with one user at a time; users queue for at most a second. Where
+ * there are several hosts, a primary and its standbys, each is asked a little after the one before, and the first that takes writes wins;
+ * when it no longer does, idle sessions are dropped and the hosts are asked again. postgres.js knows lists of hosts too, but reconnects
+ * under the same object (session.ts), and asks one host after the other, so that a silent one uses up the whole time.
  */
 import { hostAddresses } from "../../kernel/addresses.ts";
 import { type Clock, DeadlineError, sleep } from "../../kernel/clock.ts";
@@ -20,19 +20,19 @@ import { Session, type SessionParts } from "./session.ts";
 const closeSeconds = 2;
 
 export interface Sessions {
-  /** Runs `work` on a session of its own. @throws DeadlineError when none became free in time */
+  /** Runs `work` on its own session. @throws DeadlineError when none became free in time */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** A session until it is given back. @throws DeadlineError when none became free in time; Error when no host takes writes */
+  /** A session, to be given back. @throws DeadlineError when none became free in time; Error when no host takes writes */
   take(): Promise<{ session: Session; giveBack: () => void }>;
 }
 
-/** A session that a burst opened and that has been unused since is closed: the server keeps a process and its memory for each. */
+/** A session opened in a burst and unused since is closed: the server keeps a process and its memory for each. */
 export class SessionPool implements Sessions, AsyncDisposable {
   readonly #clock: Clock;
   readonly #hosts: DatabaseHosts;
   readonly #semaphore: Semaphore;
   readonly #open = new Set<Session>();
-  /** The one that is idle for the longest time first. */
+  /** The longest idle one first. */
   readonly #idle: { session: Session; sinceMs: number }[] = [];
 
   constructor(parts: SessionParts) {
@@ -86,7 +86,7 @@ export class SessionPool implements Sessions, AsyncDisposable {
     }
   }
 
-  /** They lead to a server that is gone or no longer takes writes. */
+  /** They are connected to a server that is gone or no longer takes writes. */
   #dropIdle(): void {
     for (const { session } of this.#idle.splice(0)) {
       session.drop();
@@ -103,7 +103,7 @@ export class SessionPool implements Sessions, AsyncDisposable {
     }
   }
 
-  /** The one used last; those that died while they were idle are forgotten. */
+  /** The one used last; those that died while idle are dropped. */
   #nextIdle(): Session | undefined {
     for (let next = this.#idle.pop(); next; next = this.#idle.pop()) {
       const { session } = next;
@@ -114,12 +114,12 @@ export class SessionPool implements Sessions, AsyncDisposable {
   }
 }
 
-/** SQLSTATE 25006: behind this address is a standby now, or a primary that is being replaced. */
+/** SQLSTATE 25006: this address is now a standby, or a primary that is being replaced. */
 function isReadOnly(error: unknown): boolean {
   return errorCode(error) === "25006";
 }
 
-/** Lets at most `places` in at a time; later callers wait in line, in order, for at most `waitMsMax`. */
+/** Lets at most `places` callers in at a time; later ones queue in order for at most `waitMsMax`. */
 class Semaphore {
   readonly #clock: Clock;
   readonly #waitMsMax: number;
@@ -170,7 +170,7 @@ class Semaphore {
 class DatabaseHosts {
   readonly #parts: Omit<SessionParts, "url">;
   readonly #clock: Clock;
-  /** One address each, the one that last took writes first. */
+  /** One address each, beginning with the one that last took writes. */
   #urls: Secret[];
 
   constructor({ url, ...parts }: SessionParts) {
@@ -184,7 +184,7 @@ class DatabaseHosts {
   }
 
   /**
-   * A session with the one host, which connects on first use, or with the first of several that takes writes.
+   * A session on the only host, which connects on first use, or on the first of several that takes writes.
    * @throws Error when none does in time
    */
   async open(): Promise<Session> {
@@ -193,7 +193,7 @@ class DatabaseHosts {
     return await this.#race();
   }
 
-  /** Each host is asked a little after the one before, or as soon as that one has failed. The first that takes writes wins. */
+  /** Each host is asked a little after the previous one, or as soon as that one has failed. The first that takes writes wins. */
   async #race(): Promise<Session> {
     const over = new AbortController();
     const reasons: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would connect again
- * under the same object, but what was asked while the old connection closed is forgotten then, answered with no rows, or sent before the
- * greeting of the new one (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`).
- * Arrays travel by types that are named here, so that a new connection asks for none. Over TLS the certificate must name the host.
+ * One connection to PostgreSQL for one statement or transaction at a time, thrown away when it breaks. postgres.js would reconnect under
+ * the same object, but a query sent while the old connection closed is then lost, answered with no rows, or sent before the new
+ * connection's greeting (3.4.9: `closed` keeps `query`, `chunk` and `nextWriteTimer`). The types of arrays are named here, so that a new
+ * connection queries none. Over TLS the certificate must name the host.
  */
 import { connect, isIP, type Socket } from "node:net";
 import postgres from "postgres";
@@ -13,10 +13,10 @@ import { databaseConnectMs, databaseIdleInTransactionMs, databaseLockMs, databas
 import { arrayText, readArray } from "../sql-text.ts";
 import type { Database } from "../backing.ts";
 
-/** The server ends a statement this much earlier than we give it up. */
+/** The server ends a statement this much earlier than we give up on it. */
 const serverLeadMs = 500;
 
-/** The arrays that statements take and give, with their ids of PostgreSQL's pg_type.dat. */
+/** The arrays that statements take and give, with their ids from PostgreSQL's pg_type.dat. */
 const arrays = {
   texts: arrayOf(1009, String),
   smallints: arrayOf(1005, Number),
@@ -54,7 +54,7 @@ export class Session {
       ...socket,
       ssl: encrypted && verified(host),
       max: 1,
-      // postgres.js would ask each new connection for the types of arrays. The error of that question is never caught.
+      // postgres.js would query the types of arrays on each new connection, and never catch an error of that query.
       fetch_types: false,
       types: { bigint: postgres.BigInt, ...arrays },
       connect_timeout: databaseConnectMs / 1_000,
@@ -84,7 +84,7 @@ export class Session {
     });
   }
 
-  /** Gives a statement so long, and drops the connection of one that is not over: the server itself ends it earlier. */
+  /** Gives a statement this long, then drops its connection: the server itself ends the statement earlier. */
   async watch<T>(statementMs: number, promise: Promise<T>): Promise<T> {
     let missed = true;
     const noted = promise.finally(() => (missed = false));
@@ -106,7 +106,7 @@ export class Session {
   }
 
   #connect({ host: [host], port: [port], path }: Address): Socket {
-    // Asked a second time, the first connection broke before it was open.
+    // Asked a second time: the first connection broke before it was open.
     if (this.#socket !== null) {
       this.#end();
       throw new Error("The database closed the connection");
@@ -129,10 +129,10 @@ function arrayOf<T extends string | number | bigint>(oid: number, read: (element
 }
 
 /**
- * Whom the certificate is to name: given a socket, postgres.js does not know where it leads. Its own word for TLS, `require`, takes
- * any certificate.
+ * The host that the certificate must name: given a socket, postgres.js does not know where it leads. Its own option for TLS, `require`,
+ * accepts any certificate.
  */
 function verified(host: string): { rejectUnauthorized: true; host: string; servername?: string } {
-  // Names alone are announced to a server: RFC 6066, 3.
+  // Only names are sent to a server, not addresses: RFC 6066, 3.
   return { rejectUnauthorized: true, host, ...(isIP(host) === 0 && { servername: host }) };
 }

@@ -1,9 +1,8 @@
 /**
- * The arguments and replies of the functions that requests need: admit, lend and take-back, and resolve, which ends what they began. The
- * port's batches become texts and numbers, and the numbers of a reply become the port's replies. A reply that cannot be read is our fault,
- * and throws. Loads are in load.ts.
- * Admissions are packed by workspace. Releases and pushes are split into rounds that delay no admission for long; admissions run between
- * the rounds.
+ * The arguments and replies of the functions that requests need: admit, lend and take-back, and resolve, which ends their holds. The port's
+ * batches become texts and numbers, and the numbers of a reply become the port's replies. A reply that cannot be read is our fault, and
+ * throws. Loads are in load.ts. Admissions are packed by workspace. Releases and pushes are split into rounds that delay no admission for
+ * long; admissions run between the rounds.
  */
 import { dayAfter, monthBounds, type Month, previousMonth } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -52,7 +51,7 @@ import {
 } from "./functions.ts";
 import { distances } from "./load.ts";
 
-/** A request with its place in the batch: a call has them by workspace. */
+/** A request with its place in the batch, since calls group requests by workspace. */
 type Placed = [place: number, request: AdmitRequest];
 
 /** @param workspaces each with its requests; the replies are in this order */
@@ -199,7 +198,7 @@ function monthIn(reply: ReplyReader): Month {
   return `${reply.number()}-${String(reply.number()).padStart(2, "0")}`;
 }
 
-/** Whether blocks may have what is missing. */
+/** Whether blocks may hold what is missing. */
 function lentIn(reply: ReplyReader): { isLent?: true } {
   return reply.number() === 1 ? { isLent: true } : {};
 }
@@ -325,7 +324,7 @@ function partsByWorkspace({ resolve, accounts, keyMonths, budgets = [] }: Resolv
   return parts.values();
 }
 
-/** Pushes come first: until its hold is released a cost counts twice; it is never left out. */
+/** Pushes come first, so a cost may count twice until its hold is released but is never missing. */
 function* pieces(whole: ResolvePart): Generator<ResolvePart> {
   const { workspace, resolve, accounts, keyMonths, budgets } = whole;
   if (sizeOf(whole) <= resolveBatchMax) return yield whole;

@@ -1,10 +1,9 @@
 /**
- * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain.
- * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the holds
- * of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have been
- * elected before that, since an election needs most masters to say the opposite. And one that took the place of a failed master counts only
- * when every process that knew the other has stopped asking it.
- * A workspace whose master is not certain gets no decision; the others go on.
+ * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain. A master that lost the
+ * others continues for a moment, while its replica may already have taken its place. Both would admit, each without the other's holds. So a
+ * master counts only for a while after most masters said that it has not failed: none of its replicas can have been elected before that,
+ * since an election needs most masters to say the opposite. A master that replaced a failed one counts only when every process that knew
+ * the old one has stopped asking it. A workspace whose master is not certain gets no decision; the others go on.
  */
 import { clusterLeaseMs, clusterTakeoverMs } from "../limits.ts";
 
@@ -13,14 +12,14 @@ export interface SlotOwner {
   address: string;
   /** In monotonic milliseconds: when most masters were asked, it among them, who then said that it is a master. */
   confirmedAt: number;
-  /** When others have stopped asking the master whose place it took. */
+  /** When others have stopped asking the master that it replaced. */
   usableFrom: number;
 }
 
 export class ClusterView {
   readonly #owners = new Map<string, SlotOwner>();
   #bySlot: (SlotOwner | null)[] = [];
-  /** Nodes that had no slots at the last update, so that none can have taken their place since. */
+  /** Nodes that had no slots at the last update, so no node can have replaced them since. */
   #without = new Set<string>();
 
   /** The masters that have slots. */
@@ -85,7 +84,7 @@ export class ClusterView {
     return bySlot;
   }
 
-  /** Whether a master that failed, and may not know it yet, had slots of this one: its claim is older. */
+  /** Whether a failed master, which may not know it yet, had slots that this one has now: its claim is older. */
   #tookOver(claim: ReportedNode, reports: readonly NodesReport[]): boolean {
     const mayHaveLost = ({ id, isMaster, hasFailed, epoch }: ReportedNode): boolean =>
       isMaster && hasFailed && epoch < claim.epoch && !this.#without.has(id);
@@ -187,7 +186,7 @@ export function clusterSlot(tag: string): number {
   return remainder % slotCount;
 }
 
-/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
+/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty if a node does not know its own. */
 function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
   const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
   const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];
@@ -196,7 +195,7 @@ function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encr
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
+/** A slot or a range; slots in brackets are moving and count for the node that still has them. */
 function slotsIn(word: string): [first: number, last: number][] {
   const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
   return first === "" ? [] : [[Number(first), Number(last)]];

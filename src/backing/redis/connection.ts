@@ -1,12 +1,12 @@
 /**
  * The connection to a Redis, made and made again in the background; no call waits for it or is queued for it. A call ends within the
  * counters' deadline. While a call that passed its deadline has no reply, further calls fail at once, until its late reply or the end of
- * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
- * A connection is used once it is known which run of the server answers: counters of another run are verified before they count again.
- * Settings that endanger the counters, and troubles, are logged, each trouble once in ten seconds.
- * Each attempt is a `RedisLink`, from connecting to its end. The reply to the first ping opens it; before that and after its end it takes
- * no call, because a command that waits would run when its caller has given up. A link on which nothing comes for some pings is given up.
- * Pings are counted and not milliseconds: elapsed time would blame Redis for a pause of this process.
+ * its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing. A connection is used once it is known which run
+ * of the server answers: counters of another run are verified before they count again. Settings that endanger the counters and failures are
+ * logged, each failure once every ten seconds. Each attempt is a `RedisLink`, from connecting to its end. The reply to the first ping opens
+ * it; before that and after its end it takes no call, because a waiting command would run after its caller has given up. A link that is
+ * silent for several pings is given up. Pings are counted instead of milliseconds, since elapsed time would blame Redis for a pause of this
+ * process.
  */
 import { createHash } from "node:crypto";
 import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -16,7 +16,7 @@ import { CountersUnavailableError } from "../counters.ts";
 import { countersDeadlineMs } from "../limits.ts";
 import { type ReplyElement, fullName, type FunctionLibrary, type FunctionName } from "./functions.ts";
 
-/** The wait before the first attempt to reconnect; each failed attempt makes the next wait longer by as much. */
+/** The wait before the first attempt to reconnect; each failed attempt lengthens the next wait by as much. */
 const reconnectMs = 50;
 const reconnectMsMax = 250;
 const troubleLogMs = 10_000;
@@ -260,7 +260,7 @@ const clusterSettings: Setting[] = [
   },
 ];
 
-/** Logs settings that endanger the counters. Where settings may not be read, it logs nothing. @param configGet runs CONFIG GET */
+/** Logs settings that endanger the counters. If settings may not be read, it logs nothing. @param configGet runs CONFIG GET */
 async function warnOfSettings(
   { clustered }: Server,
   { configGet, log }: { configGet: (name: string) => Promise<unknown>; log: Logger },
@@ -283,7 +283,7 @@ function settingIn(reply: unknown, name: string): string | null {
 // One link, which never connects again
 
 const connectMsMax = 1_000;
-/** A connection on which nothing came for this long is given up: each ping asks for a reply. */
+/** A connection that is silent for this long is given up, since each ping asks for a reply. */
 const silenceMsMax = 2_000;
 const pingMs = 500;
 const callsInFlightMax = 5_000;
@@ -333,7 +333,7 @@ class RedisLink implements Disposable {
     );
   }
 
-  /** Sends at once or refuses: a command that waits would run when its caller has given up. @throws Error of Redis or of the connection */
+  /** Sends at once or refuses: a waiting command would run after its caller has given up. @throws Error of Redis or of the connection */
   async send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown> {
     if (this.#state !== "open") throw new Error("The connection to Redis is not open");
     if (this.#inFlight >= callsInFlightMax) throw new Error(`More than ${callsInFlightMax} calls of Redis are in flight`);
@@ -377,7 +377,7 @@ class RedisLink implements Disposable {
     });
   }
 
-  /** Where nothing came since the last ping, that one still waits for its reply. */
+  /** If nothing came since the last ping, that one still waits for its reply. */
   #ping(): void {
     this.#isHeard = false;
     this.send("PING", []).catch((error: unknown) => {
@@ -386,13 +386,13 @@ class RedisLink implements Disposable {
   }
 }
 
-// What a link needs of a client library
+// What a link needs from a client library
 
 /** One connection to Redis, which never connects again. */
 export interface RedisClient {
   /** The first command waits until the connection is open. @throws Error of Redis, or of the connection once it is lost */
   send(command: string, parameters: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Fails the commands that are under way. */
+  /** Fails the commands in flight. */
   close(): void;
 }
 

@@ -58,8 +58,8 @@ interface DistributedCountersOptions {
 }
 
 /**
- * Connects in the background: returns when Redis was reached, or after 250 ms without it. While Redis cannot be reached every
- * method throws CountersUnavailableError.
+ * Connects in the background: returns once Redis is reached, or after 250 ms without it. While Redis cannot be reached every method throws
+ * CountersUnavailableError.
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
   const connect = await loadRedisClient();
@@ -145,7 +145,7 @@ class DistributedCounters implements Counters {
     return begun === undefined ? null : String(begun);
   }
 
-  /** Windows come first and in calls of their own, since they may be long: no request is admitted before the last function has run. */
+  /** Windows come first and in separate calls, since they may be long: no request is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
     const { workspace } = load.account;

@@ -1,18 +1,17 @@
 /**
- * Our Lua functions in Redis, and the language in which they are called: their library, the names under which a workspace's counters are
- * stored, how arguments are packed, how replies are read.
- * The functions are one library: https://redis.io/docs/latest/develop/interact/programmability/functions-intro/. Its name ends with a hash
- * of the text, so that fleets of two versions share a Redis, each with its own functions. Tests put a clock of their own in place of
- * Redis's.
- * All texts of a call travel in one argument and all numbers in another, as doubles: an argument for each would cost both sides more than
- * the function's own work. What each function is given and replies is in calls.ts and load.ts.
+ * Our Lua functions in Redis, and how they are called: their library, the names under which a workspace's counters are stored, the packing
+ * of arguments and the reading of replies. The functions are one library:
+ * https://redis.io/docs/latest/develop/interact/programmability/functions-intro/. Its name ends with a hash of the text, so that fleets of
+ * two versions share a Redis, each with its own functions. Tests replace Redis's clock by their own. All texts of a call travel in one
+ * argument and all numbers in another, as doubles: an argument for each would cost both sides more than the function's own work. The
+ * arguments and replies of each function are in calls.ts and load.ts.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 
-/** By the file in scripts that registers them. */
+/** Keyed by the file in scripts that registers them. */
 const functions = {
   admit: ["admit"],
   resolve: ["resolve"],
@@ -79,7 +78,7 @@ function luaText(file: string): string {
 /** The field of the workspace as a whole. */
 export const headField = "head";
 
-/** What is lent to gateways. */
+/** Blocks lent to gateways. */
 export const lendingField = "lending";
 
 /** Spent and held by the workspace in a month. */
@@ -92,7 +91,7 @@ export function keyMonthField({ key, month }: { key: KeyId; month: Month }): str
   return `k:${key}:${month}`;
 }
 
-/** What is spent and held of a budget in its current period. */
+/** Spent and held of a budget in its current period. */
 export function budgetField(name: string): string {
   return `b:${name}`;
 }
@@ -118,7 +117,7 @@ export function baseName(workspace: WorkspaceId): string {
  */
 export interface Packing {
   texts: string[];
-  /** Exact up to 2^53. Only limits are above that, which no sum reaches. */
+  /** Exact up to 2^53. Only limits can be larger, and no sum reaches those. */
   numbers: number[];
 }
 

@@ -1,9 +1,8 @@
 /**
- * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
- * second. An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since
- * counters that are shared out over them would lose credit with each.
- * A batch is one call for each node. A workspace that moves to another node meanwhile is looked for again, until the counters' deadline;
- * for one that was not reached it is unknown whether its call ran.
+ * All Redis servers of the counters, and which one has a workspace: one, or the masters of a Redis Cluster, which are asked twice a second.
+ * An address is only a start: every node of a cluster names the others. Several servers that are not a cluster are refused, since counters
+ * spread over them would lose credit with each one lost. A batch is one call for each node. A workspace that moves to another node
+ * meanwhile is looked up again until the counters' deadline; if it was not reached, it is unknown whether its call ran.
  */
 import { addressesIn } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -21,7 +20,7 @@ export class RedisNodes implements AsyncDisposable {
   readonly #options: NodesOptions;
   /** The addresses that were given. */
   readonly #seeds: string[];
-  /** One of them, whose scheme, user and password are those of every node. */
+  /** One of them; its scheme, user and password apply to every node. */
   readonly #url: string;
   readonly #isEncrypted: boolean;
   readonly #nodes = new Map<string, RedisNode>();
@@ -71,7 +70,7 @@ export class RedisNodes implements AsyncDisposable {
     throw new CountersUnavailableError("No master of the Redis Cluster can be used at present");
   }
 
-  /** Asks the nodes where that is overdue because this process was held up: what it knows of the masters is no longer certain. */
+  /** Asks the nodes if that is overdue because this process was held up: its knowledge of the masters is then uncertain. */
   async catchUp(): Promise<void> {
     if (this.#view !== null && this.#options.clock.monotonic() >= this.#askedAt + clusterLeaseMs) await this.#poll();
   }
@@ -92,7 +91,7 @@ export class RedisNodes implements AsyncDisposable {
     const [address = ""] = this.#seeds;
     const node = this.#nodes.get(address);
     if (node === undefined || this.#isClosed) throw new CountersUnavailableError("Redis is not connected");
-    // Counters that are shared out over servers that know nothing of each other would lose credit with each server.
+    // Counters spread over independent servers would lose credit with each server lost.
     if (this.#seeds.length > 1) throw new CountersUnavailableError(severalServers);
     return node;
   }
@@ -156,7 +155,7 @@ export class RedisNodes implements AsyncDisposable {
     log.info({ event: "redis.cluster", masters }, "The masters of the Redis Cluster are known");
   }
 
-  /** To the masters; to the given addresses, too, while they are the only way to hear of a master. */
+  /** To the masters; to the given addresses, too, while they are the only way to find a master. */
   #connectOwners(view: ClusterView, reports: readonly NodesReport[]): void {
     const owners = new Set([...view.owners].map(({ address }) => address));
     for (const address of owners) this.#open(address);

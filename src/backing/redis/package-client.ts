@@ -18,10 +18,10 @@ export const connectPackageClient: ConnectRedis = ({ url, connectMsMax, closed }
   client.on("error", (reason: unknown) => {
     if (!isClosed) closed(reason);
     isClosed = true;
-    // After bytes that it cannot parse, the package would go on with replies that belong to other commands.
+    // After bytes that it cannot parse, the package would continue with replies that belong to other commands.
     if (client.isOpen) client.destroy();
   });
-  // A connection that was closed while it was being made would be made all the same.
+  // A connection closed while it is being made would still be opened.
   client.on("connect", () => isClosed && client.destroy());
   // The error has been reported, and the command that waits rejects with it.
   client.connect().catch(() => {});

@@ -1,11 +1,11 @@
 /**
  * What a gateway holds of the connector catalog: the version of its files, or the last recorded one if the files have errors, and the
- * documents made from it.
+ * documents derived from it.
  *
- * A gateway publishes what it finds at its start. Unreadable files raise the alarm `connectors.unreadable` and leave the last version
- * in place; mistakes in the words of the search are only logged. Documents are made once, even for several callers, and kept within
- * bytes. Anyone may request them without a key, so they are made one after another with a rest between two: a flood takes at most a
- * third of the event loop.
+ * A gateway publishes what it finds at startup. Unreadable files raise the alarm `connectors.unreadable` and leave the last version in
+ * place; mistakes in the search words are only logged. Each document is made once, even for several callers, and cached up to a number of
+ * bytes. Anyone may request documents without a key, so they are made one at a time with a rest after each: a flood takes at most a third
+ * of the event loop.
  */
 import { join } from "node:path";
 import { LimitReachedError } from "../../accounts/errors.ts";
@@ -50,7 +50,7 @@ export class CatalogCache {
     return this.#sources.sql;
   }
 
-  /** null until a catalog was published. */
+  /** null until a catalog is published. */
   get published(): Published | null {
     return this.#published;
   }
@@ -65,7 +65,7 @@ export class CatalogCache {
     return this.#grantNotes;
   }
 
-  /** The grants of single sets of credentials; empty if the files have errors. */
+  /** The grants of each set of credentials; empty if the files have errors. */
   get setGrants(): SetGrants {
     return this.#setGrants;
   }
@@ -121,7 +121,7 @@ export class CatalogCache {
     }
   }
 
-  /** Mistakes in the words of the search are logged, and the others are used. */
+  /** Mistakes in the search words are logged, and the other words are used. */
   #knowledgeOf(catalog: ConnectorCatalog, { searchWords }: ConnectorFiles): SearchKnowledge {
     const { words, problems } = judgeSearchWords(searchWords, catalog);
     const [first] = problems;
@@ -132,23 +132,23 @@ export class CatalogCache {
 
 interface Kept {
   document: Promise<Document>;
-  /** 0 until it is made. */
+  /** 0 until the document is made. */
   bytes: number;
 }
 
-/** Caches documents, the least recently used first to go. */
+/** Caches documents and evicts the least recently used first. */
 export class DocumentCache {
   readonly #bytesMax: number;
   /** The least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** @param bytesMax above it, the least recently used documents are evicted, but never the newest one */
+  /** @param bytesMax beyond it, the least recently used documents are evicted, but never the newest */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** @param key must name everything on which the document depends */
+  /** @param key must cover everything that the document depends on */
   get(key: string, make: () => Promise<Document>): Promise<Document> {
     const known = this.#kept.get(key);
     const kept = known ?? { document: make(), bytes: 0 };
@@ -176,12 +176,12 @@ export class DocumentCache {
   }
 }
 
-/** A rest is this many times as long as the rendering before it. */
+/** A rest lasts this many times as long as the rendering before it. */
 const restFactor = 2;
 
 export class Renderings {
   readonly #clock: Clock;
-  /** Resolves when the last rendering has ended and rested. */
+  /** Resolves when the last rendering and its rest have ended. */
   #last: Promise<void> = Promise.resolve();
   #pending = 0;
 
@@ -213,7 +213,7 @@ export class Renderings {
   }
 }
 
-/** A service without connectors may lack the folder; an unusable folder is an error. */
+/** A service without connectors may lack the folder; an unreadable folder is an error. */
 function isNoFolder(error: unknown, folder: string): boolean {
   const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
   return missing && error.path === join(folder, "connectors");

@@ -1,6 +1,6 @@
 /**
- * The differences between two catalogs, given as NDJSON exports: applied to the first, they give the second. Rows are compared and
- * passed on byte for byte.
+ * The differences between two catalogs, given as NDJSON exports: applied to the first, they yield the second. Rows are compared and passed
+ * on byte for byte.
  */
 import { Type } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/text.ts";

@@ -2,9 +2,8 @@
  * Bytes that are prepared once and served many times, plain and compressed, each with a strong entity tag: whole, a range, or 304 (RFC
  * 9110, 13 and 14).
  *
- * Ranges count the plain bytes, because clients that decompress by themselves fail on half an archive; a client that names the
- * compressed tag continues with that. The compressed bytes are kept as they were stored, since another library may compress
- * differently.
+ * Ranges count the plain bytes, because clients that decompress on their own fail on half an archive. A client that names the compressed
+ * tag resumes with the compressed bytes. These are kept as stored, since another library may compress differently.
  */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
@@ -50,7 +49,7 @@ export function sha256(bytes: Uint8Array | string): string {
 }
 
 export interface CachePolicy {
-  /** How long the bytes at this path stay the same: `for good`, or until the next version. */
+  /** How long the bytes at this path stay unchanged: `for good`, or until the next version. */
   stays: "for good" | "until changed";
   /** Whether clients may request ranges. */
   ranges: boolean;
@@ -60,7 +59,7 @@ export interface CachePolicy {
   headers?: Record<string, string>;
 }
 
-/** Names the version to a batch job, whatever path it requested. */
+/** Tells a batch job the version, whatever path it requested. */
 export const versionHeader = "x-catalog-version";
 
 const cacheControl: Record<CachePolicy["stays"], string> = {
@@ -93,7 +92,7 @@ interface ByteRange {
   last: number;
 }
 
-/** Reads a header `Range` with one range of bytes. @returns null if the whole is to be sent, as for several ranges */
+/** Parses a `Range` header with one range of bytes. @returns null if everything is to be sent, as for several ranges */
 export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
   const [, from = "", to = ""] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
   if (from === "" && to === "") return null;
@@ -115,7 +114,7 @@ function representation(bytes: Uint8Array<ArrayBuffer>): Representation {
   return { bytes, etag: `"${sha256(bytes)}"` };
 }
 
-/** The representation that the client accepts, or that its range is of. */
+/** The representation that the client accepts, or to which its range refers. */
 function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: CachePolicy): Representation {
   if (!acceptsGzip(headers.get("accept-encoding"))) return plain;
   const wantsPart = ranges && method === "GET" && headers.has("range");
@@ -133,7 +132,7 @@ function whole(body: Uint8Array<ArrayBuffer> | null, { bytes }: Representation, 
   return new Response(body, { status: 200, headers });
 }
 
-/** The requested range; null for the whole. */
+/** The requested range; null for everything. */
 function part(request: Request, { bytes, etag }: Representation, headers: Headers): Response | null {
   const condition = request.headers.get("if-range");
   if (condition !== null && condition.trim() !== etag) return null;

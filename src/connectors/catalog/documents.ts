@@ -1,6 +1,6 @@
 /**
  * The documents behind the catalog's API: the list, single rows, exports, the schema of a row, and the changes since a version. Each is
- * made once and cached. Rows are in them byte for byte as in the exports. Readers of rows ignore fields that they do not know.
+ * made once and cached. Their rows are byte for byte as in the exports. Readers of rows ignore unknown fields.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -24,7 +24,7 @@ export function listDocument(query: ListQuery, { published, catalogCache }: Sour
   return catalogCache.kept.get(key, () => catalogCache.renderings.run(make));
 }
 
-/** Finds a row by slug, or by id, which stays when a slug changes. @throws DomainError not_found */
+/** Finds a row by slug or by id; the id stays when the slug changes. @throws DomainError not_found */
 export function rowDocument(name: string, { published }: Sources): Promise<Document> {
   const { connectors } = published;
   const found = connectors.find(({ slug }) => slug === name) ?? connectors.find(({ id }) => id === name);
@@ -61,7 +61,7 @@ export function schemaDocument({ kept, categories }: CatalogCache): Promise<Docu
 }
 
 /**
- * The changes from a version up to the one that this gateway serves; none if that one is older, as during a rolling restart.
+ * The changes from a version up to the one that this gateway serves; none if the gateway's version is older, as during a rolling restart.
  * @param since a version, or `0` for all changes
  * @throws DomainError invalid_field if it was never published
  */
@@ -87,7 +87,7 @@ export const ConnectorList = Type.Object({
   offset: Type.Integer({ minimum: 0, description: "Number of connectors before this page" }),
   has_more: Type.Boolean({ description: "Whether more connectors follow this page" }),
   did_you_mean: Type.Union([Type.String(), Type.Null()], {
-    description: "The words that were looked for in place of mistyped ones; null if the words of `q` were looked for",
+    description: "The words that were searched for instead of mistyped ones; null if the words of `q` were looked for",
   }),
   version: Type.String({ description: "Version of the catalog, such as `2026-11-20.1`" }),
 });

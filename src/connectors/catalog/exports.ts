@@ -1,6 +1,6 @@
 /**
- * The whole catalog as one text: NDJSON, CSV or JSON. The same files always give the same bytes: sorted by id, fixed keys, line feeds,
- * no time. CSV is written by hand, since writing it takes less code than configuring a package to neutralize formulas.
+ * The whole catalog as one text: NDJSON, CSV or JSON. The same files always give the same bytes: sorted by id, fixed keys, line feeds, no
+ * time. CSV is written by hand, since that takes less code than configuring a package to neutralize formulas.
  */
 import type { ConnectorCatalog } from "./files/schema.ts";
 import { rowOf, type ConnectorRow } from "./row.ts";

@@ -17,10 +17,10 @@ export function findConnector(idOrSlug: string, { connectors }: Published): Conn
   return found && rowIn(found.json);
 }
 
-/** An unknown name is cut to this length. */
+/** Unknown names are cut to this length. */
 const lettersMax = 100;
 
-/** The connector that an unknown name most likely means: the first that a search finds, else the one with the nearest slug. */
+/** The connector that an unknown name most likely means: a search's first result, else the one with the nearest slug. */
 export function likelyConnector(unknown: string, { connectors, terms }: Published): PublishedConnector | undefined {
   const name = unknown.slice(0, lettersMax);
   const [found] = name.trim() === "" ? [] : search(name, terms).connectors;
@@ -37,16 +37,16 @@ export interface Filters {
   /** null: any. */
   category: string | null;
   method: Method | null;
-  /** Words that must all match; empty for any. */
+  /** Words that must all match; empty: any. */
   q: string;
 }
 
 interface Matches {
-  /** What the words find in any category and with any method; the best first, without words sorted by id. */
+  /** What the words find in any category and with any method. The best come first; without words, they are sorted by id. */
   searched: readonly PublishedConnector[];
-  /** Those of them that pass the other filters, in the same order. */
+  /** Those that also pass the other filters, in the same order. */
   connectors: readonly PublishedConnector[];
-  /** The words that were looked for in place of mistyped ones; null if nothing was mistyped. */
+  /** The words that were searched for instead of mistyped ones; null if none was mistyped. */
   didYouMean: string | null;
 }
 
@@ -55,7 +55,7 @@ export function filterConnectors({ terms }: Pick<Published, "terms">, filters: F
   return { searched, connectors: passing(searched, filters), didYouMean };
 }
 
-/** @returns those of the category and with the method */
+/** @returns the connectors in the category and with the method */
 export function passing(
   connectors: readonly PublishedConnector[],
   { category, method }: Pick<Filters, "category" | "method">,

@@ -1,7 +1,7 @@
 /**
- * A recorded version of the catalog in a gateway's memory, and its recording. A catalog gets its existing version or a new one with the
- * list of changes, recorded once, however many gateways start with it at the same time. Exports are ready to send, rows ready to
- * search.
+ * A recorded version of the catalog in a gateway's memory, and how it is recorded. A catalog gets its existing version, or a new one with a
+ * list of changes. It is recorded once, no matter how many gateways start with it at the same time. Exports are ready to send, rows ready
+ * to search.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -25,7 +25,7 @@ export interface Published extends store.CatalogVersion {
   exports: Record<ExportFormat, Document>;
 }
 
-/** @param known the words by which connectors are found in addition to those of their rows */
+/** @param known words that find connectors, besides those of their rows */
 export async function loadPublished(
   catalog: store.CatalogVersion,
   { sql, known }: { sql: Database; known: SearchKnowledge },
@@ -61,7 +61,7 @@ interface Sources {
   clock: Clock;
 }
 
-/** Records a catalog once. @returns its version */
+/** Records a catalog unless it is already recorded. @returns its version */
 export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<store.CatalogVersion> {
   const ndjson = exportCatalog(catalog, "ndjson");
   const digest = sha256(ndjson);

@@ -15,7 +15,7 @@ export interface ListQuery extends Filters {
 
 /** The query of the catalog page. */
 export interface PageQuery extends Filters {
-  /** From 1. */
+  /** Counted from 1. */
   page: number;
 }
 
@@ -53,7 +53,7 @@ export function readSince(query: URLSearchParams): string {
   return since;
 }
 
-/** The check of paths without parameters. @throws DomainError invalid_field */
+/** Validates paths without parameters. @throws DomainError invalid_field */
 export function refuseParameters(query: URLSearchParams): void {
   readParameters(query, []);
 }

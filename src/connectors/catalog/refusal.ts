@@ -1,6 +1,6 @@
 /**
- * The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. Any error that no code explains
- * counts as the database's failure.
+ * The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. An error without a code counts as a
+ * failure of the database.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode, LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";
@@ -27,7 +27,6 @@ const headersOf: Record<CatalogCode, Record<string, string>> = {
   unavailable: { "retry-after": "5" },
 };
 
-/** Maps an error to a refusal. */
 export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
   if (error instanceof MethodNotAllowedError)
     return { status: 405, message: "Method Not Allowed", headers: { ...error.headers } };

@@ -1,7 +1,7 @@
 /**
  * A published connector: the machine form and the columns, in a fixed order, and the JSON Schema of a row
- * (https://json-schema.org/draft/2020-12). Fields may be added, so readers must ignore unknown ones. A row has a connector's whole
- * grant; what a single set of credentials needs of it is in the files alone.
+ * (https://json-schema.org/draft/2020-12). Fields may be added, so readers must ignore unknown ones. A row has a connector's whole grant;
+ * the part that a single set of credentials needs is only in the files.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { jsonSchema } from "../../http/json-schema.ts";
@@ -71,8 +71,8 @@ export function rowSchemaText(categories: readonly string[]): string {
 }
 
 /**
- * What single sets of credentials need of a connector's grant, by connector's id, in the order of its sets; undefined for a set that
- * needs the whole grant.
+ * For each connector id, the part of the grant that each set of credentials needs, in the order of the sets; undefined for a set that needs
+ * the whole grant.
  */
 export type SetGrants = ReadonlyMap<string, readonly (Grant | null | undefined)[]>;
 
@@ -91,7 +91,7 @@ export function grantsOf({ id, grant, credential_sets }: ConnectorRow, known: Se
   return own.map((one) => (one === undefined ? grant : one));
 }
 
-/** If the scopes are sufficient, they are also the text. */
+/** If the scopes are sufficient, the text lists them. */
 function publishedGrant(grant: Grant | null): Grant | null {
   return grant && { ...grant, text: grantName(grant) };
 }

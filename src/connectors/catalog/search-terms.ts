@@ -1,7 +1,7 @@
 /**
  * The terms by which connectors are found, built once for a catalog, so that a search compares only terms. Texts are compared in lower
- * case, without accents and punctuation. Terms are sorted, so that all that begin with a text are found by bisection. Of the places in
- * which an entry has a term, the best counts.
+ * case, without accents or punctuation. Terms are sorted, so that binary search finds all that begin with a text. If an entry has a term in
+ * several places, the best place counts.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { methodNames } from "./files/columns.ts";
@@ -20,19 +20,19 @@ export interface Searchable {
 
 /**
  * Where a connector has a term, the best first: in its name, in the name without its vendor's, within a word such as the "HR" of
- * "BambooHR", in its vendor's name, in another name, or in the words for its category and its ways to connect.
+ * "BambooHR", in its vendor's name, in another name, or in the words for its category and connection methods.
  */
 export const places = ["name", "product", "part", "vendor", "other", "kind"] as const;
 export type PlaceOfTerm = (typeof places)[number];
 
 /** What is known beyond the published rows. */
 export interface SearchKnowledge {
-  /** Other and former names by the connector's id. */
+  /** Other and former names, by connector id. */
   aka: ReadonlyMap<string, readonly string[]>;
   words: SearchWords;
 }
 
-/** Then connectors are found by what their rows say. */
+/** With it, connectors are found only by what their rows say. */
 export const nothingKnown: SearchKnowledge = { aka: new Map(), words: noSearchWords };
 
 export function knowledgeOf({ connectors }: Pick<ConnectorCatalog, "connectors">, words: SearchWords): SearchKnowledge {
@@ -44,9 +44,9 @@ export interface SearchTerms<Entry extends Searchable> {
   entries: readonly Entry[];
   /** Single words. */
   words: SortedTerms;
-  /** Whole names without blanks. */
+  /** Whole names without spaces. */
   phrases: SortedTerms;
-  /** By entry: from 0, the lower the better known; Infinity for most. */
+  /** Rank of each entry: 0 is the most popular; Infinity for most. */
   popularity: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export function searchTermsOf<Entry extends Searchable>(
     terms.addName(one.vendor, { entry, place: "vendor" });
     for (const words of kinds.of(one)) {
       const [only, more] = words;
-      // "single sign-on" is found as a whole: its words alone say too little.
+      // "single sign-on" is found only as a whole: its words alone say too little.
       if (only !== undefined && more === undefined) terms.addWord(only, { entry, place: "kind" });
       else terms.addPhrase(words, { entry, place: "kind" });
     }
@@ -78,7 +78,7 @@ export function searchTermsOf<Entry extends Searchable>(
   return { entries, words: new SortedTerms(terms.words), phrases: new SortedTerms(terms.phrases), popularity };
 }
 
-/** The best known entries, in order. */
+/** The most popular entries, in order. */
 export function bestKnown<Entry extends Searchable>({ entries, popularity }: SearchTerms<Entry>, most: number): Entry[] {
   const ranked = entries.map((one, entry) => ({ one, rank: popularity[entry] ?? Infinity }));
   const known = ranked.filter(({ rank }) => Number.isFinite(rank)).toSorted((one, other) => one.rank - other.rank);
@@ -112,7 +112,7 @@ class Terms {
   }
 }
 
-/** The words of categories and of ways to connect. */
+/** The words of categories and connection methods. */
 class Kinds {
   readonly #ofCategory: ReadonlyMap<string, string[][]>;
   readonly #ofMethod: ReadonlyMap<string, string[][]>;
@@ -128,7 +128,7 @@ class Kinds {
     this.#words = new Set(own);
   }
 
-  /** "Cloud" is a kind of product, and no name of one. */
+  /** "Cloud" is a kind of product, not the name of one. */
   has(word: string): boolean {
     return this.#words.has(word);
   }
@@ -144,7 +144,7 @@ class Kinds {
   }
 }
 
-/** The entries that have a term, each with its best place: the lower the better. */
+/** The entries that have a term, each with its best place; lower is better. */
 export type Places = readonly (readonly [entry: number, place: number])[];
 
 interface Term {
@@ -152,7 +152,7 @@ interface Term {
   places: Places;
 }
 
-/** Terms in alphabetical order. Each names the entries that have it. */
+/** Terms in alphabetical order, each with the entries that have it. */
 class SortedTerms {
   readonly #terms: readonly Term[];
 
@@ -191,21 +191,21 @@ export function wordsOf(text: string): string[] {
   return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
 }
 
-/** Joined, so that "Service Now" and "ServiceNow" are the same. */
+/** Joined, so that "Service Now" equals "ServiceNow". */
 export function joined(words: readonly string[]): string {
   return words.join("");
 }
 
-/** They may be typed, but no name has to contain them. */
+/** May be typed, but need not occur in a name. */
 const idle = new Set(["a", "an", "and", "by", "com", "corp", "for", "gmbh", "inc", "io", "llc", "ltd", "of", "the"]);
 
-/** The typed words that have to be found; all of them, if all are idle. */
+/** The typed words that must be found; all of them, if all are idle. */
 export function tellingWords(words: readonly string[]): readonly string[] {
   const telling = words.filter((word) => !idle.has(word));
   return telling.length > 0 ? telling : words;
 }
 
-/** The parts of names in mixed case: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
+/** The parts of mixed-case names: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
 function partsOf(name: string): string[] {
   return name.split(/\s+/).flatMap((word) => {
     const parts = wordsOf(word.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
@@ -213,7 +213,7 @@ function partsOf(name: string): string[] {
   });
 }
 
-/** The name without its vendor's: "Duo" of "Cisco Duo". */
+/** The name without the vendor's: "Duo" for "Cisco Duo". */
 function productWords({ name, vendor }: Searchable): string[] {
   const ofVendor = new Set(wordsOf(vendor));
   return wordsOf(name).filter((word) => !ofVendor.has(word));

@@ -1,10 +1,9 @@
 /**
  * Finds connectors by typed words, the best first. The page, the API, the Console and the command line share it.
  *
- * Every word that is not idle has to begin a word of the connector: of its name, of another name, of its vendor, its category or a way
- * to connect. A text that is a whole name ranks above one that begins a name, and that above single words; between equals the better
- * known connector is first, then the shorter name. If nothing begins this way, words are looked for within words, and then one typo in
- * each word is forgiven.
+ * Every word that is not idle must begin a word of the connector: of its name, another name, its vendor, its category or a connection
+ * method. A whole name ranks above the beginning of a name, and that above single words; among equals, the more popular connector comes
+ * first, then the shorter name. If nothing is found, the search also looks within words, and then allows one typo in each word.
  */
 import {
   places,
@@ -18,9 +17,9 @@ import {
 } from "./search-terms.ts";
 
 export interface Found<Entry> {
-  /** The best first; without words all of them, sorted by id. */
+  /** The best first; without words, all of them, sorted by id. */
   connectors: readonly Entry[];
-  /** The words that were looked for in place of mistyped ones; null if the typed ones found something, or nothing does. */
+  /** The words that were searched for instead of mistyped ones; null if the typed ones found something, or nothing was found. */
   didYouMean: string | null;
 }
 
@@ -34,7 +33,7 @@ export function search<Entry extends Searchable>(q: string, terms: SearchTerms<E
   return { connectors: others, didYouMean: others.length > 0 ? corrected.join(" ") : null };
 }
 
-/** What each entry is worth; 0: it is not found. */
+/** The score of each entry; 0: not found. */
 type Worths = Int32Array;
 
 function ranked<Entry extends Searchable>(worths: Worths, { entries, popularity }: SearchTerms<Entry>): Entry[] {
@@ -43,7 +42,7 @@ function ranked<Entry extends Searchable>(worths: Worths, { entries, popularity 
     const [one, worth = 0] = [entries[entry], worths[entry]];
     if (one !== undefined && worth > 0) found.push({ one, worth, popular: popularity[entry] ?? Infinity });
   }
-  // Where all is equal they stay sorted by id.
+  // Equals stay sorted by id.
   found.sort(
     (a, b) => b.worth - a.worth || (a.popular === b.popular ? 0 : a.popular - b.popular) || a.one.name.length - b.one.name.length,
   );
@@ -64,7 +63,7 @@ function sum(one: Worths, other: Worths): Worths {
   return one;
 }
 
-/** The sum of what each entry is worth; 0 for one that lacks a word, and for all without words. */
+/** The sum of each entry's scores; 0 for an entry that lacks a word, and for all entries if there are no words. */
 function inAll(found: readonly Worths[]): Worths {
   const [first = new Int32Array(), ...others] = found;
   // Plain loops: a closure for each entry would take three times as long as the rest of a search.
@@ -77,7 +76,7 @@ function inAll(found: readonly Worths[]): Worths {
   return first;
 }
 
-/** What a match is worth: of the whole term, and of its beginning. */
+/** The score of a match with the whole term or with its beginning. */
 type Worth = Record<PlaceOfTerm, { whole: number; start: number }>;
 
 const worthOfWord: Worth = {
@@ -103,7 +102,7 @@ function raise(worths: Worths, found: Places, { worth, whole }: { worth: Worth; 
   }
 }
 
-/** A whole name is above what any number of single words reaches. */
+/** A whole name scores higher than any number of single words. */
 const worthOfPhrase: Worth = {
   name: { whole: 100_000, start: 40_000 },
   product: { whole: 90_000, start: 35_000 },
@@ -113,7 +112,7 @@ const worthOfPhrase: Worth = {
   kind: { whole: 200, start: 100 },
 };
 
-/** "monday.com" is a whole name with its idle word, "Okta, Inc." without. */
+/** "monday.com" is a whole name with its idle word, "Okta, Inc." without it. */
 function worthsOfWhole(texts: readonly string[], { phrases, entries }: SearchTerms<Searchable>): Worths {
   const worths = new Int32Array(entries.length);
   for (const whole of new Set(texts.filter((text) => text !== ""))) {
@@ -128,7 +127,7 @@ function isEmpty(worths: Worths): boolean {
   return true;
 }
 
-/** One letter is within nearly every word. */
+/** A single letter occurs in nearly every word. */
 function worthsWithin(word: string, { words, entries }: SearchTerms<Searchable>): Worths {
   const worths = new Int32Array(entries.length);
   if (word.length < 2) return worths;
@@ -140,7 +139,7 @@ function worthsWithin(word: string, { words, entries }: SearchTerms<Searchable>)
 /** Shorter words have too many neighbours. */
 const typoLettersMin = 4;
 
-/** The known word that is one typo away, of the best known connector; the word itself if it is known, or if none is near. */
+/** The known word one typo away, of the most popular connector; the word itself if it is known or none is near. */
 function correctionOf(word: string, { words, popularity }: SearchTerms<Searchable>): string {
   if (word.length < typoLettersMin || words.beginningWith(word).length > 0) return word;
   const near = words.where((term) => term.length >= typoLettersMin && oneTypoApart(word, term));
@@ -153,8 +152,8 @@ function correctionOf(word: string, { words, popularity }: SearchTerms<Searchabl
 }
 
 /**
- * Whether two different words are one typo apart: a letter too many, missing or wrong, or two neighbours exchanged
- * (the restricted Damerau-Levenshtein distance of 1).
+ * Whether two different words are one typo apart: an extra, missing or wrong letter, or two adjacent letters swapped (a restricted
+ * Damerau-Levenshtein distance of 1).
  */
 function oneTypoApart(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];

@@ -71,7 +71,7 @@ export async function insertChanges(catalog: number, changes: readonly Change[],
     FROM jsonb_array_elements(${JSON.stringify(changes)}::text::jsonb) WITH ORDINALITY AS change`;
 }
 
-/** The changes of the catalogs after one and up to another, in order. */
+/** The changes of all catalogs later than `after`, up to and including `upTo`, in order. */
 export async function selectChanges({ after, upTo }: { after: number; upTo: number }, sql: Queries): Promise<RecordedChange[]> {
   return sql<RecordedChange[]>`
     SELECT change.seq, change.connector_id AS id, change.op, catalog.version, change.row

@@ -1,12 +1,12 @@
 /**
- * The connections of a workspace to vendors: listed, created, given new credentials, tested, and deleted.
+ * The connections of a workspace to vendors: list, create, replace credentials, test, and delete.
  *
  * Credentials are sealed before they reach the database, and no answer, log or audit row holds a value; rows name the fields. New
- * credentials replace all old ones. A connection of another workspace is not found, so that existing ones stay hidden. Only the
- * service's own calls of a vendor take a token out, through `findToken`.
+ * credentials replace all old ones. Connections of other workspaces are not found, which hides that they exist. Only the service's own
+ * calls to a vendor read a token, through `findToken`.
  *
- * A test is one call that changes nothing at the vendor. Its answer says whether the credentials work and shows none of the vendor's
- * text. Tests are counted, since many would show which of a stranger's credentials are good.
+ * A test is one call that changes nothing at the vendor. Its answer says whether the credentials work and shows none of the vendor's text.
+ * Tests are rate-limited, since many would reveal which stolen credentials work.
  */
 import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -35,7 +35,7 @@ export async function findConnection(id: string, sql: Queries): Promise<store.Co
   return requireConnection({ id, workspace: row?.workspace ?? "", row });
 }
 
-/** @throws DomainError not_found even for one of another workspace, so that existing ones stay hidden */
+/** @throws DomainError not_found also for another workspace's, which hides that it exists */
 export function requireConnection({
   id,
   workspace,
@@ -53,7 +53,7 @@ export function noConnection(id: string): DomainError {
   return new DomainError("not_found", `There is no connection with the id "${id}"`, { field: "id" });
 }
 
-/** In order of creation, without credentials. @param workspace null: the first ones of all workspaces */
+/** In order of creation, without credentials. @param workspace null: the first of all workspaces */
 export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
   return (await store.selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
 }
@@ -75,8 +75,8 @@ export function viewConnection(row: store.ConnectionRow): ConnectionView {
 
 /**
  * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
- * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict above the number of
- *   connections that a workspace may have
+ * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict if the workspace has too many
+ *   connections
  */
 export async function createConnection(
   { actor, workspace, connector, form }: { actor: Actor; workspace: WorkspaceId; connector: ConnectorRow; form: ConnectionForm },
@@ -107,8 +107,8 @@ export async function createConnection(
 
 /**
  * Replaces all credentials with new ones.
- * @param connector the connection's
- * @throws DomainError invalid_field, not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * @param connector the connection's connector
+ * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(
   request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow; form: NewCredentials },
@@ -131,8 +131,8 @@ export async function replaceCredentials(
 }
 
 /**
- * Deletes a connection with its credentials, irrevocably.
- * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
+ * Permanently deletes a connection and its credentials.
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -157,7 +157,7 @@ interface Wanted {
 /**
  * Finds the token of a workspace's connection, the one with the newest credentials.
  * @returns null if the workspace has no connection with the field
- * @throws SealError if the key that sealed it is not among those of SECRETS_KEY
+ * @throws SealError if SECRETS_KEY no longer has the key that sealed it
  */
 export async function findToken(
   { workspace, connector, field }: Wanted,
@@ -195,9 +195,9 @@ function tooMany(): DomainError {
 
 /**
  * Calls the vendor with a connection's credentials.
- * @throws DomainError conflict if there is no test for the connection; not_found even for another workspace's; forbidden except
- *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
- * @throws LimitReachedError with too many in an hour
+ * @throws DomainError conflict if there is no test for the connection; not_found also for another workspace's; forbidden except for admins,
+ *   super admins and the operator; unavailable if SECRETS_KEY no longer has the key that sealed it
+ * @throws LimitReachedError for too many tests per hour
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -208,7 +208,7 @@ export async function testConnection(
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const credentials = await opened(row, { sql, keyring });
-  // Many would show which of a stranger's credentials are good.
+  // Many tests would reveal which stolen credentials work.
   await countAct({ workspace, act: "tests of connections", max: connectionTestsPerHourMax }, { sql, clock });
   const found = await run(probe, credentials, { probeFetch, clock });
   return change(actor, { sql, clock }, async (tx) => {
@@ -243,7 +243,7 @@ async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: 
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
     const isPrivate = error instanceof BaseUrlError || error instanceof PrivateAddressError;
-    const message = isPrivate ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
+    const message = isPrivate ? "The vendor's host is not publicly reachable" : "The vendor did not answer";
     return { outcome: "unreachable", status: null, message };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Checks the values of a connector's form, and seals them. An error names the field of the first problem and never its value. Each
- * field is sealed separately, and bound to its workspace, connection, connector and key, so that a value copied elsewhere in the
- * database does not open.
+ * Checks the values of a connector's form, and seals them. An error names the field of the first problem and never its value. Each field is
+ * sealed separately and bound to its workspace, connection, connector and key, so that a value copied elsewhere in the database cannot be
+ * opened.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { isJsonObject } from "../../http/json.ts";
@@ -13,7 +13,7 @@ import type { Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 
-/** Values by field keys. */
+/** Values by field key. */
 export type Credentials = ReadonlyMap<string, string>;
 
 interface Filled {
@@ -44,7 +44,7 @@ export function checkCredentials({ set, credentials }: Filled, { credential_sets
   return new Map(filled);
 }
 
-/** What a stored field is bound to, with the field's key. */
+/** What a stored field is bound to, besides its key. */
 interface Owner {
   workspace: WorkspaceId;
   /** The connection's id. */

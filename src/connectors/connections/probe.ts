@@ -1,8 +1,8 @@
 /**
  * A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials.
  *
- * Calls go over https, to public hosts, and to the vendor's own domains alone; no redirect is followed. Where a vendor asks for a token
- * first, the credentials are exchanged for one (RFC 6749). A value that cannot be used for a call is an error that never contains it.
+ * Calls use https, go only to public hosts in the vendor's own domains, and follow no redirects. If a vendor requires a token first, the
+ * credentials are exchanged for one (RFC 6749). A value that cannot be used for a call is an error that never contains it.
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts";
@@ -12,7 +12,7 @@ import type { Credentials } from "./credentials.ts";
 
 interface ProbeRequest {
   method: "GET" | "POST";
-  /** https. */
+  /** An https address. */
   url: URL;
   headers: Record<string, string>;
   body?: string;
@@ -23,7 +23,7 @@ export interface ProbeAnswer {
   body: string;
 }
 
-/** Calls public hosts only. Rejects with the cause if there is no answer; follows no redirect. */
+/** Calls public hosts only and follows no redirects. Rejects with the cause if there is no answer. */
 export type ProbeFetch = (request: ProbeRequest) => Promise<ProbeAnswer>;
 
 interface ProbeParts {
@@ -34,13 +34,13 @@ interface ProbeParts {
 export interface Probe {
   /** Id of the connector. */
   connector: string;
-  /** Keys of the fields that it uses; other alternatives of the form have no test. */
+  /** Keys of the fields that it uses; alternatives of the form with other fields have no test. */
   needs: readonly string[];
   /** @returns the answer that shows whether the credentials work @throws CredentialError */
   call(value: (key: string) => string, parts: ProbeParts): Promise<ProbeAnswer>;
 }
 
-/** A field's value cannot be used for a call. The message says what it must be, and never contains it. */
+/** A field's value cannot be used for a call. The message says what is needed, and never contains the value. */
 export class CredentialError extends Error {
   override name = "CredentialError";
   readonly field: string;
@@ -51,7 +51,7 @@ export class CredentialError extends Error {
   }
 }
 
-/** Reads the value of a field that the probe needs and the form may have as optional. */
+/** Reads a field that the probe needs, although it may be optional in the form. */
 export function valueOf(credentials: Credentials): (key: string) => string {
   return (key) => {
     const value = credentials.get(key);
@@ -66,7 +66,7 @@ export function headerText(key: string, value: string): string {
   throw new CredentialError(key, "printable ASCII characters without blanks are needed");
 }
 
-/** Calls vendors by these rules. */
+/** Calls vendors under these rules. */
 export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
   const call = createSafeFetch(options);
   const bounds = { answerBytesMax: probeAnswerBytesMax, deadlineMs: probeCallMs, what: "The vendor's answer" };
@@ -78,7 +78,7 @@ export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
 
 /**
  * Exchanges credentials for an access token (RFC 6749), then calls with it. Without a token, the result is the vendor's answer.
- * @param grant the form of the token request
+ * @param grant the fields of the token request
  */
 export async function callWithToken(
   { tokenUrl, grant, url }: { tokenUrl: URL; grant: Record<string, string>; url: URL },
@@ -90,7 +90,7 @@ export async function callWithToken(
     headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(grant).toString(),
   });
-  // By RFC 6749, 5.2 the status of wrong credentials is 400 or 401.
+  // For wrong credentials, RFC 6749, 5.2 prescribes status 400 or 401.
   if (answer.status === 400) return { ...answer, status: 401 };
   if (answer.status !== 200) return answer;
   const token = tokenIn(answer.body);
@@ -99,8 +99,8 @@ export async function callWithToken(
 }
 
 /**
- * Parses the vendor's host of a customer: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
- * @param ends the vendor's domains, the first for a bare name; credentials are sent to no other host
+ * Parses a customer's host at the vendor: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
+ * @param ends the vendor's domains, of which the first completes a bare name; credentials are sent to no other host
  * @returns the origin
  * @throws CredentialError
  */

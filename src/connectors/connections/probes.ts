@@ -1,8 +1,8 @@
 /**
- * The probes of single vendors: a call that reads as little as possible and shows whether the credentials work. Above each stands where
- * the vendor documents it. A connector's alternative without a probe has no test.
+ * The vendors' probes: each is a call that reads as little as possible and shows whether the credentials work. Above each is a link to the
+ * vendor's documentation. A connector's alternative without a probe has no test.
  *
- * A new probe is a constant of its own and stands in the list at the end. How a call is made and what its answer means is probe.ts.
+ * A new probe is a constant, listed at the end. How calls are made and what their answers mean is in probe.ts.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin } from "./probe.ts";
@@ -38,7 +38,7 @@ const datadog: Probe = {
   },
 };
 
-/** Ignores the `token_uri` in the file: the assertion is valid only for this one. */
+/** Used instead of the file's `token_uri`: the assertion is valid only for this address. */
 const googleTokenUrl = "https://oauth2.googleapis.com/token";
 const googleScope = "https://www.googleapis.com/auth/admin.directory.user.readonly";
 const googleAssertionSeconds = 300;
@@ -145,7 +145,7 @@ const okta: Probe = {
 
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 
-/** @returns the probe for a connector's alternative with these fields; undefined: there is none */
+/** @returns the probe for a connector's alternative with these fields; undefined: none */
 export function probeFor({ connector, fields }: { connector: string; fields: readonly string[] }): Probe | undefined {
   return probes.find((probe) => probe.connector === connector && probe.needs.every((key) => fields.includes(key)));
 }

@@ -1,4 +1,4 @@
-/** Forms and answers of connections. The connector's row defines the fields of a form; no answer contains a value of it. */
+/** Forms and answers of connections. The connector's row defines the fields of a form; no answer contains their values. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 

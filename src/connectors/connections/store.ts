@@ -1,4 +1,4 @@
-/** The SQL of connections and their sealed fields. The result of a test is not stored when the credentials were replaced meanwhile. */
+/** The SQL of connections and their sealed fields. The result of a test is not stored if the credentials were replaced meanwhile. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -27,7 +27,7 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   testMessage: string | null;
 }
 
-/** Counts the connections of the workspace, and locks the count until the transaction ends. */
+/** Counts the workspace's connections, and locks the count until the transaction ends. */
 export async function countConnections(workspace: WorkspaceId, tx: Transaction): Promise<number> {
   await tx`SELECT FROM workspaces WHERE id = ${workspace} FOR NO KEY UPDATE`;
   const [row] = await tx<{ count: number }[]>`
@@ -64,7 +64,7 @@ export async function updateCredentialSet(
     WHERE id = ${id}`;
 }
 
-/** Nothing is stored when the credentials were replaced while they were tested. */
+/** Stores nothing if the credentials were replaced during the test. */
 export async function updateTest(
   { id, updatedAt }: Pick<ConnectionRow, "id" | "updatedAt">,
   { outcome, status, message, at }: { outcome: Outcome; status: number | null; message: string; at: number },
@@ -106,7 +106,7 @@ export async function selectConnections(
     WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ORDER BY id LIMIT ${limit}`;
 }
 
-/** Id of the connection with the newest credentials among those with a value for the field. */
+/** Id of the connection with the newest credentials, among those that have a value for the field. */
 export async function selectNewestWithField(
   { workspace, connector, field }: { workspace: WorkspaceId; connector: string; field: string },
   sql: Queries,

@@ -1,7 +1,6 @@
 /**
- * The catalog page: one row per connector in the specification's five columns, with filters and pagination. Long cells are shortened to
- * three lines, which the connector's page has whole. The page works without a script; with it, a filter applies as soon as it is
- * chosen.
+ * The catalog page: one row per connector in the specification's five columns, with filters and pagination. Long cells are cut to three
+ * lines; the connector's page has the whole text. The page works without a script; with one, a filter applies as soon as it is chosen.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -57,17 +56,17 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
   });
 }
 
-/** If a search finds nothing in any category, offers to browse all of them. */
+/** If a search finds nothing in any category, offers to browse all categories. */
 const noFilters: Filters = { category: null, method: null, q: "" };
 
 function noneOf({ q, category, method }: Filters): boolean {
   return q === "" && category === null && method === null;
 }
 
-/** How many popular vendors are at the head of the whole list. */
+/** How many popular vendors head the unfiltered list. */
 const shown = 12;
 
-/** The vendors that most readers look for; null if none is known to be popular. */
+/** The vendors that most readers look for; null if no popularity is known. */
 function popularVendors(terms: SearchTerms<PublishedConnector>): Html | null {
   const vendors = bestKnown(terms, shown);
   if (vendors.length === 0) return null;
@@ -124,7 +123,7 @@ function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
   </tr>`;
 }
 
-/** A heading within a cell. It is shown only where the heading row is hidden; screen readers use the headings themselves. */
+/** A heading within a cell, shown only where the heading row is hidden; screen readers use the real headings. */
 function label(word: string): Html {
   return markup`<span class="label" aria-hidden="true">${word}</span>`;
 }
@@ -171,7 +170,7 @@ function numbered(page: number | "gap", present: number, addressOf: AddressOf): 
   return markup`<li><a href="${addressOf(page)}"${current}><span class="unseen">Page </span>${page}</a></li>`;
 }
 
-/** @param chosen the category whose connectors are shown; null for all; undefined for a category without an entry */
+/** @param chosen the category whose connectors are shown; null: all; undefined: a category that is not listed */
 function categoryList(filters: Filters, { categories }: Facets, chosen: string | null | undefined): Html {
   const entry = (name: string, category: string | null, count: number): Html => {
     const text = markup`${name} <span class="count">${count}<span class="unseen"> connectors</span></span>`;
@@ -187,7 +186,7 @@ function categoryList(filters: Filters, { categories }: Facets, chosen: string |
   </nav>`;
 }
 
-/** What distinguishes this page from others comes first. */
+/** Begins with what distinguishes this page from others. */
 function titleOf({ q, category, method }: Filters, { page, last }: { page: number; last: number }): string {
   const filters = [q === "" ? null : `“${q}”`, category, method && methodNames[method]].filter((one) => one !== null);
   const pages = last > 1 ? [`Page ${page} of ${last}`] : [];

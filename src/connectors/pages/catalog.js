@@ -1,4 +1,4 @@
-// Runs in the browser. Choosing a filter shows its connectors at once; without a script the button does it.
+// Runs in the browser. Choosing a filter shows its connectors at once; without a script, the button does that.
 "use strict";
 
 const form = document.querySelector("form.search");
@@ -7,7 +7,7 @@ if (form) filterAtOnce(form);
 
 function filterAtOnce(form) {
   for (const select of form.querySelectorAll("select")) {
-    // Arrow keys change a closed list at each press: then the reader says when, with Enter or the button.
+    // Arrow keys change a closed list at each press, so the reader applies the choice with Enter or the button.
     let steps = false;
     select.addEventListener("pointerdown", () => (steps = false));
     select.addEventListener("keydown", ({ key, altKey }) => (steps = key !== "Enter" && key !== " " && !altKey));
@@ -17,7 +17,7 @@ function filterAtOnce(form) {
       form.requestSubmit();
     });
   }
-  // The filter stays where the keyboard is.
+  // Keyboard focus stays on the filter.
   document.getElementById(sessionStorage.getItem(keptFocus) ?? "")?.focus({ preventScroll: true });
   sessionStorage.removeItem(keptFocus);
 }

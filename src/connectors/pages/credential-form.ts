@@ -1,9 +1,9 @@
 /**
- * The connector's form. It is never submitted: the typed text becomes a file on the reader's machine, and the page shows the command
- * that takes it.
+ * The connector's form. It is never submitted: the typed text becomes a file on the reader's machine, and the page shows the command that
+ * reads it.
  *
- * The rules of fields are those of src/connectors/connections/credentials.ts; `data-kind` chooses them for the script. Some browsers
- * check spelling on a server, so that is off. Without a script the page shows the file's shape.
+ * Fields follow the rules of src/connectors/connections/credentials.ts; `data-kind` selects them for the script. Some browsers check
+ * spelling on a server, so spell checking is off. Without a script, the page shows the file's format.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { labelsOf } from "../catalog/files/columns.ts";
@@ -11,7 +11,7 @@ import type { CredentialSet, Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 
-/** Outside of a dialog, the method "dialog" sends nothing by the standard, and the page's policy forbids every other one. */
+/** By the standard, the method "dialog" sends nothing outside a dialog, and the page's policy forbids all other methods. */
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
   const several = credential_sets.length > 1;
   return markup`<form method="dialog" data-file="${credentialsFile(slug)}" autocomplete="off" aria-labelledby="form">
@@ -24,7 +24,7 @@ export function credentialForm({ slug, name, credential_sets }: ConnectorRow): H
   </form>`;
 }
 
-/** The choice of a set is above all steps, because each of them depends on it; null without a choice. */
+/** A set is chosen before all steps, because each of them depends on it; null if there is no choice. */
 export function credentialChooser({ credential_sets }: ConnectorRow): Html | null {
   if (credential_sets.length < 2) return null;
   return markup`<fieldset class="chooser" data-scripted hidden>
@@ -38,8 +38,8 @@ export function isLong({ kind }: Field): boolean {
 }
 
 /**
- * What to know before filling it in, as sentences.
- * @param goesTo where the typed text goes: into a file on the reader's machine, or to the service
+ * What to know before filling in a field, as sentences.
+ * @param goesTo where the text goes: into a file on the reader's machine, or to the service
  */
 export function hintsOf({ kind, secret, example }: Field, goesTo: keyof typeof secretHints): string[] {
   const hint = kindHints[kind];
@@ -57,7 +57,7 @@ const secretHints = {
 
 const kindHints: Record<Field["kind"], string | null> = {
   text: null,
-  url: "An address that begins with https:// and can be reached from everywhere.",
+  url: "An address that begins with https:// and is publicly reachable.",
   email: null,
   multiline: "All lines of it, such as those of a key file with its first and last line.",
   json: "A JSON object, such as the whole key file that the vendor gave you.",
@@ -65,15 +65,15 @@ const kindHints: Record<Field["kind"], string | null> = {
 };
 
 /**
- * The command that creates a connection, and the shape of the file that it reads: one for each set of credentials. The script shows the
- * chosen one.
+ * The command that creates a connection, and the format of the file that it reads, for each set of credentials. The script shows the chosen
+ * set's.
  */
 export function connectCommands({ slug, credential_sets }: ConnectorRow): Html {
   if (credential_sets.length === 0) return command({ id: "command", words: createWords(slug) });
   return markup`${credential_sets.map((set, number) => forSet(set, { slug, number, several: credential_sets.length > 1 }))}`;
 }
 
-/** The file name that the page offers and that the command takes. */
+/** The file name that the page offers and the command reads. */
 function credentialsFile(slug: string): string {
   return `${slug}-credentials.json`;
 }
@@ -85,7 +85,7 @@ function fieldset({ fields }: CredentialSet, { number, legend }: { number: numbe
   </fieldset> `;
 }
 
-/** One field of the form: its label, its hint and its input element. */
+/** One field of the form: label, hint and input element. */
 function fieldElements(field: Field, set: number): Html {
   const { key, label, optional, secret } = field;
   const id = `set-${set}-${key}`;
@@ -128,7 +128,7 @@ function required(optional: boolean): Html | null {
 
 const inputModes: Partial<Record<Field["kind"], string>> = { url: "url", email: "email" };
 
-/** Nothing typed here may leave the machine, so spelling is not checked. */
+/** Nothing typed here may leave the machine, so spell checking is off. */
 function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
   const mode = inputModes[kind];
   return markup`<input
@@ -152,7 +152,7 @@ function reveal({ id, label }: { id: string; label: string }): Html {
   </button>`;
 }
 
-/** The browser reads the file and sends it nowhere. */
+/** The browser reads the file but sends it nowhere. */
 function fromFile({ id, label }: { id: string; label: string }): Html {
   return markup`<p class="from-file" data-scripted hidden>
     <label for="${id}-file">Or read it from a file<span class="unseen">: ${label}</span></label>
@@ -173,7 +173,7 @@ function choice(set: CredentialSet, number: number): Html {
   </label>`;
 }
 
-/** Broken between its flags, so that it is readable on a phone and works when pasted. */
+/** Broken between flags, so that it is readable on a phone and still works when pasted. */
 function command({ id, words }: { id: string; words: string[] }): Html {
   return markup`<div class="command">
     <pre><code id="${id}">${words.join(" \\\n  ")}</code></pre>
@@ -197,7 +197,7 @@ function forSet(set: CredentialSet, { slug, number, several }: { slug: string; n
     ${several ? markup`<h3>With ${labelsOf(set)}</h3>` : null}
     <p>The file <code>${credentialsFile(slug)}</code> holds each credential under its key:</p>
     <pre><code>${shapeOf(set)}</code></pre>
-    ${optional ? markup`<p class="hint">What is optional may stay empty or be left out.</p>` : null}
+    ${optional ? markup`<p class="hint">Optional values may be empty or left out.</p>` : null}
     ${long ? markup`<p class="hint">Within the quotes, a line break is written as <code>\\n</code> and a quote as <code>\\"</code>.</p>` : null}
     <p>The command takes it:</p>
     ${command({ id: `command-${number}`, words })}

@@ -1,6 +1,6 @@
 /**
- * The catalog's search form, which works without a script, the chips of its filters, the advice where nothing is left, and addresses
- * within the catalog. Each choice has the number of connectors that it would leave, with the other filters unchanged.
+ * The catalog's search form, which works without a script, its filter chips, the advice for empty results, and addresses within the
+ * catalog. Each choice shows the number of connectors that it would leave, with the other filters unchanged.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { methodNames } from "../catalog/files/columns.ts";
@@ -46,7 +46,7 @@ export function filterChips(filters: Filters): Html | null {
   </ul>`;
 }
 
-/** @param searched how many connectors the words alone find */
+/** @param searched how many connectors the words find without the filters */
 export function adviceForNothing(filters: Filters, { searched, facets }: { searched: number; facets: Facets }): Html {
   const { q, category, method } = filters;
   const found = (count: number): string => `${count} ${count === 1 ? "connector" : "connectors"}`;
@@ -69,21 +69,21 @@ export function adviceForNothing(filters: Filters, { searched, facets }: { searc
 
 /** The counts of one filter's choices. */
 interface Facet<Choice> {
-  /** Without this filter. */
+  /** The count without this filter. */
   any: number;
   counts: { choice: Choice; count: number }[];
 }
 
 export interface Facets {
   categories: Facet<string>;
-  /** Only choices that a connector of the catalog has. */
+  /** Only methods that a connector of the catalog has. */
   methods: Facet<Method>;
 }
 
 interface Sources {
-  /** What the words find. */
+  /** The connectors that the words find. */
   searched: readonly PublishedConnector[];
-  /** The whole catalog. */
+  /** All connectors of the catalog. */
   connectors: readonly PublishedConnector[];
   categories: readonly string[];
 }
@@ -106,7 +106,7 @@ export function facetsOf(
   };
 }
 
-/** An address within the catalog, without filters that are not set and without the first page's number. */
+/** An address within the catalog. It omits unset filters and the first page's number. */
 export function catalogAddress({ category, method, q, page }: Partial<PageQuery>): string {
   const query = new URLSearchParams();
   if (q) query.set("q", q);
@@ -120,7 +120,7 @@ export function connectorAddress(slug: string): string {
   return `/connectors/${encodeURIComponent(slug)}`;
 }
 
-/** Each with the number of connectors that it would leave. */
+/** Each option has the number of connectors that it would leave. */
 function options<Choice extends string>(
   { any, counts }: Facet<Choice>,
   words: { chosen: Choice | null; any: string; label: (choice: Choice) => string },
@@ -143,7 +143,7 @@ function chosen(filters: Filters): { label: string; without: Filters }[] {
 
 function causeOf({ q, category, method }: Filters, searched: number): string {
   if (q !== "" && searched === 0)
-    return "No name, former name, vendor or category begins so. Try the vendor's name, or one word fewer.";
+    return "No name, former name, vendor or category begins like this. Try the vendor's name, or one word fewer.";
   const place = category === null ? "" : ` in ${category}`;
   const way = method === null ? "" : ` with ${methodNames[method]}`;
   return q === "" ? `There is none${place}${way}.` : `“${q}” is found elsewhere, but not${place}${way}.`;

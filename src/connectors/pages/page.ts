@@ -1,6 +1,6 @@
 /**
- * What all pages of the catalog share: header, footer, styles, scripts, policies, and the page that replaces a refused one. A search
- * form may be sent to this service; what is typed into the form of a connector may be sent nowhere.
+ * What all pages of the catalog share: header, footer, styles, scripts, policies, and the page shown for a refused one. Search forms may be
+ * sent to this service; what is typed into a connector's form may be sent nowhere.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { asset, pageStyle, type Asset, pageDocument, htmlType, pageHeader, pageHeaders } from "../../http/page.ts";
@@ -14,7 +14,7 @@ interface Page {
   kind: PageKind;
   title: string;
   main: Html;
-  /** Addresses of the same content as data, which the footer links. */
+  /** Addresses of the same content as data, linked in the footer. */
   data: { path: string; label: string }[];
   /** null if the page belongs to no version of the catalog and has no footer. */
   version: string | null;
@@ -39,7 +39,7 @@ const titles: Record<CatalogRefusal["status"], string> = {
   503: "The catalog cannot be shown yet",
 };
 
-/** The page that replaces a refused one. @param hint what the reader may have meant */
+/** The page shown for a refused one. @param hint what the reader may have meant */
 export function refusalPage({ status, message, headers }: CatalogRefusal, hint: Html | null): Response {
   const main = markup`<h1>${titles[status]}</h1>
     <p>${message}.</p>
@@ -52,12 +52,12 @@ export function refusalPage({ status, message, headers }: CatalogRefusal, hint: 
   });
 }
 
-/** The hint after a page number beyond the list. */
+/** The hint for a page number beyond the list. */
 export function firstPage(query: PageQuery): Html {
   return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
 }
 
-/** The hint after an unknown slug. */
+/** The hint for an unknown slug. */
 export function nearestConnector(word: string, published: Published | null): Html | null {
   const found = published === null ? undefined : likelyConnector(word, published);
   if (!found) return null;
@@ -68,7 +68,7 @@ export function nearestConnector(word: string, published: Published | null): Htm
   </p>`;
 }
 
-/** The kinds of pages, by what may happen with their forms. */
+/** The kinds of pages, by where their forms may be sent. */
 type PageKind = "search" | "set-up";
 
 const own = (file: string): URL => new URL(file, import.meta.url);

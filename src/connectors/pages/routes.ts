@@ -1,6 +1,6 @@
 /**
- * Maps the catalog's public paths to their documents. Pages are made once for a version of the catalog and cached, like the documents
- * of the API. An earlier slug that is a connector's id redirects to the current page; an unknown one is refused with the nearest.
+ * Maps the catalog's public paths to their documents. Pages are made once per version of the catalog and cached, like the API's documents.
+ * A former slug that is a connector's id redirects to the current page; an unknown slug is refused with the nearest one as a hint.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Html } from "../../http/html.ts";
@@ -24,7 +24,7 @@ export interface ConnectorParts {
   catalogCache: CatalogCache;
   clock: Clock;
   log: Logger;
-  /** Whether the service has the Console, to which pages then lead. */
+  /** Whether the service has the Console, to which pages then link. */
   consoleOn?: boolean;
 }
 
@@ -37,7 +37,7 @@ interface CatalogCall {
 
 type Endpoint = (call: CatalogCall) => Promise<Response>;
 
-/** How a path writes a refusal. */
+/** How a path answers a refusal. */
 type Refuse = (refusal: CatalogRefusal, call: CatalogCall) => Response | Promise<Response>;
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
@@ -84,7 +84,7 @@ function callOf({ request, params }: RouteContext): CatalogCall {
   return { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
 }
 
-/** @throws DomainError unavailable until a catalog was published */
+/** @throws DomainError unavailable until a catalog is published */
 function present({ published }: CatalogCache): Published {
   if (published) return published;
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
@@ -126,7 +126,7 @@ function catalogDocument(query: PageQuery, { published, catalogCache }: Sources)
   return catalogCache.pages.get(`catalog ${published.number} ${JSON.stringify(query)}`, () => catalogCache.renderings.run(make));
 }
 
-/** @returns the page of this slug, or the connector's current slug */
+/** @returns the page for this slug, or the connector's current slug */
 async function setUpDocument(
   named: string,
   { published, catalogCache, consoleOn }: Sources & { consoleOn: boolean },
@@ -149,7 +149,7 @@ function movedTo(slug: string): Response {
   return new Response(null, { status: 307, headers: { location: connectorAddress(slug), "cache-control": "no-cache" } });
 }
 
-/** Searches in the queue of renderings; null if the queue is full or no name is similar. */
+/** Searches in the rendering queue; null if the queue is full or no name is similar. */
 function nearest(word: string, { renderings, published }: CatalogCache): Promise<Html | null> {
   try {
     return renderings.run(async () => nearestConnector(word, published));

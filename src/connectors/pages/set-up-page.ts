@@ -1,7 +1,7 @@
 /**
  * How to set up one connector: what to grant at the vendor, the form, the command that creates the connection, and the sources of the
- * claims. Where sets of credentials need different grants, the page shows the one of the chosen set. There is no sign-in here; where
- * the Console is on, the page leads to it.
+ * claims. If sets of credentials need different grants, the page shows the chosen set's. There is no sign-in here; if the Console is
+ * enabled, the page links to it.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
@@ -17,7 +17,7 @@ interface Surroundings {
   version: string;
   grantNotes: GrantNotes;
   setGrants: SetGrants;
-  /** Whether the service has the Console, which can make the connection. */
+  /** Whether the service has the Console, where the connection can be made. */
   consoleOn?: boolean;
 }
 
@@ -46,13 +46,13 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes, setGrants, c
   });
 }
 
-/** What the catalog says of grants. */
+/** What the catalog says about grants. */
 interface Known {
   grantNotes: GrantNotes;
   setGrants: SetGrants;
 }
 
-/** @param number of the set of credentials, from 0 */
+/** @param number the index of the set of credentials, from 0 */
 export function grantOfSet(row: ConnectorRow, number: number, known: Known): Html {
   const grants = grantsOf(row, known.setGrants);
   return oneGrant((grants.length < 2 ? grants[0] : grants[number]) ?? null, row, known);
@@ -68,7 +68,7 @@ function recordSteps(row: ConnectorRow, consoleOn: boolean): Html {
   </section>`;
 }
 
-/** The page is the same for everyone. A visitor who follows the link signs in at the Console. */
+/** The page is the same for everyone. Visitors who follow the link sign in at the Console. */
 function inConsole({ slug, name, form }: ConnectorRow): Html {
   const does =
     form === "none"
@@ -104,7 +104,7 @@ function connectSteps(row: ConnectorRow, { consoleOn, ...known }: Omit<Required<
     </section>`;
 }
 
-/** One for each set of credentials if they need different grants; the script shows the one of the chosen set. */
+/** One per set of credentials if they need different grants; the script shows the chosen set's. */
 function grantElements(row: ConnectorRow, known: Known): Html {
   const grants = grantsOf(row, known.setGrants);
   const [first = null] = grants;
@@ -127,7 +127,7 @@ function oneGrant(grant: Grant | null, row: ConnectorRow, { grantNotes }: Known)
   }
   const { text, scopes } = grant;
   const notes = notesOf(grant, row, grantNotes);
-  // If the scopes are sufficient, the text only repeats them.
+  // If the scopes are sufficient, the text merely repeats them.
   const own =
     text !== null && text !== scopes.join(", ")
       ? markup`<p>Grant, in the vendor's own words: <strong>${text}</strong></p>`
@@ -150,7 +150,7 @@ function oneGrant(grant: Grant | null, row: ConnectorRow, { grantNotes }: Known)
   }`;
 }
 
-/** A gateway that serves a recorded catalog only has the notes' texts in the row's column. */
+/** A gateway that serves a recorded catalog has the notes' texts only in the row's column. */
 function notesOf(grant: Grant, { columns }: ConnectorRow, grantNotes: GrantNotes): string[] {
   if (grant.notes.length === 0) return [];
   const known = grant.notes.every((code) => grantNotes.some((note) => note.code === code));
@@ -230,7 +230,7 @@ function sources(evidence: Evidence[]): Html {
     </ul>`;
 }
 
-/** A file in a GitHub repository is shown as both; any other source by its host and path. */
+/** A file in a GitHub repository is shown as repository and file; any other source as host and path. */
 function placeOf(url: string): string {
   const { hostname, pathname } = new URL(url);
   const [, repository, file] = /^\/([^/]+\/[^/]+)\/blob\/[^/]+\/(.+)$/.exec(pathname) ?? [];

@@ -1,4 +1,4 @@
-// Runs in the browser. It checks what is typed, and makes the credentials file there: nothing is sent anywhere.
+// Runs in the browser. It checks what is typed and makes the credentials file there: nothing is sent anywhere.
 "use strict";
 
 const form = document.querySelector("form");
@@ -6,7 +6,7 @@ if (form) setUp(form);
 for (const button of document.querySelectorAll("[data-copies]")) offerCopy(button);
 
 function setUp(form) {
-  // Its own messages say what is wrong beside the field, where they stay and are read out.
+  // Replaces the browser's messages. These say what is wrong next to the field, stay there, and are read out.
   form.noValidate = true;
   for (const part of document.querySelectorAll("main [data-scripted]:not([data-copies])")) part.hidden = false;
   for (const button of form.querySelectorAll("[data-reveals]")) button.addEventListener("click", () => reveal(button));
@@ -24,7 +24,7 @@ function setUp(form) {
   });
 }
 
-/** Shows one of several sets of credentials: what to grant for it, its form and its command. */
+/** Shows one of several sets of credentials: its grant, its form and its command. */
 function choose(number) {
   for (const part of document.querySelectorAll("[data-set]")) {
     part.hidden = part.dataset.set !== number;
@@ -65,7 +65,7 @@ function save(form) {
   link.href = address;
   link.download = form.dataset.file;
   link.click();
-  // The browser reads it after this turn.
+  // The browser reads the file after this turn.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
   form.querySelector("[role=status]").textContent =
     `Your browser has saved ${form.dataset.file}. Connect with it as step 3 says, then delete it.`;
@@ -79,7 +79,7 @@ function tell(field, problem) {
   else field.setAttribute("aria-invalid", "true");
 }
 
-/** Checks the service's rules as far as the browser knows them. null: no problem. */
+/** Checks the service's rules as far as a browser can. @returns null: no problem */
 function problemOf(field) {
   const text = field.value.trim();
   const { label, kind } = field.dataset;

@@ -1,7 +1,7 @@
 /**
- * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers are in a table beneath or beside
- * them, and patterns differ besides colours, so that a chart can be read without them. It draws what it is given: months, zones and sums
- * are the pages' own.
+ * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers are in a table below or next to
+ * them, and series differ in pattern as well as colour, so that a chart can be read without colours. Months, zones and sums come from the
+ * pages.
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { table, type Column, day, shortDay, userText, type Content, content } from "./parts.ts";
@@ -13,16 +13,16 @@ interface BarChart {
   title: string;
   /** YYYY-MM-DD, in order. */
   days: readonly string[];
-  /** In which the days begin and end, such as "UTC". */
+  /** The time zone of the days, such as "UTC". */
   zone: string;
   series: readonly Series[];
-  /** As text of the drawing. */
+  /** A value as text of the drawing. */
   words: (value: bigint) => string;
-  /** As a label of the scale, whose values are round; without it, the same as in the drawing. */
+  /** A round value as a label of the scale; absent: the same as in the drawing. */
   scaleWords?: (value: bigint) => string;
-  /** As a cell of the table; without it, the same as in the drawing. */
+  /** A value as a cell of the table; absent: the same as in the drawing. */
   exact?: (value: bigint) => Content;
-  /** Instead of a chart without days or values. */
+  /** Shown instead of a chart without days or values. */
   empty: Html;
   /** Whether the table is shown at once, or opened by its summary. */
   tableOpen?: boolean;
@@ -54,7 +54,7 @@ export function barChart({
     ${drawn.length < 2 ? null : legend(id, drawn)}
     <div class="plot">
       ${scale(top, scaleWords)}
-      <svg class="bars" width="100%" height="${height + 24}" role="img" aria-label="${title}; the table beneath has its numbers">
+      <svg class="bars" width="100%" height="${height + 24}" role="img" aria-label="${title}; the table below has its numbers">
         ${patterns(id, drawn.length)}${[0, 1, 2].map((line) => markup`<line x1="0" x2="100%" y1="${lineAt(line)}" y2="${lineAt(line)}" />`)}
         ${days.map((date, index) => bar({ id, date, index, of: days.length, drawn, top, words }))}
       </svg>
@@ -63,7 +63,7 @@ export function barChart({
   </figure>`;
 }
 
-/** The tops of the plot, of its half, and its bottom. */
+/** The height of a line: at the top of the plot, in the middle or at its bottom. */
 function lineAt(line: number): number {
   return 8 + (line * (height - 8)) / 2;
 }
@@ -94,7 +94,7 @@ function bar({ id, date, index, of, drawn, top, words }: Bar): Html {
   const parts = drawn.flatMap(({ label, values }, number) => {
     const value = values[index] ?? 0n;
     if (value <= 0n) return [];
-    // One pixel at least, so that nothing spent goes unseen.
+    // At least one pixel, so that any spend is visible.
     const size = Math.max(1, Number((value * BigInt((height - 8) * 100)) / top) / 100);
     from -= size;
     const rect = (fill: Html): Html => markup`<rect ${place} y="${from.toFixed(2)}" height="${size.toFixed(2)}" ${fill} />`;
@@ -105,7 +105,7 @@ function bar({ id, date, index, of, drawn, top, words }: Bar): Html {
   return markup`${parts}${dayLabel({ date, index, of })}`;
 }
 
-/** The newest day always has one. */
+/** The newest day always has a label. */
 function dayLabel({ date, index, of }: Pick<Bar, "date" | "index" | "of">): Html | null {
   const every = Math.ceil(of / labelsMax);
   const age = of - 1 - index;
@@ -205,9 +205,9 @@ function patterns(id: string, count: number): Html {
   return markup`<defs>${drawn.map((path, index) => markup`<pattern id="${id}-${index + 1}" width="6" height="6" patternUnits="userSpaceOnUse"><path d="${trusted(path)}" /></pattern>`)}</defs>`;
 }
 
-// How much of a limit is used: a bar beside the words that say it.
+// How much of a limit is used: a bar next to the same in words.
 
-/** From these parts of the limit on, it needs attention. */
+/** The fractions of a limit from which it needs attention. */
 const warnPerMille = 800n;
 const fullPerMille = 1_000n;
 
@@ -217,17 +217,17 @@ export function meter({ used, of, words }: { used: bigint; of: bigint | null; wo
   const perMille = of <= 0n ? fullPerMille : (used * 1_000n) / of;
   const shown = perMille > fullPerMille ? fullPerMille : perMille < 0n ? 0n : perMille;
   const tone = perMille >= fullPerMille ? "bad" : perMille >= warnPerMille ? "warn" : "good";
-  // What is used at all is seen.
+  // Any use is visible.
   const width = used > 0n && shown < 10n ? 10n : shown;
   return markup`<div class="meter ${tone}">${content(words)}<svg aria-hidden="true"><rect class="track" width="100%" height="6" rx="3" /><rect class="used" width="${Number(width) / 10}%" height="6" rx="3" /></svg></div>`;
 }
 
-// The course of a number, without axes, beside its value.
+// How a number developed, without axes, next to its value.
 
 const sparkWidth = 120;
 const sparkHeight = 28;
 
-/** @param words say what is drawn, with its first, highest and last value, for readers who do not see it */
+/** @param words describe the drawing, with its first, highest and last value, for readers who cannot see it */
 export function sparkline(values: readonly number[], words: string): Html {
   const highest = Math.max(...values, 0);
   const step = values.length > 1 ? sparkWidth / (values.length - 1) : 0;

@@ -17,7 +17,7 @@
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
       const seconds = time.dataset.local === "seconds" ? { second: "2-digit" } : {};
-      // The year is said where it is another one.
+      // The year is shown unless it is the current one.
       const year = at.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
       const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
       const clock = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...seconds });
@@ -39,8 +39,8 @@
   const changedIn = (root) => [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
 
   const mayClose = (dialog) => {
-    if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it all the same?");
-    // What a refused form keeps was typed before.
+    if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it anyway?");
+    // What a refused form still holds was typed before.
     const typed = changedIn(dialog) || dialog.querySelector("[data-refused]") !== null;
     if (dialog.dataset.asks === "changes" && typed) return confirm("Close without saving what you typed?");
     return true;
@@ -67,7 +67,7 @@
       if (then) location.assign(then);
     });
     if ("atOnce" in dialog.dataset) {
-      // `close` would lead on at once.
+      // `close` would go to the next page at once.
       dialog.removeAttribute("open");
       dialog.showModal();
     }
@@ -84,7 +84,7 @@
       opener.click();
     });
     opener.addEventListener("click", (event) => {
-      // With these the reader asks for the page.
+      // With these keys the reader wants the page itself.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       dialog.showModal();
@@ -92,7 +92,7 @@
     });
   }
 
-  // What was refused is corrected first.
+  // The reader first corrects what was refused.
   document.querySelector("[aria-invalid=true]")?.focus();
 
   const copy = async (button) => {
@@ -111,7 +111,7 @@
     setTimeout(() => (label.textContent = before), 2_000);
   };
 
-  // A browser offers it only to pages of a safe origin.
+  // Browsers offer it only to pages of a secure origin.
   if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copies]")) button.hidden = false;
 
   document.addEventListener("click", (event) => {

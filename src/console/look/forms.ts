@@ -1,15 +1,15 @@
 /**
- * Forms that change something and forms that filter. The first are sent by POST, keep what was typed after a refusal, and name the wrong
- * field; the second choose rows by the address alone, work without a script, and can be sent to a colleague. A secret is never written
- * back into its field.
+ * Forms that change something, and forms that filter. The first are sent by POST. After a refusal they keep what was typed and name the
+ * wrong field, but a secret is never written back into its field. The second choose rows by the address alone, so that they work without a
+ * script and the address can be shared.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { content, type Content } from "./parts.ts";
 
 export interface FormState {
-  /** By the names of the fields: what was typed, or what is there now. */
+  /** By field name: what was typed, or the current value. */
   values: Readonly<Record<string, string>>;
-  /** As DomainError has it; a field that the form lacks, and none, are said above it. */
+  /** As in DomainError. A problem without a field, or with one that the form lacks, is shown above the form. */
   problem: { field: string | null; message: string } | null;
 }
 
@@ -25,7 +25,7 @@ interface Form {
   submit: string;
   /** `bad` for what cannot be undone. */
   tone?: "bad";
-  /** Leads back without a change; in a dialog it closes it. */
+  /** Leads back without a change; in a dialog, closes it. */
   cancelPath?: string;
   /** For a field of the kind `file`. */
   files?: boolean;
@@ -33,7 +33,7 @@ interface Form {
 
 export const emptyForm: FormState = { values: {}, problem: null };
 
-/** The script asks before it loses what was typed, and sends it once. */
+/** The script asks before it discards what was typed, and sends it once. */
 export function form({ id, action, hidden = {}, fields, state, submit, tone, cancelPath, files = false }: Form): Html {
   const { values, problem } = state;
   const named = problem !== null && fields.some(({ name }) => name === problem.field);
@@ -53,7 +53,7 @@ export function form({ id, action, hidden = {}, fields, state, submit, tone, can
   </form>`;
 }
 
-/** Asks before something that cannot be undone. @param warning names what happens and to what */
+/** Confirms something that cannot be undone. @param warning says what happens, and to what */
 export function confirmForm({
   warning,
   ...rest
@@ -61,7 +61,7 @@ export function confirmForm({
   return markup`<p class="warning">${content(warning)}</p>${form({ fields: [], state: emptyForm, tone: "bad", ...rest })}`;
 }
 
-/** A button that is a form by itself, for one step that can be undone. */
+/** A button that is its own form, for a step that can be undone. */
 export function actionButton({
   action,
   label,
@@ -77,7 +77,7 @@ export function actionButton({
   return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
 }
 
-// One field of a form: its label, its hint, its input and what is wrong with it.
+// One field of a form: its label, hint, input and problem.
 
 export interface Choice {
   value: string;
@@ -126,7 +126,7 @@ export function fieldElement(
   return markup`<div class="field"><label for="${id}">${field.label}${optional}</label>${hint}${input(field, place)}${wrong}</div>`;
 }
 
-/** The control API names the field as its callers know it. */
+/** The control API names the field as its callers know it, so the label replaces that name. */
 function inWords(problem: string, { name, label }: Common): string {
   return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
 }
@@ -150,7 +150,7 @@ ${value}</textarea>`;
   return markup`<input ${shared} ${typeOf(field.kind)} value="${value}"${maximum(field.charactersMax)} autocomplete="${field.autocomplete ?? "off"}"${field.kind === "text" || field.kind === "search" ? markup` dir="auto"` : null} />`;
 }
 
-/** Numbers are text with a fitting keyboard: a wheel or an arrow key must not change an amount. */
+/** Numbers are text with a numeric keyboard: a wheel or an arrow key must not change an amount. */
 function typeOf(kind: string): Html {
   if (kind === "money") return markup`type="text" inputmode="decimal" placeholder="0.00"`;
   if (kind === "whole") return markup`type="text" inputmode="numeric"`;
@@ -182,7 +182,7 @@ function check({ name, label }: Extract<Field, { kind: "check" }>, { id, value, 
   return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${checked} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
 }
 
-// Chooses the rows of a list by the address alone: it works without a script, and can be sent to a colleague.
+// Filters of a list, in the address alone: they work without a script, and can be shared.
 
 export interface Filter {
   name: string;

@@ -1,16 +1,16 @@
 /**
- * A page of the Console as a document, with its menu and icons, the style and script of all pages, and the headers that it needs. It is
- * given the menu: who may see what is decided in shell.ts.
+ * A page of the Console as a document, with its menu and icons, the style and script of all pages, and the headers that it needs. shell.ts
+ * makes the menu, since it decides who may see what.
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders, asset, pageStyle } from "../../http/page.ts";
 import { notice, type Notice, userText, type Content } from "./parts.ts";
 
-/** What stands around the page, the same on all pages of a person. */
+/** What surrounds a page, the same on all pages of a person. */
 export interface Surroundings {
   homePath: string;
   sections: NavigationSection[];
-  /** The workspace that the page is of, for the document's title. */
+  /** The page's workspace, for the document's title. */
   place: string | null;
   switcher: Switcher;
   account: Account;
@@ -21,7 +21,7 @@ interface ConsolePage {
   title: string;
   /** The pages above this one, from the outermost. */
   trail?: { path: string; label: string }[];
-  /** Beside the heading, such as the state of what the page shows. */
+  /** Next to the heading, such as the state of what the page shows. */
   badge?: Html | null;
   /** One sentence below the heading. */
   lead?: Content | null;
@@ -30,7 +30,7 @@ interface ConsolePage {
   /** What the person's last action did. */
   notice?: Notice | null;
   main: Html;
-  /** Besides the Console's own. */
+  /** In addition to the Console's own. */
   scripts?: readonly Asset[];
 }
 
@@ -45,7 +45,7 @@ export function consolePage(page: ConsolePage, around: Surroundings): string {
   });
 }
 
-/** For pages of no member, such as the sign-in: a narrow column without a menu. */
+/** A narrow column without a menu, for pages such as the sign-in. */
 export function plainPage(
   { title, lead, notice: said, main, scripts = [] }: Omit<ConsolePage, "trail" | "actions" | "badge">,
   homePath: string,
@@ -61,13 +61,13 @@ export function plainPage(
 }
 
 /**
- * @param connects whether a script of the page asks the service, as the Workbench's does
+ * @param connects whether a script of the page calls the service, as the Workbench's does
  * @param scripts the same as in the page
  */
 export function consoleHeaders({ connects = false, scripts = [] }: { connects?: boolean; scripts?: readonly Asset[] } = {}) {
   return {
     ...pageHeaders({ style: consoleStyle, scripts: [consoleScript, ...scripts], forms: "self", connects }),
-    // Without a referrer the browser names no origin with a form, and an older one could not show that the form is ours.
+    // Without a referrer the browser sends no origin with a form, and an older one could not prove that the form is ours.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
   };
@@ -102,7 +102,7 @@ function heading({ title, badge = null, lead = null, actions = null }: Omit<Cons
 /** Read out by screen readers when a script fills it. */
 const live = markup`<p class="unseen" role="status" data-live></p>`;
 
-/** The script replaces the words, when it shows times in the browser's zone. */
+/** The script replaces the words when it shows times in the browser's zone. */
 const foot = markup`<p class="zone" data-zone>Times are in UTC.</p>${live}`;
 
 // The Console's menu: links in sections, a workspace to choose, and the account.
@@ -116,7 +116,7 @@ export interface NavigationLink {
 }
 
 export interface NavigationSection {
-  /** null for the first links, which need none. */
+  /** null for the first links, which have none. */
   title: string | null;
   links: NavigationLink[];
 }
@@ -137,7 +137,7 @@ interface Switcher {
 interface Account {
   /** Such as an e-mail address. */
   name: string;
-  /** In the shown workspace, in words. */
+  /** The role in the shown workspace, in words. */
   role: string;
   path: string;
   /** Receives an empty POST. */
@@ -159,7 +159,7 @@ function link({ path, label, icon: name, current }: NavigationLink): Html {
   return markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}>${icon(name)}${label}</a></li>`;
 }
 
-/** Its button is shown once another workspace is chosen; a person with one workspace sees its name alone. */
+/** Its button is shown once another workspace is chosen; a person with one workspace sees only its name. */
 function switcher({ action, current, choices }: Switcher): Html | null {
   const others = choices.filter(({ id }) => id !== current?.id);
   if (others.length === 0)
@@ -182,7 +182,7 @@ function accountMenu({ name, role, path, signOutPath }: Account): Html {
   </div>`;
 }
 
-// Line drawings for the navigation, in the colour of the text beside them.
+// Line drawings for the navigation, in the colour of the text next to them.
 
 /** On a square of 16. */
 const drawings = {

@@ -1,8 +1,8 @@
 /**
- * What pages are made of: sections, notices, facts, tiles, tabs, dialogs, code, buttons that copy, badges, tables, and in them texts,
- * amounts and times. Each is a function from data to HTML that knows no page; parts.css has its looks. Each works without a script: a
- * dialog is then a page of its own, and a button that needs one is not shown. Text that somebody else wrote is isolated, so that a
- * right-to-left name does not turn the words around it.
+ * The components of pages: sections, notices, facts, tiles, tabs, dialogs, code, copy buttons, badges, tables, and in them texts, amounts
+ * and times. Each is a function from data to HTML that knows no page; parts.css has its style. Each works without a script: a dialog is
+ * then a separate page, and a button that needs a script is not shown. Text written by users is isolated, so that a right-to-left name does
+ * not reorder the words around it.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
@@ -11,7 +11,7 @@ export function section(id: string, title: string, body: Html): Html {
   return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
 }
 
-// What a page says in place of its contents, or above them.
+// What a page says instead of its contents, or above them.
 
 export interface Notice {
   tone: Tone;
@@ -23,12 +23,12 @@ export function notice({ tone, words }: Notice): Html {
   return markup`<p class="notice ${tone}" role="${tone === "bad" ? "alert" : "status"}" data-announced>${content(words)}</p>`;
 }
 
-/** There is nothing yet. @param action the link or button that changes this; null if the reader may not */
+/** For a list without rows. @param action the link or button that changes this; null if the reader may not */
 export function emptyState(words: Content, action: Html | null): Html {
   return markup`<div class="state"><p>${content(words)}</p>${action === null ? null : markup`<p>${action}</p>`}</div>`;
 }
 
-/** @param requestId what the operator finds in the log; null if there is none */
+/** @param requestId the id by which the operator finds it in the log; null: none */
 export function errorState({
   message,
   requestId,
@@ -54,7 +54,7 @@ export function forbiddenState({ what, needed, role }: { what: string; needed: s
   </div>`;
 }
 
-// One thing's properties, each with its name.
+// Properties of one thing, each with its name.
 
 /** null shows a dash. */
 export function facts(all: readonly (readonly [name: string, value: Content | null])[]): Html {
@@ -94,7 +94,7 @@ function tile({ label, value, note = null, drawing = null, path }: Tile): Html {
 interface Tab {
   path: string;
   label: string;
-  /** Beside the label; null where counting would cost too much. */
+  /** Next to the label; null where counting would cost too much. */
   count: number | null;
   current: boolean;
 }
@@ -113,9 +113,9 @@ interface Dialog {
   id: string;
   title: string;
   body: Html;
-  /** `changes`: Escape asks once something was typed. `always`: it asks, since what is shown is shown once. */
+  /** `changes`: Escape asks if something was typed. `always`: it always asks, since the contents are shown only once. */
   asks: "changes" | "always" | null;
-  /** Shown as soon as the page is; without a script within the page. */
+  /** Opens with the page; without a script it is part of the page. */
   opensAtOnce?: boolean;
   /** The page that the script shows once it is closed. */
   thenPath?: string;
@@ -154,7 +154,7 @@ export function closeButton(label: string): Html {
 
 // Text for a terminal or an editor, alone or as one program in several languages.
 
-/** A long line scrolls: where it breaks matters when it is copied by hand. */
+/** A long line scrolls, since a break would matter when it is copied by hand. */
 export function codeBlock({ id, code, label }: { id: string; code: string; label: string }): Html {
   return markup`<div class="code-block"><pre tabindex="0" role="region" aria-label="${label}"><code id="${id}">${code}</code></pre>${copyButton({ copies: id, label: "Copy", what: label })}</div>`;
 }
@@ -165,7 +165,7 @@ export interface Sample {
   code: string;
 }
 
-/** Radio buttons choose the shown one, so that it works without a script. At most four. */
+/** Radio buttons choose the language, so that it works without a script. At most four. */
 export function codeSamples({ id, legend, samples }: { id: string; legend: string; samples: readonly Sample[] }): Html {
   const choices = samples.map(
     ({ language }, index) =>
@@ -194,27 +194,27 @@ export function copyField({ id, label, value }: { id: string; label: string; val
   </div>`;
 }
 
-// A state in a word, with a mark and a colour by its meaning.
+// A state in a word, with a mark and a colour for its meaning.
 
 /** `good` works, `warn` needs attention soon, `bad` is broken or final, `neutral` is none of these. */
 export type Tone = "good" | "warn" | "bad" | "neutral";
 
-/** The mark differs by tone too, so that the colour is not needed. */
+/** The mark also differs by tone, so that the colour is not needed. */
 export function badge(tone: Tone, word: string): Html {
   return markup`<span class="badge ${tone}">${word}</span>`;
 }
 
-// Texts of people.
+// Texts that users wrote.
 
 /** What a component takes as contents: text is escaped and isolated, a number and a template are inserted as they are. */
 export type Content = string | number | Html;
 
-/** The longest word that stays whole, in characters: a narrow column is as wide. */
+/** The longest word that stays whole, in characters: a narrow column is that wide. */
 const wordMax = 20;
 
 /**
- * Its direction is its own, so that a right-to-left name does not turn the words around it. Longer addresses and ids may break after
- * a mark such as @ or /, and longer pieces anywhere.
+ * Isolated, so that a right-to-left name does not reorder the words around it. Longer addresses and ids may break after a mark such as @ or
+ * /, and longer pieces anywhere.
  */
 export function userText(words: string): Html {
   if (!hasLonger(words)) return markup`<bdi>${words}</bdi>`;
@@ -245,7 +245,7 @@ export function money(amount: NanoUsd | string | null, none = "no limit"): Html 
 }
 
 /**
- * Two decimals from one dollar on, four from a hundredth of a cent on; less is shown whole, since it would round to nothing.
+ * Two decimals from one dollar, four from a hundredth of a cent; smaller amounts are shown in full, since they would round to zero.
  * @returns such as `$1,234.50`, `$0.0123` or `$0.000000001`
  */
 export function roundedUsd(nano: NanoUsd): string {
@@ -259,25 +259,25 @@ export function roundedUsd(nano: NanoUsd): string {
   return `${nano < 0n ? "−" : ""}$${BigInt(whole).toLocaleString("en-US")}.${shown}`;
 }
 
-/** All decimals that are not zero, two at least: for round amounts, such as those of a scale. @returns such as `$0.00016` */
+/** All decimals but trailing zeros, at least two: for round amounts, such as those of a scale. @returns such as `$0.00016` */
 export function exactUsd(nano: NanoUsd): string {
   const [whole = "", part = ""] = formatUsd(nano).split(".");
   return `$${BigInt(whole).toLocaleString("en-US")}.${part.replace(/0{1,7}$/, "")}`;
 }
 
-/** An amount with all of its nine decimals, so that what is printed adds up. @param usd of the control API */
+/** An amount with all its nine decimals, so that printed amounts add up. @param usd as in the control API */
 export function exactMoney(usd: string): Html {
   const [whole = "", decimals = ""] = usd.replace("-", "").split(".");
   const sign = usd.startsWith("-") ? "−" : "";
   return markup`<data class="money" value="${usd}">${sign}$${BigInt(whole).toLocaleString("en-US")}.${decimals}</data>`;
 }
 
-/** A limit as a person would type it, for the field of a form. @param usd of the control API; null: none */
+/** A limit as a person would type it, for the field of a form. @param usd as in the control API; null: none */
 export function typedUsd(usd: string | null): string {
   return usd === null ? "" : usd.replace(/0{1,7}$/, "");
 }
 
-// Times, in UTC; a script shows them in the browser's zone, and leaves out the present year.
+// Times, in UTC; a script shows them in the browser's zone, without the current year.
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -298,16 +298,16 @@ export function shortDay(date: string): string {
   return `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1] ?? ""}`;
 }
 
-/** A statement's times are those of UTC, and with the year, in every browser and on paper. @param at ISO 8601 with Z */
+/** A statement's times are in UTC and with the year, in every browser and on paper. @param at ISO 8601 with Z */
 export function utcTime(at: string): string {
   return `${day(at)}, ${at.slice(11, 19)} UTC`;
 }
 
-// A table, which becomes a list of rows where it is too narrow.
+// A table, which becomes a list where the page is too narrow.
 
 export interface Column<Row> {
   label: string;
-  /** Numbers and money are at the end of their cell; times, numbers and money do not wrap. `actions` has no visible heading. */
+  /** Numbers and money are aligned right; times, numbers and money do not wrap. `actions` has no visible heading. */
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;
@@ -320,7 +320,7 @@ interface Table<Row> {
   /** The first one names the row. */
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** In place of a table without rows. */
+  /** Shown instead of a table without rows. */
   empty: Html;
   /** Sums below the rows, one for each column; null leaves a cell empty. */
   totals?: readonly (Content | null)[];
@@ -354,7 +354,7 @@ function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Cont
   return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
 }
 
-/** The width from which the columns are side by side. */
+/** The class for the width from which the columns are side by side. */
 function widthOf(columns: number): string {
   return columns <= 5 ? "few" : "many";
 }

@@ -1,7 +1,7 @@
 /**
- * A person's own account: password, second factor and sessions. What would let a thief in takes a sign-in of the last hour, and a password
- * also the current one, a code or a link. Passwords and second factors are not part of the control API, so that this page alone calls their
- * verbs. The operator holds a token and has no account.
+ * A person's own account: password, second factor and sessions. Actions that would let an intruder in require a sign-in within the last
+ * hour; a new password also requires the current one, a code or a link. Passwords and second factors are not part of the control API, so
+ * that this page alone calls their verbs. The operator holds a token and has no account.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { passwordCharactersMin } from "../../accounts/limits.ts";
@@ -122,7 +122,7 @@ async function choosePassword({ viewer, parts, nowMs, path }: PageCall, typed: F
   requireRecentSignIn(session, { nowMs, action: "set a password" });
   const { control, passwords } = parts;
   const password = typed.raw("password");
-  // What cannot be taken is refused before a code is used up.
+  // A weak password is refused before a code is used up.
   requireStrong(password, email);
   const given = { present: typed.raw("present_password"), code: typed.text("code") };
   await requirePasswordProof({ person: personOf(email), session, given }, { ...control, passwords });
@@ -135,9 +135,9 @@ async function endSession({ control, path }: PageCall, typed: FormFields): Promi
   return { goTo: path, said: "The session has ended." };
 }
 
-// A browser in words, from what it says of itself. It is a hint for its owner, and proves nothing.
+// A browser in words, from its User-Agent. It is a hint for its owner, and proves nothing.
 
-/** The first that occurs: several browsers name others too. */
+/** The first match counts, since several browsers also name others. */
 const browsers: readonly (readonly [form: RegExp, name: string])[] = [
   [/\bEdgA?\/(\d+)/, "Edge"],
   [/\bOPR\/(\d+)/, "Opera"],
@@ -154,7 +154,7 @@ const systems: readonly (readonly [form: RegExp, name: string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** @param agent of the header User-Agent @returns such as `Chrome 131 on Linux`; what is not known stays as it is */
+/** @param agent of the header User-Agent @returns such as `Chrome 131 on Linux`; an unknown one stays as it is */
 export function browserName(agent: string): string {
   const found = browsers.flatMap(([form, name]) => {
     const version = form.exec(agent)?.[1];
@@ -183,7 +183,7 @@ async function secondFactorSection(call: PageCall): Promise<Html> {
   return section("second-factor", "Second factor", body);
 }
 
-/** A person who changes how they sign in proves who they are with this. */
+/** Proves who the person is before they change how they sign in. */
 const presentCodeField: Field = {
   kind: "text",
   name: "code",
@@ -210,10 +210,10 @@ function codeAndButton(call: PageCall, action: "set-up-second-factor" | "end-sec
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
   if (!enabled || since === null) {
     const word = badge(demanded ? "warn" : "neutral", "off");
-    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is of no use.</p>`;
+    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is useless.</p>`;
   }
   const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
-  const stays = demanded ? " Your role demands it; a new app takes the place of the old one." : "";
+  const stays = demanded ? " Your role requires it; a new app replaces the old one." : "";
   return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
 }
 
@@ -259,7 +259,7 @@ function requirePerson({ viewer: { email } }: PageCall): Person {
   return { kind: "person", email, carriedBy: "session" };
 }
 
-/** Like `requirePerson`, for what would let a thief in. @throws DomainError forbidden, sign_in_again */
+/** Like `requirePerson`, for actions that would let an intruder in. @throws DomainError forbidden, sign_in_again */
 function recentPersonOf(call: PageCall, action: string): Person {
   requireRecentSignIn(call.viewer.session, { nowMs: call.nowMs, action });
   return requirePerson(call);

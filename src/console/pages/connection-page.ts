@@ -1,10 +1,9 @@
 /**
- * A connection, from its making to its end. A vendor is found by a search, its form is filled in, saved, and tested at once where there is
- * a test; then the page of the connection shows its last test, and takes new credentials and its end. The form is that of the vendor's
- * public page, whose link leads to the choice of a workspace here.
+ * A connection, from creation to deletion. A person searches for a vendor and fills in its form, which is saved, and tested at once if
+ * there is a test. The connection's page then shows its last test, and can replace the credentials or delete it. The form is that of the
+ * vendor's public page, whose link leads here to the choice of a workspace.
  *
- * No page shows a credential again, and secrets that were typed are not written into the page again. New ones replace all old ones, and a
- * connection stays where its test fails.
+ * No page shows a credential or a typed secret again. New credentials replace all old ones, and a connection stays even if its test fails.
  */
 import { labelsOf } from "../../connectors/catalog/files/columns.ts";
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
@@ -87,7 +86,7 @@ const newConnectionPage: Page = {
 
 const noCredentials = { fields: [] };
 
-/** The alternative of the form that the address names, from 0. */
+/** The set of credentials that the address chooses, counted from 0. */
 function setOf(row: ConnectorRow, number: number) {
   return row.credential_sets[number] ?? row.credential_sets[0] ?? noCredentials;
 }
@@ -152,7 +151,7 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
   })}`;
 }
 
-/** Saves, and tests at once where there is a test. The connection stays where the test fails. */
+/** Saves, and tests at once if there is a test. The connection stays even if the test fails. */
 async function connect(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const row = requireConnector(call.params["slug"] ?? "", call);
   const number = numberIn(typed.text("credential_set"));
@@ -165,7 +164,7 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }
 
-// Where the public page of a connector leads to: the choice of a workspace
+// Where the public page of a connector leads: the choice of a workspace
 
 const connectPage: Page = { of: "person", path: "/connect/:slug", navigation: null, roles: [], render: renderWorkspaces };
 
@@ -176,7 +175,10 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
     (workspace) =>
       markup`<li><a href="${workspacePath(workspace.name)}/connections/new/${encodeURIComponent(slug)}">${userText(workspace.name)}</a></li>`,
   );
-  const none = emptyState("Only admins connect vendors, and you are an admin in no workspace. Ask an admin of yours.", null);
+  const none = emptyState(
+    "Only admins connect vendors, and you are not an admin in any workspace. Ask one of your admins.",
+    null,
+  );
   return {
     title: `Connect ${name}`,
     lead: own.length === 0 ? null : "Choose the workspace to connect.",
@@ -184,7 +186,7 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
   };
 }
 
-// A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent.
+// A connector's form in the Console, with the fields, hints and rules of its public page.
 
 function credentialFields({ fields }: CredentialSet): Field[] {
   return fields.map((field) => {
@@ -197,14 +199,14 @@ function credentialFields({ fields }: CredentialSet): Field[] {
   });
 }
 
-/** What was typed, without its secrets: no page holds one. */
+/** What was typed, without secrets: no page contains one. */
 function withoutSecrets(state: FormState, { fields }: CredentialSet): FormState {
   const secret = new Set(fields.filter((field) => field.secret).map(({ key }) => key));
   return { ...state, values: Object.fromEntries(Object.entries(state.values).filter(([name]) => !secret.has(name))) };
 }
 
 function credentialsIn(typed: FormFields, { fields }: CredentialSet): Record<string, string> {
-  // Hidden fields of the form come first, so a credential that is called like one of them is the last.
+  // Hidden fields of the form come first, so a credential with the same name as one of them is the last.
   return Object.fromEntries(fields.map(({ key }) => [key, (typed.all(key).at(-1) ?? "").replaceAll("\r\n", "\n")]));
 }
 
@@ -270,7 +272,7 @@ function connectionFacts(connection: ConnectionView): Html {
 function lastTest(connection: ConnectionView, { call, mayChange }: { call: PageCall; mayChange: boolean }): Html {
   const { last_test: test, testable, method } = connection;
   if (method === "record_only")
-    return markup`<p>It is on record alone: nothing is read from the vendor, so there is nothing to test.</p>`;
+    return markup`<p>It is only on record: nothing is read from the vendor, so there is nothing to test.</p>`;
   if (!testable) return markup`<p>There is no test for this connection. Its credentials are stored as they were typed.</p>`;
   const button = mayChange
     ? actionButton({ action: call.link(pathOf(call)), label: "Test now", hidden: hiddenFields(call, "test") })
@@ -289,7 +291,7 @@ function replaceForm(connection: ConnectionView, call: PageCall): Html {
   const state = formState(call, { action: "replace" });
   const first = signInFirst(call, "replace the credentials");
   if (first !== null) return first;
-  return markup`<p class="hint">Nothing of the old credentials stays.</p>${form({
+  return markup`<p class="hint">Nothing of the old credentials remains.</p>${form({
     id: "replace",
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "replace"),

@@ -84,7 +84,7 @@ export function connectionBadge({ method, testable, last_test: test }: Judged): 
   return testable ? badge("neutral", "not tested") : badge("neutral", "no test");
 }
 
-/** What needs attention comes first; then what was never tested. */
+/** The rank of a connection: those that need attention come first, then those never tested. */
 export function attentionOf({ method, testable, last_test: test }: Judged): number {
   if (test !== null && test.outcome !== "works") return outcomes[test.outcome].tone === "bad" ? 0 : 1;
   if (test === null && testable) return 2;
@@ -115,7 +115,7 @@ export function requireConnector(idOrSlug: string, call: Pick<PageCall, "parts">
   return row;
 }
 
-/** Its name, or its id where the catalog no longer has it. */
+/** Its name, or its id if the catalog no longer has it. */
 export function connectorName(id: string, { parts }: Pick<PageCall, "parts">): string {
   const { published } = parts.control.connectors;
   return (published === null ? undefined : findConnector(id, published)?.name) ?? id;

@@ -1,6 +1,6 @@
 /**
- * The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. A workspace without requests
- * gets its first steps in place of charts. Its numbers are those of Spend and Requests, from the same endpoints.
+ * The first page of a workspace: the credit left, what was spent, how requests fare, and what needs attention. A workspace without requests
+ * gets first steps instead of charts. The numbers are those of Spend and Requests, from the same endpoints.
  */
 import type { KeyView } from "../../accounts/keys/schema.ts";
 import type { WorkspaceView } from "../../accounts/workspaces/schema.ts";
@@ -96,7 +96,7 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
   return section("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
 }
 
-// What to do in a workspace without requests.
+// The first steps in a workspace without requests.
 
 async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
@@ -172,7 +172,7 @@ function percent(part: number, whole: number): string {
   return `${((part * 100) / whole).toLocaleString("en-US", { maximumFractionDigits: 1 })} %`;
 }
 
-/** A sample, since no index has the times. */
+/** From a sample, since no index covers the times. */
 function firstTokenTile({ newest, sampleMax }: { newest: readonly GenerationView[]; sampleMax: number }, { nowMs }: Call): Tile {
   const ofDay = newest.filter(({ at }) => Date.parse(at) > nowMs - dayMs);
   const times = ofDay.flatMap(({ first_token_ms: ms }) => (ms === null ? [] : [ms])).toSorted((one, other) => one - other);
@@ -190,12 +190,12 @@ function firstTokenTile({ newest, sampleMax }: { newest: readonly GenerationView
   };
 }
 
-/** The smallest value that so large a part of all does not exceed. @param sorted ascending, at least one */
+/** The smallest value that this fraction of all values does not exceed. @param sorted ascending, at least one */
 function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
 }
 
-// What needs attention on Home besides money: findings that have a fix, and connections that do not work.
+// What needs attention on Home apart from money: findings that have a fix, and connections that do not work.
 
 interface Attention {
   findings: FindingPage["data"];

@@ -1,5 +1,5 @@
 /**
- * Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
+ * Workspaces that invite the person to become a member. Nothing is granted or shown to them before the person accepts, and no workspace's
  * page is reachable until then.
  */
 import { invitationEndpoints, sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
@@ -25,7 +25,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const none = emptyState("No workspace has invited you.", null);
   return {
     title: "Invitations",
-    lead: "A workspace can do nothing in your name, and sees nothing of you, until you accept.",
+    lead: "Until you accept, a workspace can do nothing in your name and learns nothing about you.",
     trail: [{ path: call.link("/account"), label: "Your account" }],
     main: invitations.length === 0 ? none : markup`${invitations.map((one, index) => invitation(one, index, call))}`,
   };

@@ -1,6 +1,6 @@
 /**
- * Pages of a list by the number of skipped rows, in the address. One row more than is shown is asked for and shows whether a page follows,
- * so that nothing has to be counted. Lists that have a cursor use that, and not this.
+ * Pages a list by the number of skipped rows in the address. It reads one row more than it shows, to see whether a page follows, so that
+ * nothing has to be counted. Lists that have a cursor use that instead.
  */
 import { markup, type Html } from "../../http/html.ts";
 import { address } from "../look/forms.ts";
@@ -10,13 +10,13 @@ import type { PageCall } from "../page.ts";
 /** Rows of a list on one page. */
 export const pageRows = 50;
 
-/** What is not a number counts as the first page. */
+/** A value that is not a number means the first page. */
 export function skippedRows({ query }: Pick<PageCall, "query">): number {
   const text = query.get("skip") ?? "";
   return /^\d{1,8}$/.test(text) ? Number(text) : 0;
 }
 
-/** `limit` and `offset` for the control API: one row more than is shown reveals whether a page follows. */
+/** `limit` and `offset` for the control API: one row more than is shown, to see whether a page follows. */
 export function rowsInput(call: Pick<PageCall, "query">) {
   return { limit: String(pageRows + 1), offset: String(skippedRows(call)) };
 }

@@ -1,7 +1,7 @@
 /**
- * Links that sign in once: following one of a mail or of the operator, answering the invitation that it carries, and asking for one after
- * a forgotten password. Opening a link shows a button, because programs that look at links in mails must not use it up. The answer to
- * somebody who asks for a mail is the same for every address, so that it does not reveal who is known.
+ * Links that sign in once: following one from a mail or the operator, answering its invitation, and requesting one after a forgotten
+ * password. Opening a link shows a button, because programs that scan links in mails must not use it up. The answer to a request for a mail
+ * is the same for every address, so that it does not reveal who is known.
  */
 import { DomainError, unexpectedError } from "../../accounts/errors.ts";
 import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
@@ -69,12 +69,12 @@ async function followLink(call: LinkCall, parts: ConsoleParts): Promise<Response
   const { email, purpose } = link;
   const invitation = await invitationOf(link, parts);
   if (invitation !== null) return await accept({ email, invitation }, call, parts);
-  // The operator made this link on the machine, and hands it to the person: it stands for both factors. A mail stands for one.
+  // The operator made this link on the machine, and hands it to the person: it counts as both factors. A mail counts as one.
   if (purpose === "sign in") return await openSession({ email, way: "link", bothFactors: true, next: "/console" }, call, parts);
   return await afterFirstStep({ email, way: "link", next: "/console/account?choose=password" }, call, parts);
 }
 
-/** The mail came to the person, so their click is their consent; a session takes the second factor too, where there is one. */
+/** The mail came to the person, so their click is their consent; a session also requires the second factor, if there is one. */
 async function accept(
   { email, invitation }: { email: string; invitation: Invitation },
   call: LinkCall,
@@ -124,7 +124,7 @@ function unusable(): DomainError {
 
 // A mail with a link to choose a password
 
-/** @param sentTo the address that a mail was asked for; null: none yet */
+/** @param sentTo the address for which a mail was requested; null: none yet */
 export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {
   const mail = sendsMail ? "a mail with a link is on its way" : "a mail with a link waits until a mail server is set up";
   const words = `If "${sentTo}" has an account here, ${mail}.`;
@@ -143,7 +143,7 @@ export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsolePart
   });
 }
 
-/** What helps somebody whose mail will not come. */
+/** What to do if no mail will arrive. */
 const withoutMail = markup`No mail server is set up here, so mails wait. Meanwhile the operator can create a link that signs you in once:
   <code>npm run -s weir -- session link --email ADDRESS</code>. <code>npm start</code> prints one too.`;
 
@@ -155,7 +155,7 @@ export async function requestReset(call: SignInCall, { control, sendsMail }: Con
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   const known = openKnownBrowser({ note: knownBrowserNote(request), email }, control);
   await countTry({ kind: "reset", email, network: networkOf(address), known }, control);
-  // Whether and when the mail is written shows neither in the answer nor in its time.
+  // Neither the answer nor its time reveals whether a mail is written.
   sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
   return resetPage(email, { sendsMail });
 }

@@ -8,7 +8,7 @@ import { markup, type Html } from "../../http/html.ts";
 import { form, type FormState } from "../look/forms.ts";
 import { codeBlock } from "../look/parts.ts";
 
-/** The secret of an app, which is shown only now. */
+/** The secret for an app, which is shown only now. */
 export function secretToScan({ secret, uri }: ShownSecret): Html {
   return markup`<p>Scan this with an app for one-time codes. It is shown only now.</p>
     <p>${qrCode(uri, "QR code with the secret for your app; the same secret follows as text")}</p>
@@ -25,7 +25,7 @@ interface CodeForm {
   submit: string;
 }
 
-/** A refused code is not shown again: it never becomes right. */
+/** A refused code is not shown again, since it never becomes right. */
 export function codeForm({ problem, ...rest }: CodeForm): Html {
   return form({
     ...rest,
@@ -58,13 +58,13 @@ function inTwoLines(secret: string): string {
   return `${groups.slice(0, half).join(" ")}\n${groups.slice(half).join(" ")}`;
 }
 
-// A QR code as SVG, made here: what it holds goes to no other service.
+// A QR code as SVG, drawn here, so that no other service learns what it holds.
 
-/** Light modules around the code, as the standard asks. */
+/** Light modules around the code, as the standard requires. */
 const border = 4;
 const pixels = 220;
 
-/** Dark on light in both themes, since cameras expect it. @param label what a screen reader says in its place */
+/** Dark on light in both themes, since cameras expect it. @param label what a screen reader says instead */
 function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: "M", border });
   const path = data
@@ -79,7 +79,7 @@ function qrCode(text: string, label: string): Html {
   </svg>`;
 }
 
-/** Dark modules beside each other, as one bar. */
+/** Adjacent dark modules, as one bar. */
 function runsOf(row: readonly boolean[]): { from: number; length: number }[] {
   const runs: { from: number; length: number }[] = [];
   for (const [x, isDark] of row.entries()) {

@@ -22,7 +22,7 @@ const codePath = "/console/sign-in/code";
 /** A longer path would not fit into the cookie. */
 const nextCharactersMax = 1_000;
 
-/** Starts a session, or leads to the second step. The first one, a password or a link of a mail, has succeeded. */
+/** After a right password or a mailed link: starts a session, or leads to the second step. */
 export async function afterFirstStep(step: FirstStep, call: SignInCall, parts: ConsoleParts): Promise<Response> {
   if (!(await hasSecondFactor(step.email, parts.control.sql))) return openSession({ ...step, bothFactors: false }, call, parts);
   const next = step.next.length > nextCharactersMax ? "/console" : step.next;
@@ -53,7 +53,7 @@ function personOf({ email, way }: FirstStep): Person {
   return { kind: "person", email, carriedBy: way === "link" ? "sign-in link" : "session" };
 }
 
-/** @throws what is not a refusal of the code */
+/** @throws any error that is not a refusal of the code */
 function refusedPage(error: unknown, page: (problem: string, status: number) => Response): Response {
   if (!(error instanceof DomainError)) throw error;
   return page(sentence(error.message), errorStatuses[error.code]);

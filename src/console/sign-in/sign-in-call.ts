@@ -1,7 +1,7 @@
 /**
- * What every form of the sign-in shares: how it is received, and how a proved person gets a session. Only the network of the browser is
- * known, so that a form takes its place in the lane of its network; forms with the operator's token have one of their own, so that a flood
- * of passwords keeps no operator out. A new session ends the browser's former one.
+ * What every form of the sign-in shares: how it is received, and how a proved person gets a session. Only the browser's network is known,
+ * so a form takes its place in the lane of that network. Forms with the operator's token have a separate lane, so that a flood of passwords
+ * does not keep the operator out. A new session ends the browser's previous one.
  */
 import type { BodyDoor } from "../../accounts/quotas/body-door.ts";
 import { networkLane } from "../../accounts/quotas/lane.ts";
@@ -22,7 +22,7 @@ export interface SignInCall {
   /** The address of the connection's other end; null: unknown. */
   address: string | null;
   viewer: Viewer | null;
-  /** For the form that the request brings. */
+  /** Admits the request's form. */
   door: BodyDoor;
 }
 
@@ -34,8 +34,8 @@ export function isForOperator({ query }: Pick<SignInCall, "query">): boolean {
 }
 
 /**
- * The form of a browser of which only the network is known. Tokens have a lane apart from the passwords of their network: they are compared
- * at once, so that a flood of them is over at once, and one of passwords keeps no operator out.
+ * The form of a browser of which only the network is known. Tokens have a separate lane from the passwords of their network, so that a
+ * flood of passwords does not keep the operator out. A flood of tokens is over quickly, since they are compared at once.
  * @throws what `receiveForm` throws
  */
 export function receiveSignInForm(call: SignInCall): Promise<ReceivedForm> {
@@ -54,7 +54,7 @@ interface Proved {
   provedAt?: number;
 }
 
-/** Starts a session in place of the browser's current one, and goes on. @param cookies to be set besides */
+/** Starts a session that replaces the browser's current one, and redirects. @param cookies to be set as well */
 export async function openSession(
   { next, ...proved }: Proved & { next: string },
   call: SignInCall,
@@ -64,7 +64,7 @@ export async function openSession(
   return seeOther(next, [...(await sessionCookies(proved, call, parts)), ...cookies]);
 }
 
-/** @returns the session's cookie, and that by which the browser is known */
+/** @returns the session's cookie, and the one by which the browser is recognized */
 async function sessionCookies(
   { email, way, bothFactors, provedAt }: Proved,
   { request, viewer }: SignInCall,

@@ -1,7 +1,6 @@
 /**
- * The paths that need no session: signing in by a password, the operator's token or OpenID Connect, signing out, and the way to links and
- * codes. A refusal does not tell which part was wrong, and the paths to go on to are the Console's alone. Tries are counted in
- * accounts/sessions.
+ * The paths that need no session: signing in with a password, the operator's token or OpenID Connect, signing out, and the way to links and
+ * codes. A refusal does not reveal which part was wrong, and return paths stay within the Console. accounts/sessions counts the tries.
  */
 import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";
 import { oidcSignInMs } from "../../accounts/limits.ts";
@@ -54,7 +53,7 @@ interface Shown {
   refused: { form: "password" | "token"; message: string } | null;
 }
 
-/** A person who is signed in continues, unless an action wants a new sign-in. */
+/** A person who is signed in continues, unless an action requires a new sign-in. */
 async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const { request, query, viewer } = call;
   const next = nextPath(query.get("next"));
@@ -86,7 +85,7 @@ async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> 
   }
 }
 
-/** The sign-in page after a refusal that none of its forms met. */
+/** The sign-in page after a refusal that belongs to none of its forms. */
 function signInRefusal(
   message: string,
   answer: { status: number; cookies: string[] },
@@ -97,7 +96,7 @@ function signInRefusal(
   return plainResponse({ title: "Sign in", notice: { tone: "bad", words: sentence(message) }, main }, answer);
 }
 
-/** Somebody who is signed in is here because an action wants a recent sign-in. */
+/** A person who is signed in is here because an action requires a recent sign-in. */
 function buttonOf({ viewer }: SignInCall, next: string): { next: string; again: boolean } {
   return { next, again: viewer !== null };
 }
@@ -138,12 +137,12 @@ function forms({ email, next, refused }: Shown): Html {
     <details${refused?.form === "token" ? markup` open` : null}><summary>Sign in as the operator</summary>${byToken}</details>`;
 }
 
-// Signing in by the OpenID Connect provider: to it and back.
+// Signing in with the OpenID Connect provider: to it and back.
 
 const cookieName = "weir-oidc";
 const beginPath = "/console/sign-in/oidc";
 
-/** A link and no form: the policy of content lets forms lead to this service alone. Null where no provider is configured. */
+/** A link, not a form: the content security policy lets forms lead only to this service. Null if no provider is configured. */
 function oidcButton(oidc: OidcProvider | null, { next, again }: { next: string; again: boolean }): Html | null {
   if (oidc === null) return null;
   const query = new URLSearchParams({ next, ...(again && { again: "yes" }) });

@@ -1,6 +1,6 @@
 /**
- * Endpoints for accounts, sessions and invitations of persons. Only the person answers an invitation, by a session of their own:
- * members that the operator token adds never have to.
+ * Endpoints for accounts, sessions and invitations of persons. Only the invited person answers an invitation, in their own session. Members
+ * whom the operator adds need not answer.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { setAccount, type AccountVerb } from "../../accounts/members/accounts.ts";
@@ -52,7 +52,7 @@ export const sessionEndpoints = {
     method: "GET",
     path: "/session",
     command: "session show",
-    summary: "Show who the credential is and the workspaces that they may see",
+    summary: "Show whose the credential is and the workspaces that they may see",
     fields: NoFields,
     view: IdentityView,
     handle: ({ actors, parts }) => identityOf(actors.principal, parts.sql),
@@ -100,7 +100,7 @@ export const sessionEndpoints = {
   }),
 };
 
-/** Only the person answers, by a session of their own: the operator token adds members at once, and so never has to. */
+/** Only the invited person answers, in their own session. Members whom the operator adds need not answer. */
 async function answer({ id, actors: { principal }, parts }: EndpointCall<object>, accepts: boolean): Promise<IdentityView> {
   if (principal.kind === "operator" || principal.carriedBy !== "session") {
     throw new DomainError("forbidden", "Cannot answer an invitation: only its person does, signed in to the Console");

@@ -1,7 +1,6 @@
 /**
- * Endpoints for importing advisories, for the state and the start of synchronizations, and for how much is known of each ecosystem. A
- * batch is stored with all that follows for issues, findings and scans; large bodies are read in a subprocess. Two imports at once take
- * turns, batch by batch.
+ * Endpoints that import advisories, start and show synchronizations, and count what is known of each ecosystem. A batch is stored together
+ * with its effects on issues, findings and scans; large bodies are read in a subprocess. Concurrent imports take turns, batch by batch.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -45,10 +44,10 @@ async function readBatch(bytes: Uint8Array, clock: Clock): Promise<Record<string
 }
 
 const SyncState = Type.Object({
-  running: Type.Boolean({ description: "Whether the service takes over advisories now" }),
+  running: Type.Boolean({ description: "Whether the service is importing advisories now" }),
   daily: Type.Boolean({ description: "Whether one begins each day by itself, since ADVISORIES_URL names a source" }),
   started_at: textOrNull("When the last synchronization of the service itself began, ISO 8601 in UTC; null: never"),
-  ended_at: textOrNull("When it ended, ISO 8601 in UTC; null: it runs, or never"),
+  ended_at: textOrNull("When it ended, ISO 8601 in UTC; null: it is running, or never ran"),
   progress: textOrNull("How far it is; null: never"),
   failure: textOrNull("Why it did not take over everything; null: it did"),
   results: Type.Array(
@@ -58,7 +57,7 @@ const SyncState = Type.Object({
       refused: Type.Integer({ description: "Records that were refused" }),
       failure: textOrNull("Why the ecosystem was not taken over; null: it was"),
     }),
-    { description: "What became of each ecosystem; empty: it runs, or never" },
+    { description: "The outcome of each ecosystem; empty: it is running, or never ran" },
   ),
 });
 export type SyncState = Static<typeof SyncState>;
@@ -81,7 +80,7 @@ export const advisoryEndpoints = {
     method: "GET",
     path: "/advisories",
     command: "advisories list",
-    summary: "Show how old is what is known of each ecosystem",
+    summary: "Show how old the advisories of each ecosystem are",
     fields: NoFields,
     view: listOf(EcosystemAge),
     async handle({ parts: { sql } }) {
@@ -121,7 +120,7 @@ export const advisoryEndpoints = {
     method: "POST",
     path: "/advisory-sync",
     command: "advisories start",
-    summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
+    summary: "Start the service's own import of published advisories; one runs at a time",
     fields: Type.Object({
       ecosystems: Type.Optional(
         Type.Array(OsvEcosystemName, {

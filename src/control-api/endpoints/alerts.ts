@@ -1,4 +1,6 @@
-/** Endpoints for rules, webhooks and alerts. A rule, webhook or alert of a workspace other than the named one counts as unknown. */
+/**
+ * Endpoints for rules, webhooks and alerts. A rule, webhook or alert outside the named workspace counts as unknown.
+ */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
@@ -12,7 +14,7 @@ import { alertTestMs } from "../limits.ts";
 
 const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
 
-/** A webhook of a workspace other than the named one counts as unknown. */
+/** A webhook outside the named workspace counts as unknown. */
 async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const { workspace } = await webhooks.findWebhook(id, parts.sql);
   return actors.forResource({ named: input.workspace, workspace, unknown: webhooks.noWebhook(id) });

@@ -1,6 +1,6 @@
 /**
- * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; an unknown name gets the one that
- * was probably meant.
+ * Endpoints for connections to vendors. Connectors are those of the catalog that this gateway serves; the error for an unknown name
+ * suggests the nearest one.
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
@@ -15,7 +15,7 @@ import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { connectionTestMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** The path's connection and the actor; a connection of a workspace other than the named one counts as unknown. */
+/** The path's connection and the actor; a connection outside the named workspace counts as unknown. */
 async function connectionAndActor({
   id,
   input,

@@ -1,6 +1,6 @@
 /**
- * Endpoints for credit: added by the operator, and bought by card. Where the operator has set no key of Stripe, those that would call it
- * answer conflict. A top-up of another workspace than the named one counts as unknown, so that its id says nothing.
+ * Endpoints for credit: added by the operator, and bought by card. If the operator has set no Stripe key, endpoints that would call Stripe
+ * answer conflict. A top-up outside the named workspace counts as unknown, so that its id reveals nothing.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -46,17 +46,17 @@ export const creditEndpoints = {
   }),
 };
 
-/** The workspace of the path's top-up and the actor there; one of a workspace other than the named one counts as unknown. */
+/** The workspace of the path's top-up and the actor there; one outside the named workspace counts as unknown. */
 async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
   const topUp = await findTopUp({ id, workspace: null }, parts.sql);
   const owner = await actors.forResource({ named: input.workspace, workspace: topUp.workspace, unknown: noTopUp(id) });
   return { ...owner, topUp };
 }
 
-/** @throws DomainError conflict where the operator has set no key of Stripe */
+/** @throws DomainError conflict if the operator has set no Stripe key */
 function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   if (topUps !== null) return topUps;
-  throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
+  throw new DomainError("conflict", "Cards are not accepted: the operator has not set STRIPE_SECRET_KEY");
 }
 
 export const topUpEndpoints = {
@@ -112,7 +112,7 @@ export const topUpEndpoints = {
       authorizeToSee(actor);
       const { topUps, sql, log } = call.parts;
       const present = topUps === null ? Promise.resolve() : checkTopUp(topUp, topUps);
-      // Without Stripe's answer it shows what is known; the sweeper asks again.
+      // If Stripe does not answer, it shows what is known; the sweeper retries.
       await present.catch((error: unknown) =>
         log.warn({ event: "top_up.waits", reason: String(error) }, "Stripe did not answer"),
       );

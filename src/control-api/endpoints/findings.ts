@@ -1,6 +1,5 @@
 /**
- * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. An id of another workspace is not
- * found.
+ * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. Ids of other workspaces are not found.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -41,7 +40,7 @@ async function scopeOf({ workspace, project, product }: NamedScope, sql: Queries
   return { kind: "workspace", id: workspace };
 }
 
-/** What `scopeOf` reads besides the workspace. */
+/** The fields that `scopeOf` reads in addition to the workspace. */
 const scopeFields = {
   project: Type.Optional(
     line("the id or exact name of a project", { title: "Only those of this project, by id or exact name", minLength: 1 }),

@@ -1,6 +1,6 @@
 /**
- * Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. A key of
- * another workspace than the named one counts as unknown. Only the answer to the creation has the whole key.
+ * Endpoints for API keys. A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. A key outside
+ * the named workspace counts as unknown. Only the answer to the creation has the full key.
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";

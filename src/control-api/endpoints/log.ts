@@ -1,6 +1,6 @@
 /**
- * Endpoints for the log of requests, and for the prompts that were kept of them. No index has the outcome of requests, nor the model of
- * a key's: with such a filter a bounded number of the newest is searched, and the answer says how many and where to go on.
+ * Endpoints for the request log and its stored prompts. No index covers the outcome of requests, or the model within a key. With such a
+ * filter a bounded number of the newest rows is searched; the answer says how many, and where to continue.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -136,7 +136,7 @@ export const logEndpoints = {
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
-/** The actor on a stored prompt, and its workspace. */
+/** The actor of a call about stored prompts, and the workspace. */
 async function promptAndActor({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
   const workspace = await prompts.findPromptWorkspace(id, parts.sql);
   return actors.forResource({ named, workspace, unknown: prompts.promptNotFound(id) });

@@ -1,7 +1,7 @@
 /**
- * Endpoints for members of a workspace. Inviting and new roles take a recent sign-in, so that whoever finds an open browser cannot stay
- * in the workspace by an address of their own, and count against the workspace's changes of an hour, since each invitation is a mail. A
- * mailed link signs its person in and takes their answer; whoever invites never sees it.
+ * Endpoints for members of a workspace. Inviting and changing roles require a recent sign-in, so that someone at an unattended browser
+ * cannot add their own address. They count against the workspace's hourly changes, since each invitation is a mail. A mailed link signs its
+ * person in and takes their answer; the person who invites never sees it.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, managers } from "../../accounts/audit/actor.ts";
@@ -44,7 +44,7 @@ export const memberEndpoints = {
     view: MemberView,
     status: 201,
     async handle({ input: { workspace: named, invite = false, ...member }, actors, parts }) {
-      // Whoever finds an open browser must not be able to stay in the workspace with an address of their own.
+      // Someone at an unattended browser must not be able to add their own address.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
       return inviteMember({ actor, workspace, member, mails: invite }, parts);
@@ -96,7 +96,7 @@ export const memberEndpoints = {
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      // It is not counted: whoever uses up the changes of an hour must not be able to stay.
+      // Not counted: otherwise an intruder could use up the hourly changes, and then could not be removed.
       return deactivateMember({ actor, workspace: workspace.id, email }, parts);
     },
   }),
@@ -124,7 +124,7 @@ interface Sources {
   clock: Clock;
 }
 
-/** Runs a change of members and counts it with those of the workspace's admins, all or nothing. @throws LimitReachedError */
+/** Runs a change of members and counts it in the hourly changes of the workspace's admins, both or neither. @throws LimitReachedError */
 function countedChange(
   { actor, workspace }: { actor: Actor; workspace: WorkspaceId },
   { sql, clock }: Pick<ControlParts, "sql" | "clock">,
@@ -147,9 +147,9 @@ interface Invitation {
 }
 
 /**
- * Makes a person a member, or asks them to become one. Only the mail has the link: whoever invites an address that has an account
- * elsewhere must not be able to sign in as its person.
- * @throws DomainError as `addMember` does; LimitReachedError for a person who was asked within the last hour
+ * Adds a person as a member, or invites them. Only the mail has the link: inviting an address that has an account elsewhere must not allow
+ * signing in as its person.
+ * @throws DomainError as `addMember` does; LimitReachedError for a person who was invited within the last hour
  */
 function inviteMember({ actor, workspace, member, mails }: Invitation, parts: ControlParts): Promise<MemberView> {
   return countedChange({ actor, workspace: workspace.id }, parts, async (sources) => {
@@ -165,7 +165,7 @@ async function requireNotAskedLately(
   { sql, clock }: Sources,
 ): Promise<void> {
   const email = canonicalEmail(typed);
-  // If many ask a new address at once, only the first finds no row.
+  // If many invite a new address at once, only the first finds no row.
   await lockQuota({ workspace, counted: "invitations" }, sql);
   const row = await lockMember({ workspace, email }, sql);
   if (row === undefined || row.consent === "given" || row.askedAt === null) return;

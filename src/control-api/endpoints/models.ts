@@ -1,7 +1,7 @@
 /**
  * Endpoints for models, their launch checks, and chats of the Workbench. A check calls each route that only its launch check keeps from
- * serving; until it ends its former outcome stands. In the Workbench a member spends the workspace's credit: what holds for a key holds
- * for the member, except the limits of a key.
+ * serving; until it ends, the previous outcome holds. In the Workbench a member spends the workspace's credit: the rules for a key apply to
+ * the member, except a key's limits.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, type MemberActor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -21,7 +21,7 @@ import { streamProgress, wantsProgress } from "../responses.ts";
 
 const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model", { title: "Only this model" })) });
 
-/** All models, or the named one. @throws DomainError not_found, which names the id that was probably meant */
+/** All models, or the named one. @throws DomainError not_found, which suggests the nearest id */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
   const published = models.list();
   const chosen = published.filter((model) => id === undefined || model.id === id);

@@ -1,4 +1,6 @@
-/** Endpoints for projects and products of the security platform. Without a limit, a list is whole, up to its bound. */
+/**
+ * Endpoints for projects and products of the security platform. Without a limit, a list is complete, up to its bound.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { projectMoveMs } from "../../security/limits.ts";
@@ -15,7 +17,7 @@ import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOff
 import { endpoint } from "../endpoint.ts";
 import { controlRowsMax } from "../limits.ts";
 
-/** Without a limit, a list is whole. */
+/** Without a limit, a list is complete. */
 const allRows = { normal: controlRowsMax, max: controlRowsMax };
 
 const ScanTotals = Type.Object({

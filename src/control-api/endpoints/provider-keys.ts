@@ -1,4 +1,6 @@
-/** Endpoints for a workspace's own keys of providers. After each change every gateway and worker reads its records again. */
+/**
+ * Endpoints for a workspace's own provider keys. After each change every gateway and worker reads its records again.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
@@ -10,7 +12,7 @@ import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } 
 import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
 
-/** The workspace of the path's key and the actor there; a key of a workspace other than the named one counts as unknown. */
+/** The workspace of the path's key and the actor there; a key outside the named workspace counts as unknown. */
 async function ownerAndActor({
   id,
   input,
@@ -97,7 +99,7 @@ export const providerKeyEndpoints = {
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyView,
     async handle(call) {
-      // From then on its calls are charged to credit.
+      // From then on, calls to its provider are charged to credit.
       call.actors.requireRecentSignIn("disable a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       return ownKeys.disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts);

@@ -1,6 +1,5 @@
 /**
- * Endpoints for what the operator asks of the whole service: its state, the rotation of secrets, the ledger's check, and maintenance of
- * its database.
+ * Endpoints for the operator about the whole service: its state, the rotation of secrets, and the verification of the ledger.
  */
 import { resealSecondFactors } from "../../accounts/second-factor/second-factor.ts";
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";

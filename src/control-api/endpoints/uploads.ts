@@ -1,6 +1,6 @@
 /**
- * Endpoints for what a project is made of: uploaded SBOMs, and repositories from a platform or an archive. Documents are read within
- * the bounds of `SbomReader`, so that uploads do not take the event loop.
+ * Endpoints for what a project is made of: uploaded SBOMs, and repositories from a platform or an archive. Documents are read within the
+ * bounds of `SbomReader`, so that uploads do not block the event loop.
  */
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";

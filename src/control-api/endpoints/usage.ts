@@ -1,6 +1,6 @@
 /**
  * Endpoints for sums of usage by time, key, member, model, provider and endpoint, and for monthly statements. Sums are read from the
- * replica, if there is one, and may be two seconds old then. What a caller may see of them is decided by the verbs.
+ * replica, if there is one, and may then be two seconds old. The verbs decide what a caller may see of them.
  */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";

@@ -1,4 +1,6 @@
-/** Endpoints for vulnerabilities, their records, and what is known of their exploitation. */
+/**
+ * Endpoints for vulnerabilities, their records, and what is known about their exploitation.
+ */
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../http/limits.ts";
 import { ExploitBatch, importExploits, StoredExploits } from "../../security/findings/lists/exploits.ts";

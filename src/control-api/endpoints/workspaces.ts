@@ -1,6 +1,6 @@
 /**
- * Endpoints for workspaces and their settings, with credit as the counters have it. Counters that were not used lately are loaded
- * first, which takes time, so a bounded number is read at once, and after a deadline the rest of a list goes without them.
+ * Endpoints for workspaces and their settings, with their credit from the counters. Counters that were not used recently must be loaded
+ * first, which takes time. So a bounded number is read at once, and after a deadline the rest of a list is shown without them.
  */
 import { Type } from "@sinclair/typebox";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
@@ -17,8 +17,8 @@ import type { ControlParts } from "../parts.ts";
 type Sources = Pick<ControlParts, "clock" | "position">;
 
 /**
- * Includes the amounts that the counters reserve at present. Counters that were not used lately are loaded first, which takes time, so
- * a bounded number is read at once, and after a deadline the rest goes without them.
+ * Includes the amounts that are currently reserved. A bounded number of counters is read at once; after a deadline the rest is shown
+ * without them.
  */
 export async function describeWorkspaces(rows: WorkspaceRow[], { clock, position }: Sources): Promise<WorkspaceView[]> {
   const month = monthOf(clock.now());
@@ -98,7 +98,7 @@ export const workspaceEndpoints = {
     view: WorkspaceView,
     async handle({ input, id, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(id);
-      // It deletes what is older.
+      // It deletes older prompts.
       if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
       return describeWorkspace(workspace.id, parts);

@@ -1,12 +1,11 @@
 /**
- * The credit that a workspace has left, for whatever shows it or acts on it: the balance minus what open requests reserve, to the
- * nano-dollar, and nothing of what is merely lent. The counters hold a block whole, so the gateways are asked how much of each block open
- * requests hold. Where nothing is lent, no gateway is asked.
- * Counters and gateways cannot be read at one moment. The gateways are asked before and after the counters are read: at that moment a block
- * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
- * and the figure is exact where no block is used meanwhile. A block that no gateway reports counts whole: its gateway is silent or dead.
- * Questions about one workspace share their answers at a bounded rate, so frequent looks cost the gateways little more than rare ones.
- * Admission does not use this: it decides by what the counters hold, so a 402 counts blocks whole.
+ * The credit that a workspace has left, for code that shows it or acts on it: the balance minus what open requests reserve, to the
+ * nano-dollar. Credit that is merely lent still counts. The counters hold a block whole, so the gateways are asked how much of each block
+ * open requests hold. If nothing is lent, no gateway is asked. Counters and gateways cannot be read at one moment. The gateways are asked
+ * before and after the counters are read: at that moment a block held at most what it held before plus what was taken from it in between.
+ * So the figure is never too high for the moment of the read, and exact if no block is used meanwhile. A block that no gateway reports
+ * counts whole: its gateway is silent or dead. Questions about one workspace share their answers at a bounded rate, so frequent reads cost
+ * the gateways little more than rare ones. Admission does not use this: it decides by what the counters hold, so a 402 counts blocks whole.
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -26,7 +25,7 @@ import {
 
 export interface CreditPosition {
   balance: NanoUsd;
-  /** By open requests. */
+  /** Reserved by open requests. */
   reserved: NanoUsd;
   available: NanoUsd;
   /** The sum of the key's charges of the month; null: no key was named. */
@@ -34,14 +33,14 @@ export interface CreditPosition {
   month: Month;
 }
 
-/** What the counters have at one moment. */
+/** A reading of the counters at one moment. */
 export interface CountedCredit {
   balance: NanoUsd;
-  /** By open requests that have a hold of their own, and by blocks. */
+  /** Reserved by open requests that have their own hold, and by blocks. */
   reserved: NanoUsd;
-  /** By blocks alone. */
+  /** Reserved by blocks alone. */
   lent: NanoUsd;
-  /** What each of the named blocks holds. */
+  /** The amount that each named block holds. */
   blocks: ReadonlyMap<GenerationId, NanoUsd>;
   keySpent: NanoUsd | null;
   month: Month;
@@ -63,7 +62,7 @@ interface AvailableCreditParts {
   read: (asked: CountedAsked) => Promise<CountedCredit | null>;
 }
 
-/** What gateways report of a workspace's blocks. */
+/** The gateways' reports of a workspace's blocks. */
 type Uses = ReadonlyMap<GenerationId, BlockUse>;
 
 export class AvailableCredit {
@@ -109,7 +108,7 @@ function positionOf({ balance, reserved, keySpent, month }: CountedCredit, unuse
   return { balance, reserved: held, available: balance - held, keySpent, month };
 }
 
-/** What blocks hold and open requests do not, and whether that is known of all blocks. */
+/** The credit that blocks hold beyond their open requests, and whether it is known for all blocks. */
 function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: Uses; after: Uses }) {
   let unused = 0n;
   let unknown = lent;
@@ -122,7 +121,7 @@ function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: 
   return { unused, isKnown: unknown <= 0n };
 }
 
-/** The most that a block's open requests reserved at a moment between two answers; null: not known, or its gateway was succeeded meanwhile. */
+/** The most that a block's open requests reserved at a moment between two answers; null: not known, or another process took over its gateway. */
 function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): NanoUsd | null {
   if (before === undefined || after === undefined) return null;
   if (before.taken === null || after.taken === null) return before.taken === after.taken ? before.reserved : null;
@@ -136,7 +135,7 @@ function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): Nano
  */
 class Surveys {
   readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;
-  /** Monotonic ms of the last ones. */
+  /** The times of the last questions, in monotonic ms. */
   readonly #sentAt = new LRUCache<WorkspaceId, number[]>({ max: blockUseWorkspacesMax });
   readonly #next = new Map<WorkspaceId, Promise<Uses>>();
 

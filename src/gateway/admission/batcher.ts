@@ -1,10 +1,9 @@
 /**
  * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages are
  * in flight as the workers take, further requests wait and are then sent together. A request that waited too long is refused, since
- * otherwise slow workers would let the queue grow to minutes.
- * Look-ups of keys may wait for the database, decisions do not. Each has a lane of its own, so that a flood of invalid keys delays no
- * decision.
- * A failure says whether a worker may have acted. If it may, the caller has to release the generation (`PendingReleases`).
+ * otherwise slow workers would let the queue grow to minutes. Look-ups of keys may wait for the database, decisions do not. Each has its
+ * own lane, so a flood of invalid keys delays no decision. A failure says whether a worker may have acted. If it may, the caller has to
+ * release the generation (`PendingReleases`).
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../backing/bus.ts";
 import { admissionDeadlineMs, holdMs } from "../../backing/limits.ts";
@@ -166,7 +165,7 @@ export class RequestBatcher {
     }
   }
 
-  /** After a freeze, this process reads replies that arrived in time but are outdated by now: such a reply admits nothing. */
+  /** After a freeze, this process reads replies that arrived in time but are now outdated. Such a reply admits nothing. */
   async #request(payload: Uint8Array): Promise<Reply> {
     const { bus, clock } = this.#parts;
     const sentAt = clock.monotonic();
@@ -230,7 +229,7 @@ export class PendingReleases {
     return this.#size;
   }
 
-  /** Never rejects. It stops in the turn in which it finds nothing waiting, so that no later addition is missed. */
+  /** Never rejects. It stops in the same turn in which it finds nothing waiting, so no later addition is missed. */
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#waiting.length > 0) {

@@ -1,16 +1,15 @@
 /**
  * A block: credit and places of a key's window, with which a gateway decides this key's requests by itself for ten seconds at most. Asking
- * a worker costs a quarter of the gateway's time for a request. A bound that many share can be split into parts that are spent where they
- * are: escrow transactions (O'Neil, ACM TODS 11(4), 1986), the demarcation protocol (Barbará and Garcia-Molina, VLDB Journal 3(3), 1994).
- * Nothing is overdrawn, for four reasons. A block is a hold with an id like a generation's: what is lent, held and spent is never more than
- * what is there. Time ends deciding, never holding: what was lent stays held until its gateway or that one's successor returns it, or the
- * sweeper finds after 20 minutes that no gateway knows it. A return only makes a block smaller: the counters take the smaller value, so a
- * late or repeated return changes nothing. The charge comes first: metering pushes the balance before it confirms a settlement, and only
- * then does the block keep less.
- * The window stays exact. Lent places count as used until a return gives the times of their requests, which a gateway computes from the
- * counters' clock, never too early. A dead gateway's block counts for a minute after its end. `window` shows clients what was left when the
- * block was lent plus what is left of it: exact with one gateway, and late by a block's life with several.
- * A gateway that loses its disk loses the list of these requests: the log then shows one expired row for each block.
+ * a worker costs a quarter of the gateway's time for a request. A shared bound can be split into parts that are spent locally: escrow
+ * transactions (O'Neil, ACM TODS 11(4), 1986), the demarcation protocol (Barbará and Garcia-Molina, VLDB Journal 3(3), 1994). Nothing is
+ * overdrawn, for four reasons. A block is a hold with an id like a generation's: what is lent, held and spent is never more than what is
+ * there. Time ends deciding, never holding: what was lent stays held until its gateway or that one's successor returns it, or the sweeper
+ * finds after 20 minutes that no gateway knows it. A return only makes a block smaller: the counters take the smaller value, so a late or
+ * repeated return changes nothing. The charge comes first: metering pushes the balance before it confirms a settlement, and only then does
+ * the block keep less. The window stays exact. Lent places count as used until a return gives the times of their requests, which a gateway
+ * computes from the counters' clock, never too early. A dead gateway's block counts for a minute after its end. `window` shows clients what
+ * was left when the block was lent plus what is left of it: exact with one gateway, and late by a block's life with several. A gateway that
+ * loses its disk loses the list of these requests: the log then shows one expired row for each block.
  */
 import type { BlockReturn, Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
@@ -36,11 +35,11 @@ interface Lent {
   at: number;
   askedAt: number;
   lifeMs: number;
-  /** Without all that is lent. */
+  /** Excludes all lent places. */
   window: WindowOnBus;
 }
 
-/** What is left of a block, and the times of its requests. */
+/** The rest of a block, and the times of its requests. */
 type BlockRemainder = Pick<Lent, "id" | "workspace" | "key" | "month"> & { times: number[]; reserved: NanoUsd };
 
 export class Block {
@@ -93,7 +92,7 @@ export class Block {
     return this.#times.length;
   }
 
-  /** Whether its time is up, or its key has rested. @param idleMs how long a block may go unused */
+  /** Whether its time is up, or its key has been idle. @param idleMs how long a block may go unused */
   isOver(now: number, idleMs: number): boolean {
     return now >= this.endsAt || now - this.#usedAt >= idleMs;
   }
@@ -119,7 +118,7 @@ export class Block {
     return time;
   }
 
-  /** A request that it admitted was not sent. Its place stays used, as that of any admission. */
+  /** A request that it admitted was not sent. Its place stays used, like that of any admission. */
   giveBack(amount: NanoUsd): void {
     this.#reserved -= amount;
     this.#left += amount;
@@ -142,7 +141,7 @@ export class Block {
     return this.endsAt - now < lifeMs * renewShare && this.#times.length > 1;
   }
 
-  /** The key's window as far as this gateway knows: nothing that is lent to others is promised. */
+  /** The key's window as far as this gateway knows, without anything lent to others. */
   window(now: number): WindowOnBus {
     const { window, askedAt } = this.#lent;
     const resetMs = Math.max(0, Math.ceil(window.resetMs - (now - askedAt)));
@@ -153,7 +152,7 @@ export class Block {
     return { block: this.id, reserved: this.#reserved, taken: this.#taken };
   }
 
-  /** What the counters get once it has ended. */
+  /** The return that the counters get once it has ended. */
   asReturn(): BlockReturn {
     return { key: this.key, block: this.id, keep: this.#reserved, times: this.#times };
   }
@@ -187,7 +186,7 @@ export class BlockReturns {
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
   readonly #ended = new Map<GenerationId, EndedBlock>();
-  /** Those that were returned whole, until when a report has them, in this order. */
+  /** Blocks that were returned whole, with the end of their time in reports, in this order. */
   readonly #returned = new Map<GenerationId, { block: Block; reportedUntil: number }>();
 
   constructor(batcher: RequestBatcher, clock: Clock) {
@@ -209,7 +208,7 @@ export class BlockReturns {
     return this.#ended.get(id)?.block;
   }
 
-  /** A request waits for what these blocks do not need. */
+  /** A request waits for the unused part of these blocks. */
   hurry(isMeant: (block: Block) => boolean): Block[] {
     const meant: Block[] = [];
     for (const ended of this.#ended.values()) {
@@ -220,7 +219,7 @@ export class BlockReturns {
     return meant;
   }
 
-  /** With those that were returned whole lately: a replica of Redis that takes its master's place may lack their last return. */
+  /** Includes blocks that were recently returned whole: a replica of Redis that takes its master's place may lack their last return. */
   toReport(workspace: WorkspaceId): Block[] {
     this.#forget(this.#clock.monotonic());
     return [...this.#returned.values(), ...this.#ended.values()].flatMap(({ block }) =>

@@ -1,10 +1,10 @@
 /**
  * The gateway's side of admission: checks 1, 3, 4 and 5. A request is decided by a block that a worker has lent (lent-blocks.ts), or else
- * by a worker. Each request ends as an admission or as a GatewayError.
- * It promises that no hold is left behind and none is missing. An outcome that is unknown (no reply, a late reply) is released until a
- * worker confirms it, and the tombstone of a release refuses an admission that arrives later. Counters that are rebuilt while a reply is
- * under way may lack its hold: the report that the rebuild asks for marks the request, and the client sends it again.
- * Whatever cannot be decided in time is refused with `billing_unavailable`. No request is served on a guess.
+ * by a worker. Each request ends as an admission or as a GatewayError. It promises that no hold is left over and none is missing. An
+ * outcome that is unknown (no reply, a late reply) is released until a worker confirms it, and the tombstone of a release refuses an
+ * admission that arrives later. Counters that are rebuilt while a reply is under way may lack its hold: the report that the rebuild asks
+ * for marks the request, and the client sends it again. A request that cannot be decided in time is refused with `billing_unavailable`. No
+ * request is served on a guess.
  */
 import { hash } from "node:crypto";
 import type { Bus } from "../../backing/bus.ts";
@@ -207,7 +207,10 @@ export class AdmissionClient {
     return this.#credit.position({ workspace, key }).catch(() => null);
   }
 
-  /** What must stay while credit is taken away, after gateways have returned what they were lent; null when the counters do not answer. */
+  /**
+   * The credit that must stay when credit is taken away, after gateways have returned what they were lent; null when the counters do not
+   * answer.
+   */
   async held(workspace: WorkspaceId): Promise<NanoUsd | null> {
     const counted = await this.#countedCredit({ workspace, key: null, blocks: [], recall: true }).catch(() => null);
     return counted?.reserved ?? null;
@@ -232,7 +235,7 @@ export class AdmissionClient {
     await this.#send({ kind: "refresh", workspace }).catch(() => null);
   }
 
-  /** What is wrong with keys or counters, found by a request that changes nothing; null: both answer. */
+  /** The problem with keys or counters, found by a request that changes nothing; null: both answer. */
   async problem(): Promise<string | null> {
     const { reply, now } = await this.#batcher.send({ kind: "authenticate", hash: "0".repeat(64) });
     if (reply.kind !== "record") return "keys cannot be read";

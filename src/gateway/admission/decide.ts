@@ -1,10 +1,9 @@
 /**
  * One admission: from the gateway's request to the counters' request, and from their reply to the gateway's reply. It is pure: workers and
- * gateways with a block run the same code, and the simulation runs it too.
- * The key, the model and the price are decided here, by the catalog of this process. Window, credit, months and budgets are decided by the
- * counters in one atomic step, by the maximum cost that `price` gives. Of a routed request that is the maximum over all candidates that may
- * serve, so each of them is covered.
- * Messages say what would have fitted.
+ * gateways with a block run the same code, and the simulation runs it too. The key, the model and the price are decided here, by the
+ * catalog of this process. Window, credit, months and budgets are decided by the counters in one atomic step, by the maximum cost that
+ * `price` gives. Of a routed request that is the maximum over all candidates that may serve, so each of them is covered. Messages say what
+ * would have fit.
  */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
@@ -181,7 +180,7 @@ function modelRefused(
   return { kind: "refused", code: "model_unavailable", param: "model", reason: unavailableReason(reason), window };
 }
 
-/** The model that a refusal is about: of a routed request the first candidate's. */
+/** The model that a refusal names: for a routed request, the first candidate's. */
 function refusedModel({ model, candidates }: AdmitGeneration): string {
   return candidates?.[0]?.[0] ?? model;
 }
@@ -284,7 +283,7 @@ function priceCandidates(list: CandidateList, context: PricingContext): PricedCa
   };
 }
 
-/** A list without providers is of a model that the gateway cannot use; it gives the reason. */
+/** A list without providers belongs to a model that the gateway cannot use; it gives the reason. */
 function usableCandidates(
   { id, providers }: { id: string; providers: readonly string[] },
   { record, models }: PricingContext,

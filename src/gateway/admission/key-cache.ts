@@ -1,10 +1,9 @@
 /**
  * Key records, cached at the gateway and at the worker. A change clears both, by a message; a record that missed the message is used for 30
- * seconds at most, counted from its *read* in the database, so that the ages of the two caches never add up.
- * The gateway's cache saves a request to admission before each body. The worker's looks up the hashes of one turn of the event loop by one
- * statement, and reads a record again in the background before it expires, so that a busy database delays no decision. Look-ups have no
- * bound, so that a flood of invalid keys cannot refuse a valid one; invalid keys have a partition of their own, so that the flood evicts no
- * valid key.
+ * seconds at most, counted from its *read* in the database, so that the ages of the two caches never add up. The gateway's cache saves a
+ * request to admission before each body. The worker's cache looks up the hashes of one turn of the event loop in one statement, and reads a
+ * record again in the background before it expires, so that a busy database delays no decision. Look-ups have no bound, so that a flood of
+ * invalid keys cannot refuse a valid one; invalid keys have their own partition, so that the flood evicts no valid key.
  */
 import { LRUCache } from "lru-cache";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
@@ -178,15 +177,15 @@ export class KeyRecordCache {
   }
 }
 
-/** What a record without own provider keys takes, about: so many as may be cached fill the bytes that may be. */
+/** The approximate size of a record without own provider keys: the cached maximum of such records fills the cached bytes. */
 const recordBytes = Math.floor(recordsCachedBytesMax / recordsCachedMax);
 
-/** A cache of entries by key hash, bounded in number and in bytes. Invalid keys have a partition of their own. */
+/** A cache of entries by key hash, bounded in number and in bytes. Invalid keys have their own partition. */
 export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 
-  /** @param max how many keys are cached. A bound of the library's own would allocate memory for all of them at once */
+  /** @param max how many keys are cached. The library's own bound would allocate memory for all of them at once */
   constructor(max = recordsCachedMax) {
     this.#known = new LRUCache({ maxSize: max * recordBytes, sizeCalculation: (entry) => bytesOf(entry) });
     this.#unknown = new LRUCache({ maxSize: Math.min(max, unknownKeysCachedMax), sizeCalculation: () => 1 });

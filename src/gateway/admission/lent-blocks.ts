@@ -1,15 +1,14 @@
 /**
- * The blocks that workers lend to this gateway: which key gets one, and what ends it. Whenever anything is unknown there is none, and each
- * request is decided by a worker.
- * A block is asked for together with a request that a worker decides, and renewed when less than a third is left. It is worth two
- * questions, so a key whose requests are far apart gets none, and a key whose last block served few requests gets none for five seconds,
- * then twice as long, up to a minute (`KeyDemand`). An unused block is returned.
- * Early ends: the message that clears cached key records, also when another server keeps the ledger, ends all blocks, and a block never
- * outlives the record that it was lent by; so a changed key or limit holds within 30 seconds even if the message is lost. A block ends with
- * its month, with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker,
- * or has not run, for half a second: after two seconds of silence a rebuild goes on without it. A gateway that stops returns its blocks.
- * One that is killed has them in its spool, written before each was asked for, and its successor returns what is not open.
- * Keys with budgets or own provider keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
+ * The blocks that workers lend to this gateway: which key gets one, and what ends it. If anything is unknown there is none, and a worker
+ * decides each request. A block is asked for together with a request that a worker decides, and renewed when less than a third is left. It
+ * costs as much as two requests to a worker, so a key whose requests are far apart gets none, and a key whose last block served few
+ * requests gets none for five seconds, then twice as long, up to a minute (`KeyDemand`). An unused block is returned. Blocks end early. The
+ * message that clears cached key records, also sent when another server keeps the ledger, ends all blocks, and a block never outlives the
+ * record that it was lent by. So a changed key or limit holds within 30 seconds even if the message is lost. A block ends with its month,
+ * with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker, or has not
+ * run, for half a second: after two seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. A killed one
+ * has them in its spool, written before each was requested, and its successor returns what is not open. Keys with budgets or own provider
+ * keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
@@ -39,7 +38,7 @@ interface Asked {
   id: GenerationId;
   workspace: WorkspaceId;
   key: KeyId;
-  /** The reason for the block has changed: it is returned as soon as it comes. */
+  /** The reason for the block has changed: it is returned as soon as it arrives. */
   isStale: boolean;
 }
 
@@ -59,7 +58,7 @@ export class LentBlocks implements BlockBook {
   readonly #demands: LRUCache<KeyId, KeyDemand>;
   /** Blocks that requests are decided with, by key. */
   readonly #open = new Map<KeyId, Block>();
-  /** All blocks that open requests were decided with, but those that are being returned. */
+  /** All blocks that open requests were decided with, except those that are being returned. */
   readonly #byId = new Map<GenerationId, Block>();
   readonly #asked = new Map<KeyId, Asked>();
   /** Monotonic ms. */
@@ -93,7 +92,7 @@ export class LentBlocks implements BlockBook {
     return block.isUsable(now) ? block : null;
   }
 
-  /** Call it for each request that is admitted: what it needs decides about the next block. */
+  /** Call it for each admitted request, whose needs decide about the next block. */
   noteRequest({ record, hash }: Caller, amount: NanoUsd, now: number): void {
     const { id: key } = record;
     const demand = this.#demands.get(key) ?? new KeyDemand();
@@ -128,7 +127,7 @@ export class LentBlocks implements BlockBook {
     return this.#returns.hurry(isMeant).map((block) => block.asReturn());
   }
 
-  /** One that is being asked for may be lent already: nothing is used of it. */
+  /** A block that is being asked for may already be lent; none of it is used. */
   uses(workspace: WorkspaceId): BlockUse[] {
     const isMeant = (of: { workspace: WorkspaceId }): boolean => of.workspace === workspace;
     const asked = [...this.#asked.values()].filter(isMeant).map(({ id }) => ({ block: id, reserved: 0n, taken: 0n }));
@@ -141,7 +140,7 @@ export class LentBlocks implements BlockBook {
     this.#endThose(() => true);
   }
 
-  /** Takes over what a process that died was lent. */
+  /** Takes over the blocks of a process that died. */
   adopt(blocks: readonly RecoveredBlock[]): void {
     for (const { block: id, ...of } of blocks) this.#returns.add(Block.ended({ id, ...of }));
     this.#tickSoon();
@@ -179,12 +178,12 @@ export class LentBlocks implements BlockBook {
     const wished = { least: least.toString(), amount: (amount > least ? amount : least).toString(), places };
     const request: LendBlock = { kind: "lend", block: id, hash, ...wished, deadline: deadline() };
     let reply: AdmissionReply | null = null;
-    // Two workers may have got the request, and the other one may have lent it.
+    // Two workers may have received the request, and the other one may have lent the block.
     let resent = false;
     try {
       ({ reply, resent } = await batcher.send(request, { workspace, key, block: id }));
     } catch {
-      // It may be lent: it is returned.
+      // It may have been lent, so it is returned.
     }
     this.#asked.delete(key);
     if (reply?.kind === "lent") {
@@ -208,7 +207,7 @@ export class LentBlocks implements BlockBook {
     this.#tickSoon();
   }
 
-  /** A rebuild of the counters may have gone on without this process. */
+  /** A rebuild of the counters may have proceeded without this process. */
   #isCutOff(now: number): boolean {
     const { bus } = this.#parts;
     return now - this.#tickedAt > blockSilenceMsMax || bus.silentMs("admission") > blockSilenceMsMax || !bus.connected();
@@ -244,14 +243,14 @@ interface Wish {
   places: number;
 }
 
-/** By which part a request moves the averages. That a key became busy is learnt faster than that it no longer is. */
+/** The share by which a request moves the averages. They rise quickly when a key becomes busy, and fall slowly. */
 const weight = 0.2;
 const busierWeight = 0.5;
 /** Requests come unevenly: a block has a few more places and more credit than the averages need. */
 const reserve = 1.5;
-/** Lending and returning a block cost as much as two questions. */
+/** Lending and returning a block cost as much as two requests to a worker. */
 const requestsMin = 4;
-/** A key has ended its burst when nothing came for this many times the usual pause. */
+/** A key's burst has ended when no request came for this many times the usual pause. */
 const pausesMax = 6;
 
 export class KeyDemand {
@@ -272,7 +271,7 @@ export class KeyDemand {
     this.#amount = this.#amount === 0 ? value : this.#amount + weight * (value - this.#amount);
   }
 
-  /** Nothing was lent: it is not asked for again at once. */
+  /** Nothing was lent, so it is not requested again at once. */
   kept(now: number): void {
     this.#keptUntil = now + blockKeptPauseMs;
   }

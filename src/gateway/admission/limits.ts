@@ -4,7 +4,7 @@
  */
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
-/** After its end a block waits for the ledger to have its requests, so that one return says all. Later returns are this far apart. */
+/** After its end a block waits for the ledger to have its requests, so that one return suffices. Later returns are this far apart. */
 export const blockReturnPauseMs = 500;
 /** The same for a block that was recalled: a request near a limit waits for it. */
 export const blockRecallPauseMs = 50;
@@ -14,25 +14,26 @@ export const blockRecallPauseMs = 50;
  */
 export const blockReportedMs = 15_000;
 /**
- * After this long without hearing a worker, or without running, a gateway decides with none of its blocks: a rebuild may go on without it.
+ * After this long without hearing a worker, or without running, a gateway decides with none of its blocks: a rebuild may proceed without
+ * it.
  */
 export const blockSilenceMsMax = 500;
 /** How often a worker asks the counters whether they answer, while it has lent a block. */
 export const countersWatchMs = 200;
-/** A key whose requests are further apart is asked for one by one: lending costs as much as two questions. */
+/** Requests of a key that are further apart are decided one by one: lending costs as much as two requests to a worker. */
 export const blockDemandMs = 2_500;
 /** A block that is unused for this long, and for six of its key's usual pauses, is returned before its end. */
 export const blockIdleMs = 1_500;
 /** How long a worker that lent nothing is not asked again for a block of the same key. */
 export const blockKeptPauseMs = 5_000;
-/** The same after a block that hardly served, and twice as long after each that follows it, up to this. */
+/** The longest such pause: it begins after a block that hardly served, and doubles with each further one. */
 export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 
-/** How long a look at credit waits for a gateway that does not say what is used of its blocks. */
+/** How long a credit read waits for a gateway that does not report its blocks' use. */
 export const blockUseMs = 300;
-/** At most this many questions about a workspace go to all gateways in the time below. */
+/** At most this many surveys about a workspace go to all gateways in the time below. */
 export const blockUseAsksMax = 4;
 /** The time for this many questions. */
 export const blockUsePauseMs = 100;
@@ -40,7 +41,7 @@ export const blockUsePauseMs = 100;
 export const blockUseWorkspacesMax = 1_000;
 /** How often counters are read because blocks were lent or returned meanwhile. */
 export const blockUseRoundsMax = 2;
-/** Blocks of a workspace of which the counters are asked at once; the others count whole. */
+/** Blocks of a workspace that one query of the counters covers; the others count whole. */
 export const blockUsesMax = 2_000;
 
 /** Records of keys that a process caches, with their own provider keys; a hundred thousand without any take less. */

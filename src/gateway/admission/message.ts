@@ -1,9 +1,9 @@
 /**
- * What gateways and workers say to each other about admission, and what the gateway's pipeline gets of it (`Caller`, `Admission`). On the
+ * The messages between gateways and workers about admission, and what the gateway's pipeline gets from them (`Caller`, `Admission`). On the
  * bus it is JSON, with amounts as decimal strings of nano-USD. One message carries the requests of one turn of the gateway's event loop,
- * and its replies come in the same order.
- * Both ends are Weir processes, so only the envelope is checked on the hot path and the shape of a request or reply is trusted. A request
- * is encoded once, so that its size is known before its message is built. The body of a request never leaves the gateway.
+ * and its replies come in the same order. Both ends are Weir processes, so only the envelope is checked on the hot path and the shape of a
+ * request or reply is trusted. A request is encoded once, so that its size is known before its message is built. The body of a request
+ * never leaves the gateway.
  */
 import type { OwnKey, KeyRecord } from "../../accounts/keys/record.ts";
 import type { Month } from "../../kernel/clock.ts";
@@ -73,7 +73,7 @@ export interface AdmitGeneration {
   model: string;
   /** Upper bound of the provider's token count for the texts sent, without its own hidden prompt. */
   inputTokens: number;
-  /** Our estimate of that count. Absent: by the gateway's catalog no model's output depends on it. */
+  /** Our estimate of that count. Absent: in the gateway's catalog no model's output depends on it. */
   promptTokens?: number;
   /** The request's bound on output tokens; null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;
@@ -91,13 +91,13 @@ export interface AdmitGeneration {
   fingerprint: string;
 }
 
-/** A gateway wants to decide a key's next requests by itself. */
+/** A gateway asks to decide a key's next requests by itself. */
 export interface LendBlock {
   kind: "lend";
   /** An id like a generation's. */
   block: GenerationId;
   hash: string;
-  /** Less than this is of no use; at most `amount` and `places` are lent. */
+  /** A smaller block is of no use; at most `amount` and `places` are lent. */
   least: string;
   amount: string;
   places: number;
@@ -169,7 +169,7 @@ export type AdmissionReply =
       window: WindowOnBus;
     }
   | Refused
-  /** `at`: by the counters' clock. `window`: without all that is lent. */
+  /** `at`: by the counters' clock. `window`: excludes all lent places. */
   | {
       kind: "lent";
       at: number;
@@ -214,7 +214,7 @@ export interface ReplyBatch {
   answers: AdmissionReply[];
 }
 
-/** About the bytes that the own keys add to a reply. */
+/** Roughly the bytes that own keys add to a reply. */
 export function ownKeyBytes({ ownKeys }: Pick<KeyRecord, "ownKeys">): number {
   const bytes = ({ sealed, dataKey, checks }: OwnKey): number =>
     sealed.length + (dataKey?.length ?? 0) + checks.reduce((sum, { length }) => sum + length + 3, 256);

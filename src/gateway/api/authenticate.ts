@@ -1,9 +1,8 @@
 /**
  * Check 1: who calls. A request without a valid key is 401. A workspace whose platform is off is 403, and so is an endpoint in early access
- * that is not switched on for it. Check 1 ends before any of the body is read, so that strangers cost neither memory nor parsing. The
- * record of the key comes from the admission workers' cache, not from the database. It is therefore up to 30 seconds old, unless a change
- * has cleared it.
- * No message says which reason applied to a refused key: that would confirm guesses.
+ * that is not switched on for it. Check 1 ends before any of the body is read, so strangers cost neither memory nor parsing. The record of
+ * the key comes from the admission workers' cache, not from the database. It is therefore up to 30 seconds old, unless a change has cleared
+ * it. No message says which reason applied to a refused key: that would confirm guesses.
  */
 import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey, type KeyId } from "../../kernel/ids.ts";
@@ -23,7 +22,7 @@ export async function authenticate(request: Request, gateway: Gateway): Promise<
 }
 
 /**
- * Check 1 of a member in the Workbench. The control API has checked the role; this checks, as for a key, what the workers know of it.
+ * Check 1 of a member in the Workbench. The control API has checked the role; this checks what the workers know of it, as for a key.
  * @param callerId the member's caller id
  * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
  */
@@ -51,7 +50,7 @@ const keyDigits = /^[0-9a-f]{64}$/;
  */
 function bearerKey(header: string | null, keyPrefix: string): string | null {
   if (header === null) return null;
-  // The usual spelling needs no other look at the header.
+  // The usual spelling needs no further check of the header.
   const usual = header.startsWith(usualScheme) ? header.slice(usualScheme.length) : "";
   if (isKey(usual, keyPrefix)) return usual;
   const [, scheme, key = ""] = /^(\S+) +(\S+)$/.exec(header) ?? [];

@@ -1,8 +1,8 @@
 /**
- * What a key may read of itself: GET /key, its credit and limits; GET /usage, what it used; GET /generation, what one of its requests came
- * to. The last two are additions to the format: for clients that lost an answer or its usage, and for keys that want to watch their spend.
- * A key sees its own requests alone. GET /key succeeds without its last three fields while billing does not answer, because a client asks
- * it to learn whether the key works. The other two have nothing to say then, and fail.
+ * What a key may read about itself: GET /key, its credit and limits; GET /usage, what it used; GET /generation, the outcome of one of its
+ * requests. The last two are additions to the format, for clients that lost an answer or its usage, or that watch their spend. A key sees
+ * its own requests alone. GET /key succeeds without its last three fields while billing does not answer, because a client asks it to learn
+ * whether the key works. The other two have nothing to report then, and fail.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -109,7 +109,7 @@ export const GenerationBody = Type.Object({
 });
 
 /**
- * GET /generation: what one request of the calling key came to.
+ * GET /generation: the outcome of one request of the calling key.
  * @throws GatewayError invalid_request, and billing_unavailable while the log cannot be read
  */
 export async function describeGeneration(request: Request, gateway: Gateway): Promise<Response> {

@@ -62,7 +62,7 @@ interface AcceptedEmbedding {
   caller: Caller;
   embedding: CheckedEmbedding;
   admitted: Admission;
-  /** Holds what the request may take of memory. It is moved to an answer that is written in pieces. */
+  /** Holds the memory that the request may take. It is moved to an answer that is written in pieces. */
   memory: DisposableStack;
 }
 

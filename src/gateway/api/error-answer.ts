@@ -1,8 +1,7 @@
 /**
  * Turns whatever an endpoint threw into the response that the specification has for it, and counts it. An error that is not a
- * `GatewayError` is a mistake of ours: it is logged and answered as 500 `internal_error`, without its text.
- * `endingError` is the same for a request that was accepted already: it has a charge and a row in the log, so only errors that may end it
- * count.
+ * `GatewayError` is our bug: it is logged and answered as 500 `internal_error`, without its text. `endingError` is the same for a request
+ * that was accepted already: it has a charge and a row in the log, so only errors that may end it count.
  */
 import { RefusedError } from "../admission/client.ts";
 import { chatErrors, endingErrorCodes, GatewayError, type EndingErrorCode, type ErrorShape } from "../../kernel/errors.ts";
@@ -24,7 +23,7 @@ export function errorAnswer(error: unknown, gateway: Gateway, shape: ErrorShape 
   return shape.response(gatewayError, rejectionHeaders(gatewayError), null);
 }
 
-/** The error with which an accepted request ends. A refusal comes too late then, and is a mistake of ours. */
+/** The error with which an accepted request ends. A refusal at that point is too late, and so our bug. */
 export function endingError(error: unknown, gateway: Pick<Gateway, "log">): GatewayError<EndingErrorCode> {
   return isEnding(error) ? error : internalError(error, gateway);
 }

@@ -1,6 +1,6 @@
 /**
  * The services that the inference API uses, made once for each process by `src/server`. Endpoints take them from here and construct nothing
- * themselves, so that tests and the simulation put others in their place.
+ * themselves, so that tests and the simulation can replace them.
  */
 import type { AdmissionClient } from "../admission/client.ts";
 import type { Clocks } from "../../config.ts";

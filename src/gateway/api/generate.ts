@@ -247,7 +247,7 @@ function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate:
 }
 
 /**
- * The journal looks at all that is open once a second. It takes the guess for a prompt whose tokens are not counted yet, since counting
+ * The journal reads all open generations once a second. It uses the guess for a prompt whose tokens are not counted yet, since counting
  * takes time.
  */
 function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
@@ -272,7 +272,7 @@ function answerStream(
   const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
-  // The prompt is counted once its answer is on its way, and the request's body need not stay in memory.
+  // The prompt is counted once its answer is on its way, so the request's body need not stay in memory.
   clock.after(0, bounds.promptEstimate);
   // A count that came before the first event is not among the events yet.
   const counted = (outcome: StreamOutcome): StreamOutcome => ({ ...outcome, usage: outcome.usage ?? lifecycle.reported });
@@ -340,7 +340,7 @@ async function answerDisconnected(
   return new Response(null, { status: clientGone.status });
 }
 
-/** What a client owes that leaves now, before there is anything to send. A whole answer is hidden until it is complete. */
+/** The charge for a client that leaves now, before there is anything to send. A whole answer is hidden until it is complete. */
 function chargedSoFar(routed: RoutedRequest, candidate: Candidate, { clock, speeds }: Gateway): ChargedUsage {
   const { sentAt, reported } = routed.lifecycle;
   if (sentAt === null) return nothingCharged;

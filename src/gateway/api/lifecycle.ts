@@ -2,11 +2,9 @@
  * The life of a generation: opened in the journal before its provider is called, settled once however it ends, and then shown in a trace.
  * It promises that a process may die at any moment and the generation is still charged what it owes. For this it writes to the spool which
  * route is called, whether the request has left, and what has been delivered so far; `settle` writes the settlement, and only then the
- * client gets the end of its answer. The first call of `settle` counts, so that paths which race (a client that leaves, a shutdown, the
- * last event) need not know of each other.
- * A request that waits for a connection owes nothing. On a kept connection it counts as sent at once, because its bytes leave with the
- * call.
- * How much usage is charged is not decided here: callers pass it (call/charged-usage.ts).
+ * client gets the end of its answer. The first call of `settle` counts, so that racing paths (a client that leaves, a shutdown, the last
+ * event) need not know each other. A request that waits for a connection owes nothing. On a kept connection it counts as sent at once,
+ * because its bytes leave with the call. How much usage is charged is not decided here: callers pass it (call/charged-usage.ts).
  */
 import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
 import type { Clock, StopSignal } from "../../kernel/clock.ts";
@@ -150,15 +148,15 @@ export class GenerationLifecycle {
   }
 
   /**
-   * Call it at once after a call has begun. On a connection that was kept the request has gone out by then; otherwise it waits for a
-   * connection, and nothing is owed if this process dies meanwhile.
+   * Call it at once after a call has begun. On a kept connection the request has been sent by then; otherwise it waits for a connection,
+   * and nothing is owed if this process dies meanwhile.
    */
   noteUnlessSent(): void {
     this.#isConnecting = this.#sentAt === null;
     if (this.#isConnecting) this.#gateway.journal.progress.noteUnsent(this.#reservation.generation);
   }
 
-  /** The provider had closed the connection that was kept: until the request leaves on a new one, it bills nothing. */
+  /** The provider had closed the kept connection, so it bills nothing until the request leaves on a new one. */
   noteResent(): void {
     this.#sentAt = null;
     this.noteUnlessSent();
@@ -256,7 +254,7 @@ export class GenerationLifecycle {
 
   #routing({ candidate, code }: GenerationOutcome): Settlement["routing"] {
     const { model } = this.#facts;
-    // A call that was given up before it began is among the failures and was never made.
+    // A call that was abandoned before it began is among the failures but was never made.
     const attempts = this.#failed.slice(0, this.#calls).map((one) => attemptOf(one.candidate, one.failure.code, one.ms));
     if (attempts.length < this.#calls && candidate !== null)
       attempts.push(attemptOf(candidate, code, this.#gateway.clock.monotonic() - this.#calledAt));
@@ -310,7 +308,7 @@ interface SettlementFacts {
 const free: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
 const noRoute: OwedRoute = { provider: "none", prices: formatPrices(free) };
 
-/** By route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
+/** Keyed by route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
 const formatted = new WeakMap<Route, OwedRoute>();
 
 /** The provider and its prices, as spool and settlement hold them. */
@@ -373,7 +371,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
 
 // The trace
 
-/** What the lifecycle knows of a request whose trace began. All times are those of the monotonic clock. */
+/** What the lifecycle knows about a traced request. All times are those of the monotonic clock. */
 interface EndedGeneration {
   trace: TraceStart;
   decision: { askedAt: number; decidedAt: number };
@@ -426,7 +424,7 @@ function traceGeneration(ended: EndedGeneration, clock: Clock): void {
   });
 }
 
-/** A call that was given up before it began is among the failures and was never made. */
+/** A call that was abandoned before it began is among the failures but was never made. */
 function callsOf({ failed, calls, candidate, settlement, firstCallAt, lastCallAt }: EndedGeneration, clock: Clock): TracedCall[] {
   const wall = wallTimes(clock);
   const made = failed.slice(0, calls).map(({ candidate: tried, failure, ms }, index): TracedCall => {

@@ -35,7 +35,7 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
 
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;
-  /** The workspace's demands on providers. */
+  /** The workspace's requirements for providers. */
   demands: WorkspaceRequirements;
   /** A route's measurements on real traffic; null: none. */
   measure(route: Route): RouteMeasure | null;

@@ -1,7 +1,7 @@
 /**
  * Maps the endpoints of /gpt/v1 to their functions, and turns what they throw into answers. Wrong methods and paths get the answers that
- * the specification fixes, in its error format.
- * The Console's Workbench enters here too, without HTTP: a member stands in the place of the key, and all else is the same pipeline.
+ * the specification fixes, in its error format. The Console's Workbench enters here too, without HTTP: a member takes the place of the key,
+ * and the rest of the pipeline is the same.
  */
 import { drainRequest } from "../../http/body.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";

@@ -1,8 +1,7 @@
 /**
  * Budgets: caps in addition to the limits of the month, for a key's day, the workspace's day and a member's month, in UTC. This module has
- * their names, periods and words; the counters enforce them with each reservation (backing/counters.ts), and the ledger keeps the totals
- * from the first request on that needs them (store.ts).
- * A request counts in the period of its admission, even if it ends in the next one.
+ * their names, periods and texts; the counters enforce them with each reservation (backing/counters.ts), and the ledger keeps the totals
+ * from the first request that needs them (store.ts). A request counts in the period of its admission, even if it ends in the next one.
  */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import type { Budget, BudgetHold } from "../../backing/counters.ts";
@@ -36,7 +35,7 @@ export function budgetWords(name: string, isMember: boolean): string {
   return isMember ? "this member's monthly spend limit" : "the monthly spend limit of this key's owner";
 }
 
-/** First millisecond of the period of a budget that a time is in. */
+/** The first millisecond of the budget period that contains a time. */
 export function budgetStart({ period }: Pick<Budget, "period">, ms: number): number {
   return period === "day" ? dayOf(ms) : monthBounds(monthOf(ms)).startMs;
 }

@@ -1,8 +1,8 @@
 /**
- * Credit is a chain of entries of a workspace, each with the balance after it. An operator adds credit, once for each reference; payments,
+ * A workspace's credit is a chain of entries, each with the balance after it. An operator adds credit, once for each reference; payments,
  * refunds and disputes are booked as movements, once for each kind and reference; charges are written by metering. So a repeated call
- * changes nothing, and the chain explains every balance.
- * Nothing limits a movement: the money has moved already, and a balance may be below zero after it.
+ * changes nothing, and the chain explains every balance. No limit applies to a movement: the money has already moved, and the balance may
+ * fall below zero.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
@@ -47,14 +47,14 @@ export async function addCredit(
 interface Movement {
   workspace: WorkspaceId;
   kind: EntryKind;
-  /** Below zero for what is taken back. */
+  /** Negative if it is taken back. */
   amount: NanoUsd;
   reference: string;
 }
 
 /**
- * Books a movement of a payment as the next entry of the workspace's chain, once for each kind and reference. Nothing limits the
- * balance: the money has moved already.
+ * Books a movement of a payment as the next entry of the workspace's chain, once for each kind and reference. No limit applies to the
+ * balance: the money has already moved.
  * @returns whether this call booked it
  * @throws Error for an unknown workspace
  */
@@ -67,7 +67,7 @@ export async function bookMovement(movement: Movement, tx: Transaction): Promise
 }
 
 /**
- * Creates a workspace, with its first credit if an amount is given. The transaction holds both.
+ * Creates a workspace, with its first credit if an amount is given, in one transaction.
  * @throws DomainError of either step
  */
 export async function openWorkspace(

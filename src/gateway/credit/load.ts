@@ -1,7 +1,7 @@
 /**
  * The ledger's absolute values, in the form that counters load: head, month totals, budgets and ended generations from one snapshot, with
- * the versions by which counters tell newer values from older ones. And the ledger's position compared with that of the counters, which
- * says whether they may be used (admission/worker/ledger-check.ts).
+ * the versions by which counters tell newer values from older ones. It also gives the ledger's position, which says whether counters may be
+ * used (admission/worker/ledger-check.ts).
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../backing/counters.ts";
@@ -15,11 +15,11 @@ const monthsMax = 2;
 
 export interface LoadedAccount {
   account: AccountPush;
-  /** False while counters must not be loaded: the ledger was not compared with them on this server yet, or is being rebuilt. */
+  /** False while counters must not be loaded: the ledger has not been compared with them on this server yet, or is being rebuilt. */
   isReady: boolean;
   /** Absent: none. */
   budgets?: LoadedBudget[];
-  /** Those of the requested generations that have ended, with a row in `generations`. */
+  /** The requested generations that have ended, with a row in `generations`. */
   ended: Set<GenerationId>;
 }
 
@@ -60,7 +60,7 @@ export async function readKeyMonth(
 
 // Positions: whether counters may be used
 
-/** What counters have of a workspace. */
+/** The position of a workspace in the counters. */
 export interface CountedPosition {
   workspace: WorkspaceId;
   /** The version of the balance; null: they do not have the workspace. */

@@ -1,8 +1,7 @@
 /**
  * Proof that credit was reserved, which every provider call needs. `callProvider` takes one and only admission makes them, so code cannot
  * call a provider without a reservation. The compiler and the architecture test hold this: the symbol that marks a reservation is not
- * exported.
- * A launch check spends no credit of a workspace and has a ticket of its own.
+ * exported. A launch check spends no workspace's credit and has its own ticket.
  */
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";
@@ -24,7 +23,7 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** Milliseconds, the counters' clock. */
   readonly admittedAt: number;
-  /** The block that it was made with; absent: it is a hold of its own. */
+  /** The block that it was made with; absent: it has its own hold. */
   readonly block?: GenerationId;
   /** Recognises a repetition of its request; absent: it had no idempotency key. */
   readonly claim?: Claim;

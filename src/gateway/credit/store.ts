@@ -1,8 +1,8 @@
 /**
  * All SQL of the ledger's heads and entries, of epochs, and of budgets' totals. A chain is advanced only under the lock of its head, so
- * entries have no gaps. What counters load is read by one statement, thus from one snapshot.
- * A version is the epoch of the workspace's ledger, then a number within it. A database that went back in time gives its old numbers again,
- * but in a later epoch, so counters take what it says and no late message from before.
+ * entries have no gaps. What counters load is read by one statement, thus from one snapshot. A version is the epoch of the workspace's
+ * ledger, then a number within it. A database that went back in time reuses its old numbers in a later epoch, so counters accept its values
+ * and refuse late messages from earlier ones.
  */
 import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
@@ -24,7 +24,7 @@ export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise
   return row;
 }
 
-/** What an entry without charges does. Credit, and what returns to the balance, is above zero; what is taken back is below. */
+/** The effect of an entry without charges. Credit and returned amounts are positive, amounts taken back negative. */
 export type EntryKind = "credit" | "refund" | "refund_reversed" | "dispute" | "dispute_reinstated";
 
 /** The amount that is booked as this kind under this reference; undefined: none yet. */
@@ -148,7 +148,7 @@ interface PositionRow {
   isReplayed: boolean;
 }
 
-/** Unknown workspaces are absent. A ledger without entries has a balance of zero after none. */
+/** Unknown workspaces are absent. A ledger without entries has a balance of zero. */
 export function selectPositions(asked: readonly AskedPosition[], sql: Queries): Promise<PositionRow[]> {
   return sql<PositionRow[]>`
     SELECT workspace_id AS workspace, account.epoch, account.sequence, is_rebuilding AS "isRebuilding",
@@ -209,12 +209,11 @@ interface WantedTotals {
   totals: readonly BudgetHold[];
 }
 
-/** Totals of periods that long ago ended go when a later one is opened. In milliseconds. */
+/** A total whose period ended longer ago than this is deleted when a later one is opened. In milliseconds. */
 const keptMs = { day: 2 * 86_400_000, month: 62 * 86_400_000 };
 
 /**
- * The totals of these periods. Those that the ledger does not keep yet are summed from the charges, and from then on settlement adds to
- * them.
+ * The totals of these periods. Totals that the ledger does not keep yet are summed from the charges, and settlement then adds to them.
  * @throws Error when there is no such workspace
  */
 export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<BudgetPush[]> {
@@ -228,7 +227,7 @@ export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<
   }) as Promise<BudgetPush[]>;
 }
 
-/** What the callers of budgets were charged, with the beginnings of the periods that it counts in. */
+/** What the callers of budgets were charged, with the beginnings of the periods in which it counts. */
 export interface BudgetSum {
   workspace: WorkspaceId;
   key: KeyId;
@@ -261,7 +260,7 @@ export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction):
   return rows.map((row) => ({ ...row, since: Number(row.since) }));
 }
 
-/** While the account is locked, no settlement changes what the charges sum to. */
+/** While the account is locked, no settlement changes the sum of the charges. */
 async function lockAccount(workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const [account] = await tx<{ hasBudgets: boolean }[]>`
     SELECT has_budgets AS "hasBudgets" FROM credit_accounts WHERE workspace_id = ${workspace} FOR NO KEY UPDATE`;
@@ -309,7 +308,10 @@ function unnested(totals: readonly BudgetHold[], sql: Queries) {
 
 // Versions
 
-/** Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and epochs are a million. */
+/**
+ * Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and there are a million
+ * epochs.
+ */
 const numbersPerEpoch = 2n ** 33n;
 
 interface Numbered {

@@ -1,7 +1,6 @@
 /**
  * One generation with how its charge came about, line by line. Prices are not kept with charges, so the lines are computed with the
- * catalog's current prices, and shown only if they give the amount that was charged: otherwise there is no computation rather than a wrong
- * one.
+ * catalog's current prices. They are shown only if they give the charged amount: no computation is better than a wrong one.
  */
 import type { Caller } from "../../accounts/keys/store.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -29,7 +28,7 @@ interface Described {
   catalog: Catalog | null;
 }
 
-/** One generation with how its charge came about. @throws DomainError not_found: it was deleted meanwhile */
+/** One generation with the computation of its charge. @throws DomainError not_found: it was deleted meanwhile */
 export async function showGeneration({ row, caller, promptStored, catalog }: Described, sql: Queries): Promise<GenerationDetail> {
   const booked = await selectBookedCost(row.generation, sql);
   if (!booked) throw generationNotFound(row.generation);
@@ -83,7 +82,7 @@ interface Line {
   pico: bigint;
 }
 
-/** The classes of `chargedCost`. Those without tokens have no line, but for the first. */
+/** The classes of `chargedCost`. Those without tokens have no line, except the first. */
 function linesOf({ promptTokens, cachedTokens, cacheWriteTokens, completionTokens }: Counted, prices: Prices): Line[] {
   const cacheRead = Math.min(cachedTokens, promptTokens);
   const cacheWrite = Math.min(cacheWriteTokens ?? 0, promptTokens - cacheRead);

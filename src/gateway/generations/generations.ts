@@ -1,8 +1,7 @@
 /**
  * The request log: list, search, find, and one request for the key that made it. Members see their own requests, overseers all of the
- * workspace; a generation of another member or workspace is not found.
- * Filters that no index has (status, error code) read the log from its newest row on, a bounded part at a time, and the answer says from
- * where an older part goes on.
+ * workspace; a generation of another member or workspace is not found. Filters without an index (status, error code) read the log from its
+ * newest row on, a bounded part at a time, and the answer says where the next older part begins.
  */
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -30,7 +29,7 @@ interface LogFilter extends OutcomeFilter {
   workspace: WorkspaceId | null;
   /** A key that the actor may see; null: any key. */
   key: KeyId | null;
-  /** The email of a member, for their requests in the Workbench and those of all keys of theirs; null: any member. */
+  /** The email of a member, for their requests in the Workbench and with all their keys; null: any member. */
   member: string | null;
 }
 
@@ -106,12 +105,12 @@ export async function findCallers(
 }
 
 /**
- * Reads one ended generation of a key, which its holder asks for.
+ * Reads one ended generation of a key, for the key's holder.
  * @returns null: there is none of this key, or it has not ended @throws LimitReachedError while too many ask; errors of the database
  */
 export type ReadKeyGeneration = (asked: { key: KeyId; generation: GenerationId }) => Promise<GenerationRow | null>;
 
-/** Few at once, like questions about usage: no rate limit counts these. */
+/** Only a few at once, as with usage queries: no rate limit counts these. */
 export function keyGeneration({ sql, clock }: { sql: Database; clock: Clock }): ReadKeyGeneration {
   const limits = {
     runningMax: keyUsageReadsMax,
@@ -149,7 +148,7 @@ async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationVie
   return rows.map((row) => viewGeneration(row, callers.get(row.key)));
 }
 
-// Search, by what no index has
+// Search without an index
 
 interface OutcomeFilter {
   /** `error`: a status of 400 or above, as usage counts errors; null: any. */
@@ -159,7 +158,7 @@ interface OutcomeFilter {
 }
 
 interface Sought extends OutcomeFilter {
-  /** Where the log is read by keys, whose index has no models; null: any. */
+  /** For reads by key, whose index has no models; null: any. */
   model: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. Writers of
- * the month wait once it is locked, so that no row comes between its sums and its end.
+ * the month wait once it is locked, so that no row is added between summing and deleting.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -24,7 +24,7 @@ export async function selectMonths(sql: Queries): Promise<Month[]> {
 
 const partitionPrefix = "generations_";
 
-/** Writers of this month wait once it is locked, so that no row comes between its sums and its end. */
+/** Writers of this month wait once it is locked, so that no row is added between summing and deleting. */
 export async function retainMonth(month: Month, tx: Transaction): Promise<RetainedMonth> {
   const partition = tx(partitionPrefix + month.replace("-", "_"));
   await tx`LOCK TABLE ${partition} IN SHARE ROW EXCLUSIVE MODE`;
@@ -54,7 +54,7 @@ export async function retainMonth(month: Month, tx: Transaction): Promise<Retain
   return { month, generations: Number(row?.generations ?? 0), bytes: Number(row?.bytes ?? 0) };
 }
 
-/** Sums of usage are made from the rows, so that the rows are needed until then. */
+/** The rows are needed until the sums of usage are made from them. */
 async function requireRolledUp(month: Month, tx: Transaction): Promise<void> {
   const rolledUp = await tx`SELECT FROM usage_state WHERE closed_before >= ${firstGenerationId(monthBounds(month).endMs)}`;
   if (rolledUp.length > 0) return;

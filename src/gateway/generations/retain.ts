@@ -1,7 +1,7 @@
 /**
- * `log retain`: deletes whole months of generations, and keeps their sums. Each month is a partition and a transaction of its own, so that
- * an interruption leaves whole months; repeating the call does nothing. A month whose usage is still being summed is refused; one that is
- * in use is waited for, briefly.
+ * `log retain`: deletes whole months of generations, and keeps their sums. Each month is one partition, deleted in one transaction, so an
+ * interruption leaves whole months. Repeating the call does nothing. A month whose usage is still being summed is refused; one in use is
+ * waited for, briefly.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
@@ -31,10 +31,9 @@ interface RetainSources {
 }
 
 /**
- * Keeps this month and this many before it. Each older month is deleted in a transaction of its own; repeating it does nothing.
- * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short
- * waits: those
- *   before it are deleted
+ * Keeps this month and this many before it. Each older month is deleted in its own transaction; repeating the call does nothing.
+ * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month stays in use: the months before it
+ *   are deleted
  */
 export async function retainLog(
   { actor, months, onRetained }: { actor: Actor; months: number; onRetained?: (month: RetainedMonth) => void },

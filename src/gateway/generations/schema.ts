@@ -32,7 +32,7 @@ const PriceLine = Type.Object({
 });
 export type PriceLine = Static<typeof PriceLine>;
 
-/** One generation with all that is known of it. */
+/** One generation with everything known about it. */
 export const GenerationDetail = Type.Composite([
   GenerationView,
   Type.Object({

@@ -1,7 +1,7 @@
 /**
  * All SQL that reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the
- * hash finds the rows, the id is what is meant. A page is found by ranges of ids, whose times are the gateway's, and bounded by times of
- * admission, which are the counters'. metering/store.ts writes them.
+ * hash finds the rows, and the id selects the right ones. A page is found by ranges of ids, which carry the gateway's time, and bounded by
+ * times of admission, which are the counters'. metering/store.ts writes them.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { monthBounds, monthOf, previousMonth, type Month } from "../../kernel/clock.ts";
@@ -23,7 +23,7 @@ export interface LogPage {
   limit: number;
 }
 
-/** Where to read, and what of each generation. */
+/** Where to read, and which columns. */
 export interface Reading {
   sql: Queries;
   columns: typeof allColumns;
@@ -31,19 +31,19 @@ export interface Reading {
 
 const readList = readFields.map(({ name, field }) => `${name} AS "${field}"`).join(", ");
 
-/** Those of a `GenerationRow`. */
+/** The columns of a `GenerationRow`. */
 export function allColumns(sql: Queries) {
   return sql`${sql.unsafe(readList)}`;
 }
 
-/** What a search looks at. */
+/** The columns that a search checks. */
 export function soughtColumns(sql: Queries) {
   return sql`generation_id AS generation, model, status, code`;
 }
 
 type LogRange = Pick<LogPage, "before" | "fromMs" | "toMs">;
 
-/** The bound of the ids of a page, from above; null: none. */
+/** The upper bound of a page's ids; null: none. */
 function newestOf({ before, toMs }: LogRange): GenerationId | null {
   if (toMs === null) return before;
   const bound = firstGenerationId(toMs + logSkewMs);
@@ -54,7 +54,7 @@ function oldestOf({ fromMs }: LogRange): GenerationId | null {
   return fromMs === null ? null : firstGenerationId(Math.max(0, fromMs - logSkewMs));
 }
 
-/** Ranges of ids find the rows, times of admission are what is meant: an id is made a moment before, by another clock. */
+/** Ranges of ids find the rows, and times of admission select the right ones: an id is made a moment earlier, by another clock. */
 function within(range: LogRange, sql: Queries) {
   const newest = newestOf(range);
   const { fromMs, toMs } = range;
@@ -84,7 +84,7 @@ async function selectLogOfModel<Row extends object>(
 
 type WorkspacePage = LogPage & { workspace: WorkspaceId };
 
-/** The first look at a model reads this part of a page: with this many models, it finds a whole page. */
+/** The first look at a model reads one part in this many of a page: with as many models, it finds a whole page. */
 const fewShare = 10;
 
 /** Searches two months first, which nearly always have the whole page, and all months only if they do not. */
@@ -106,9 +106,9 @@ function monthStart(month: Month): GenerationId {
 }
 
 /**
- * The newest of each of the workspace's models, which the index is searched for one after another, then the newest of these. A first
- * look at a few rows of each model finds a row that the whole page is not older than, so that few rows are read that it does not have.
- * `is_checked_late` has the planner search the index of models also for a rare one.
+ * The newest of each of the workspace's models, found in the index one model after another, then the newest of these. A first look at a few
+ * rows of each model finds a row that nothing on the page is older than, so few rows outside the page are read. `is_checked_late` makes the
+ * planner search the index of models even for a rare one.
  * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months
  */
 async function selectLogOfModels<Row extends object>(
@@ -180,7 +180,7 @@ export async function selectGeneration(generation: GenerationId, sql: Queries): 
   return row;
 }
 
-/** How the charge of a generation came about. */
+/** The parts of a generation's charge. */
 interface BookedCost {
   outcome: Settlement["outcome"];
   /** The true cost in pico-USD. */

@@ -33,7 +33,7 @@ import { encodeSettlement, type Settlement } from "./settlement.ts";
 import type { AdmissionIntent, BlockIntent, GenerationIntent } from "./spool-line.ts";
 import { Spool, type SpoolFiles } from "./spool.ts";
 
-/** What an earlier owner of the folder left. */
+/** The data that an earlier owner of the folder left. */
 interface RecoveredWork {
   settled: number;
   interrupted: number;
@@ -52,13 +52,13 @@ interface JournalParts {
   files?: SpoolFiles;
 }
 
-/** The blocks that this process decides with, and what is left of others. */
+/** The blocks that this process decides with, and the rest of others. */
 export interface BlockBook {
   /** Ends the workspace's blocks. @returns them without times, and as holds */
   end(workspace: WorkspaceId): Pick<OpenReport, "blocks" | "holds">;
   /** Ends the blocks of a key, or of the workspace where it is null. */
   recall(workspace: WorkspaceId, key: KeyId | null): BlockReturn[];
-  /** What requests hold of the workspace's blocks, those included that are being asked for or were returned lately. */
+  /** What requests hold of the workspace's blocks, including those being requested or recently returned. */
   uses(workspace: WorkspaceId): BlockUse[];
   /** The ledger has a generation that was admitted with a block. */
   settled(block: GenerationId, reserved: NanoUsd): void;
@@ -83,7 +83,7 @@ export class GenerationJournal implements Disposable {
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
       const request = decodeReportRequest(payload);
-      // A look at credit changes nothing, so no admission under way is touched by it.
+      // Reading credit changes nothing, so it touches no admission under way.
       if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
       for (const listener of this.#reportListeners) listener(request.workspace);
       return encodeOpenReport(this.#report(request));
@@ -108,9 +108,9 @@ export class GenerationJournal implements Disposable {
   }
 
   /**
-   * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider
-   * are charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of
-   * each, and the admissions and blocks that the caller must release. Where the owner ended in order, the ledger had all settlements.
+   * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider are
+   * charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of each, and
+   * the admissions and blocks that the caller must release. If the owner ended cleanly, the ledger had all settlements.
    */
   recover(): RecoveredWork {
     const { intents, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
@@ -135,7 +135,7 @@ export class GenerationJournal implements Disposable {
     this.#spool.writeAdmissions(intents, blocks);
   }
 
-  /** From now on reports have these blocks, and they hear of settlements. */
+  /** From now on reports include these blocks, and they are notified of settlements. */
   useBlocks(blocks: BlockBook): void {
     this.#blocks = blocks;
   }
@@ -251,7 +251,7 @@ export class GenerationJournal implements Disposable {
   }
 }
 
-/** What a generation reserves: by a hold of its own, or a part of a block's. */
+/** What a generation reserves: by its own hold, or a part of a block's. */
 interface OpenHold extends Hold {
   block?: GenerationId;
 }
@@ -269,7 +269,7 @@ interface Admissions {
   addedAt: number;
 }
 
-/** Old admissions of a key are dropped once in this many additions: they are not in the processor's cache. */
+/** Old admissions of a key are dropped once every this many additions, since they are not in the processor's cache. */
 const forgetEvery = 128;
 
 /** Generations that this process admitted and the ledger has not confirmed, and the last minute's admissions. Counters are rebuilt from them. */
@@ -350,7 +350,7 @@ class OpenGenerations {
   }
 }
 
-/** Runs seldom and drops at most half of the list, so that adding stays cheap for a key with ten thousand admissions a minute. */
+/** Runs rarely and drops at most half of the list, so that adding stays cheap for a key with ten thousand admissions a minute. */
 function forgetBefore(times: number[], before: number): void {
   if (times.length % forgetEvery !== 0) return;
   const middle = times[times.length >> 1];

@@ -1,7 +1,7 @@
 /**
- * What gateways report of a workspace, in one message form. For a rebuild of counters: open generations and the times of the last minute's
- * admissions. For a recall: the blocks that end. For a look at credit: what open requests hold of blocks, and nothing ends.
- * Replies are checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
+ * What gateways report about a workspace, in one message form. A rebuild of counters gets open generations and the times of the last
+ * minute's admissions. A recall gets the blocks that end. A credit read gets what open requests hold of blocks, and ends none. Replies are
+ * checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -11,9 +11,9 @@ import type { NanoUsd } from "../../kernel/money.ts";
 
 const ReportRequest = Type.Object({
   workspace: Type.String(),
-  /** Only the blocks of a key, or of all keys where it is null, are asked for. Absent: all that is open. */
+  /** Asks only for the blocks of a key, or of all keys if null. Absent: for all that is open. */
   recall: Type.Optional(Type.Object({ key: Type.Union([Type.String(), Type.Null()]) })),
-  /** Only what is used of the blocks is asked for, and none ends. */
+  /** Asks only for the used part of the blocks, and none ends. */
   use: Type.Optional(Type.Literal(true)),
 });
 export type ReportRequest = Static<typeof ReportRequest>;
@@ -48,7 +48,7 @@ export interface BlockUse {
   block: GenerationId;
   /** What its open requests reserve. */
   reserved: NanoUsd;
-  /** What all its requests ever reserved, so that two answers show what was reserved between them; null: another process knew. */
+  /** The sum that its requests ever reserved, so that two answers show what was reserved between them; null: only a former process knew it. */
   taken: NanoUsd | null;
 }
 

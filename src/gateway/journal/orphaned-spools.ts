@@ -28,7 +28,7 @@ interface OrphanedSpoolParts {
   files?: SpoolFiles;
   /** Releases an admission that the dead gateway requested and did not use. */
   release(workspace: WorkspaceId, generation: GenerationId): void;
-  /** Takes over the blocks that it was lent, and hears what the ledger has of them. */
+  /** Takes over the blocks that it was lent, and is notified of their requests that the ledger has. */
   blocks: Pick<BlockBook, "settled"> & { adopt(blocks: readonly RecoveredBlock[]): void };
 }
 

@@ -1,8 +1,8 @@
 /**
  * The progress of open generations, from which a successor charges them if this process dies. Changes of the tokens delivered are written
- * once a second, in one line for all generations; what decides whether a request is charged at all, and to which route, is written at once.
- * So a crash costs the customer nothing and the service at most a second of delivered output. A generation's last line counts, and a line
- * that was lost is repeated by the next.
+ * once a second, in one line for all generations; the facts that decide whether and to which route a request is charged are written at
+ * once. So a crash costs the customer nothing and the service at most a second of delivered output. A generation's last line counts, and a
+ * line that was lost is repeated by the next.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
@@ -15,7 +15,7 @@ export interface Progress {
   /** Whether a provider has the request. */
   sent: boolean;
   promptTokens: number;
-  /** Parts of the prompt that have prices of their own. */
+  /** Parts of the prompt that have their own prices. */
   cachedTokens: number;
   cacheWriteTokens: number;
   completionTokens: number;
@@ -62,8 +62,8 @@ export class ProgressTracker implements Disposable {
   }
 
   /**
-   * Call it before a route is called that is not the last one: if this process dies meanwhile, its successor must charge the new route,
-   * which may have another payer.
+   * Call it before a different route is called: if this process dies meanwhile, its successor must charge the new route, which may have
+   * another payer.
    * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
    */
   noteRoute(generation: GenerationId): void {

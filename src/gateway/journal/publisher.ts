@@ -1,8 +1,8 @@
 /**
  * Publishes this process's settlements until the ledger has them. A batch that the bus has stored is not charged yet: it is done when
- * metering confirms its transaction, and is published again until then. All steps are idempotent, so a repetition costs time only.
- * At most this many settlements wait in memory; then the journal accepts no further generation. Those of one partition stay in their order,
- * and what one partition does not confirm goes through the next.
+ * metering confirms its transaction, and is published again until then. All steps are idempotent, so a repetition costs time only. At most
+ * this many settlements wait in memory; then the journal accepts no further generation. Settlements of one partition stay in order, and
+ * those that one partition does not confirm go through the next.
  */
 import type { Bus } from "../../backing/bus.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -87,7 +87,7 @@ export class SettlementPublisher implements Disposable {
     return this.#waiting.isEmpty && this.#unconfirmed.size === 0;
   }
 
-  /** Publishes at once, unless a publication was made lately: then settlements are gathered until the pause ends or a batch is full. */
+  /** Publishes at once, unless a publication was made recently: then settlements are gathered until the pause ends or a batch is full. */
   #schedule(): void {
     const isIdle = this.#waiting.isEmpty && this.#overdue.length === 0;
     if (isIdle || this.#closing.signal.aborted) return;
@@ -153,7 +153,7 @@ export class SettlementPublisher implements Disposable {
     this.#schedule();
   }
 
-  /** What one partition did not confirm goes through the next, in case no process consumes that one. */
+  /** Settlements that one partition did not confirm go through the next, in case no process consumes the first. */
   #partitionOf({ partition, attempt }: Batch): number {
     return attempt === 0 ? partition : (partition + attempt) % this.#parts.bus.partitions("settlements");
   }
@@ -197,7 +197,7 @@ interface Queue {
 
 /** Settlements that wait to be published, in order within each partition. */
 class WaitingSettlements {
-  /** Those that are not empty, by partition. */
+  /** The queues that are not empty, by partition. */
   readonly #queues = new Map<number, Queue>();
 
   get isEmpty(): boolean {

@@ -32,7 +32,7 @@ interface InterruptedGeneration {
   completionTokens: number;
 }
 
-/** A block of a process that died, with what was admitted with it. The ledger may have some of that. */
+/** A block of a process that died, with the requests that it admitted. The ledger may have some of them. */
 export interface RecoveredBlock extends BlockIntent {
   /** Empty: nothing was admitted with it. */
   month: Month;
@@ -51,7 +51,7 @@ export interface Recovered {
   pendingAdmissions: AdmissionIntent[];
   /** Blocks that were asked for or used. */
   blocks: RecoveredBlock[];
-  /** Whether its process ended in order, so that the ledger has all settlements. */
+  /** Whether its process ended cleanly, so that the ledger has all settlements. */
   closed: boolean;
 }
 

@@ -34,15 +34,12 @@ const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 const common = wireFields.filter(({ isRare }) => !isRare);
 const rare = wireFields.filter(({ isRare }) => isRare);
 
-/**
- * An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with what few settlements have
- * follows.
- */
+/** An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with the rare fields follows. */
 export function encodeSettlement(settlement: Settlement): string {
   return JSON.stringify(valuesOf(settlement));
 }
 
-/** The values under their names, unchecked; null: they are not an array. */
+/** The values under their names, unchecked; null: the input is not an array. */
 function named(value: unknown): object | null {
   if (!Array.isArray(value)) return null;
   const last: unknown = value[common.length];
@@ -125,9 +122,9 @@ export function decodeSettled(payload: Uint8Array): string[] {
 }
 
 /**
- * The partition that a workspace's settlements go through. Settlements of a workspace lock its account, so that processes which settle
- * the same workspace wait for each other.
- * @param partitions how many there are at present
+ * The partition that a workspace's settlements go through. Settlements of a workspace lock its account, so processes that settle the same
+ * workspace wait for each other.
+ * @param partitions how many there are now
  */
 export function partitionOf(workspace: WorkspaceId, partitions: number): number {
   if (partitions <= 1) return 0;

@@ -45,7 +45,7 @@ export const GenerationIntent = Type.Object({
   /** The request's model where another one is called first. */
   requested: Type.Optional(Type.String()),
   streamed: Type.Boolean(),
-  /** The block that it was admitted with; absent: it has a hold of its own. */
+  /** The block that it was admitted with; absent: it has its own hold. */
   block: Type.Optional(Type.String()),
   endpoint: Settlement.properties.endpoint,
   claim: Settlement.properties.claim,
@@ -81,7 +81,7 @@ const Line = Type.Union([
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
-  /** The last line of a process that ended in order: the ledger has every generation before it. */
+  /** The last line of a process that ended cleanly: the ledger has every preceding generation. */
   Type.Object({ kind: Type.Literal("closed") }),
 ]);
 export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | { kind: "settlement"; settlement: Settlement };

@@ -242,8 +242,8 @@ export class Spool implements Disposable {
   }
 
   /**
-   * Deletes each segment by itself, so that one long answer keeps one segment. If a settlement's segment is deleted before its intent's,
-   * a later start may report the generation as unknown: the ledger has its charge and ignores that.
+   * Deletes each segment separately, so that one long answer keeps only one segment. If a settlement's segment is deleted before its
+   * intent's, a later start may report the generation as unknown: the ledger has its charge and ignores that.
    */
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
@@ -276,7 +276,7 @@ function readSegment(path: string, files: SpoolFiles): { path: string; lines: Sp
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
 }
 
-/** The file operations of a spool; the simulation has a disk of its own. Every method throws when the disk fails. */
+/** The file operations of a spool; the simulation has its own disk. Every method throws when the disk fails. */
 export interface SpoolFiles {
   makeFolder(path: string): void;
   /** Names of a folder's files. */

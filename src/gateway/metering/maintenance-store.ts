@@ -1,6 +1,6 @@
 /**
- * SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile, what has to be booked again. Settlement itself
- * is store.ts.
+ * SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile, settlements to book again. Settlement itself is
+ * store.ts.
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Database } from "../../backing/backing.ts";
@@ -11,9 +11,9 @@ import { ledgerVersion } from "../credit/store.ts";
 import { makeMonthsAhead } from "./store.ts";
 
 export interface ReplayDue {
-  /** The server on which it is to happen. */
+  /** The server on which settlements are to be booked again. */
   server: bigint;
-  /** Workspaces whose ledger is behind what it had before. Without any, a standby may still lack the last commits. */
+  /** Workspaces whose ledger lost entries. Even without any, a standby may lack the last commits. */
   rebuilding: WorkspaceId[];
 }
 
@@ -26,7 +26,7 @@ export interface DeadLetter {
 
 /** The part of the ledger that maintenance needs. The simulation has its own. */
 export interface MaintenanceStore {
-  /** What has to be booked again; null: nothing. */
+  /** The settlements to book again; null: none. */
   replayDue(): Promise<ReplayDue | null>;
   /** The settlements were booked again: counters of these workspaces may be loaded. */
   finishReplay(due: ReplayDue): Promise<void>;
@@ -61,7 +61,7 @@ async function selectReplayDue(sql: Database): Promise<ReplayDue | null> {
   return null;
 }
 
-/** Does nothing on another server: there it starts over. */
+/** Does nothing on another server, where the work starts over. */
 async function finishReplay({ server, rebuilding }: ReplayDue, sql: Database): Promise<void> {
   await sql.begin(async (tx) => {
     const [here] = await tx`

@@ -1,9 +1,9 @@
 /**
- * What metering does by the clock. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
- * settlements still has, once the database is a different server; pushes the ledger's heads to the counters once a minute, which
- * repairs lost pushes and drift; and counts the credit that workspaces have left.
- * An expiry goes through the stream of settlements, behind earlier ones: even if metering lags, a generation's settlement is charged first,
- * and its expiry then changes nothing. The same holds for what is booked again. So each of these may run twice, or on two processes.
+ * Metering's periodic work. It expires holds that outlived every stream and that no gateway reports; books again what the stream of
+ * settlements still has, once the database is a different server; pushes the ledger's heads to the counters once a minute, which repairs
+ * lost pushes and drift; and counts the credit that workspaces have left. An expiry goes through the stream of settlements, behind earlier
+ * ones: even if metering lags, a generation's settlement is charged first, and its expiry then changes nothing. The same holds for what is
+ * booked again. So each of these may run twice, or on two processes.
  */
 import type { Lock } from "../../backing/advisory-lock.ts";
 import type { Bus } from "../../backing/bus.ts";
@@ -83,7 +83,7 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
 }
 
 /**
- * Where ledgers are known to be behind, all that the stream has is booked again; else what was stored since shortly before the former
+ * If ledgers are known to be behind, everything in the stream is booked again; otherwise only events stored since shortly before the former
  * server was last seen.
  * @param inOrderAt when it was last seen; null: not known
  * @throws when it is not done
@@ -94,7 +94,7 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   if (due === null) return;
   const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
   const workspaces = due.rebuilding.length;
-  // After an ordinary restart nothing is behind: words of recovery in the log would only worry its reader.
+  // After an ordinary restart nothing is behind, and log lines about recovery would only worry the reader.
   const level = workspaces > 0 ? "warn" : "debug";
   const why = workspaces > 0 ? "The database went back in time" : "The database was started anew";
   log[level]({ event: "replay.begun", workspaces }, `${why}: settlements that the stream still has are booked, each once`);
@@ -165,7 +165,7 @@ const usd = 1_000_000_000n;
  * of the metrics, so workspaces are counted by what they have left.
  */
 export class CreditLeft {
-  /** By the credit that is left. */
+  /** Keyed by the credit that is left. */
   readonly workspaces = { "below 0": 0, "0": 0, "below 1": 0, "below 10": 0, "10 or more": 0 };
   #total: NanoUsd = 0n;
 
@@ -207,7 +207,7 @@ async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: Sw
 async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
   const [oldest] = holds;
   if (!oldest) return;
-  // Holds that are found again while their expiry waits in the stream give the same message id.
+  // Holds found again while their expiry waits in the stream get the same message id.
   const id = `expired.${oldest.generation}`;
   const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
   await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));

@@ -1,13 +1,12 @@
 /**
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the release of
- * holds. A repetition after a crash finds its charge and only pushes again.
- * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no
- * hold; its gateway makes the block smaller after that push.
- * The effect on the books is computed before any row is written (`bookingOf`): rows, one entry for each workspace, sums of months and
- * budgets. Of generations with one idempotency key only the first that left something is charged: the service bears what others cost, for
- * which the counters must have been lost or the first has come late. It is pure, so the simulation and the database book by the same code. A charge is the exact cost, rounded once, and at most the
- * reservation and the balance. What is above that is the excess, which the service bears. A generation that is charged already changes
- * nothing, but a true charge replaces an end that was unknown or expired.
+ * holds. A repetition after a crash finds its charge and only pushes again. The push comes before the release, so a cost may briefly count
+ * twice but is never missing. What was admitted with a block has no hold; its gateway makes the block smaller after that push. The effect
+ * on the books is computed before any row is written (`bookingOf`): rows, one entry for each workspace, sums of months and budgets. It is
+ * pure, so the simulation and the database book by the same code. A charge is the exact cost, rounded once, and at most the reservation and
+ * the balance. The rest is the excess, which the service bears. A generation that is charged already changes nothing, but a true charge
+ * replaces an end that was unknown or expired. Of generations with one idempotency key only the first that left something is charged: the
+ * service bears the cost of another, which ran because the counters were lost or the first one's settlement came late.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
@@ -164,7 +163,7 @@ interface Booking {
   /** The sums that the rows add, for all named months: zero if the charge existed already. */
   months: MonthSum[];
   keyMonths: KeyMonthSum[];
-  /** The same by days, only of workspaces with budgets. */
+  /** The same by day, only for workspaces with budgets. */
   budgets: BudgetSum[];
 }
 

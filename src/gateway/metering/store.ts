@@ -1,8 +1,8 @@
 /**
  * All SQL of settlement, in one transaction. The accounts are locked first, in the order of their ids, so that no other transaction changes
- * their workspaces' rows and none waits in a circle. Statements that do not need each other's results are sent together, and a statement
- * carries the rows of all charges.
- * What the rows are is computed in settle.ts. Months of `generations` are partitions, made ahead by the clock and otherwise on demand.
+ * their workspaces' rows and none deadlocks. Statements that do not need each other's results are sent together, and a statement carries
+ * the rows of all charges. What the rows are is computed in settle.ts. Months of `generations` are partitions, made ahead by the clock and
+ * otherwise on demand.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
@@ -157,8 +157,8 @@ async function moveHeads(tx: Transaction, entries: Entry[]): Promise<void> {
 }
 
 /*
- * Totals are updated where they are, which is nearly always, and inserted where they are not: an upsert would lock each row before
- * it updates it, at twice the cost.
+ * Totals are updated if they exist, as they nearly always do, and otherwise inserted: an upsert would lock each row before it updates it,
+ * at twice the cost.
  */
 
 /** @returns the totals after the update, by workspace */

@@ -11,8 +11,8 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { idempotencyMs } from "../limits.ts";
 
 /**
- * No month is deleted before the transaction ends. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
- * drops rows whose sums the snapshot lacks.
+ * Prevents deletion of months until the transaction ends. It has to be the transaction's first statement, which takes no snapshot:
+ * retention after a snapshot drops rows whose sums the snapshot lacks.
  */
 export async function keepMonths(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE generations IN ACCESS SHARE MODE`;
@@ -35,7 +35,7 @@ function chainIsGapless(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Each entry's balance is the previous balance plus its amount. What comes in is positive, charges and what is taken back are not. */
+/** Each entry's balance is the previous balance plus its amount. Incoming amounts are positive; charges and amounts taken back are not. */
 function balanceRuns(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -179,7 +179,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** In each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
+/** In each series, the sums of hours, six hours, days and eight days equal those of their quarters. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
@@ -196,7 +196,7 @@ function usageSpansAgree(sql: Queries): Promise<Finding> {
     ) AS series`);
 }
 
-/** The sums by key alone, by model alone and by nothing are those by everything, in each quarter of an hour of a workspace. */
+/** The sums by key, by model and in total equal those by everything, in each quarter of an hour of a workspace. */
 function usageKindsAgree(sql: Queries): Promise<Finding> {
   const summed = (kind: number) => sql`
     coalesce(sum(requests) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`requests_${kind}`)},
@@ -274,7 +274,7 @@ function budgetsAgree(sql: Queries): Promise<Finding> {
     FROM (SELECT *, budget_spent(workspace_id, name, since) AS charged FROM budget_totals) AS total`);
 }
 
-/** By the names that `ledger verify` shows, in the order of the checks. */
+/** Keyed by the names that `ledger verify` shows, in the order of the checks. */
 export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Finding>>> = {
   gapless_chain: chainIsGapless,
   running_balance: balanceRuns,
@@ -297,9 +297,9 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
 };
 
 /**
- * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of
- * its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A document is read
- * as JSON only if its hash is right, since a changed one may not be JSON.
+ * A statement has not changed since it was hashed at closing. It continues where the previous one ended, in entries and balance; its
+ * amounts are those of its entries; opening, credits, refunds and charges give its closing balance; and its lines add up to its charges. A
+ * document is read as JSON only if its hash is right, since a changed one may not be JSON.
  */
 async function statementsMatch(sql: Queries): Promise<Finding> {
   const [row] = await sql<Finding[]>`
@@ -349,12 +349,12 @@ function nanoOf(sql: Queries, field: string) {
   return sql`((document::jsonb->>${field})::numeric * 1000000000)::bigint`;
 }
 
-/** The sum of one field of a list of the document; amounts in nano-USD. */
+/** The sum of one field over a list in the document; amounts in nano-USD. */
 function sumOf(sql: Queries, list: string, field: string, times = 1_000_000_000) {
   return sql`(SELECT coalesce(sum((part->>${field})::numeric * ${times}::bigint), 0)::bigint FROM jsonb_array_elements(document::jsonb->${list}) AS part)`;
 }
 
-/** What the check of one invariant found. */
+/** The result of checking one invariant. */
 interface Finding {
   rows: bigint;
   /** What breaks the invariant and where; null: it holds. */

@@ -1,9 +1,8 @@
 /**
  * Verifies the stored money: every invariant over one `REPEATABLE READ` snapshot, while settlement continues. Two million charges take
- * about nine seconds with PostgreSQL on two cores. An embedded database has one connection, which is occupied for that time, so a large
- * embedded ledger is verified while nothing else is asked of it.
- * The first broken invariant ends the check. What each of them says is at its function in verify-store.ts. Nothing is repaired: a broken
- * ledger needs a person.
+ * about nine seconds with PostgreSQL on two cores. An embedded database has one connection, which is occupied for that time, so verify a
+ * large embedded ledger while the service is otherwise idle. The first broken invariant ends the check. verify-store.ts describes each at
+ * its function. Nothing is repaired: a broken ledger needs a person.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Database, allowStatements } from "../../backing/backing.ts";

@@ -1,9 +1,8 @@
 /**
- * Consumes settlements: settles, confirms and acknowledges them, as many in one transaction as there are. An event is acknowledged after
- * its transaction, so a crash repeats it and loses nothing.
- * If the database refuses a value, the set is halved until the one settlement that cannot be booked is alone; that one is set aside as a
- * dead letter, its hold is released, and all others are charged. Everything else that fails is repeated. What was booked is shown in
- * metrics, and unknown ends, late charges and costs above the charge raise alarms.
+ * Consumes settlements: settles, confirms and acknowledges them, in as few transactions as possible. An event is acknowledged after its
+ * transaction, so a crash repeats it and loses nothing. If the database refuses a value, the set is halved until the one settlement that
+ * cannot be booked is alone; that one is set aside as a dead letter, its hold is released, and all others are charged. All other failures
+ * are repeated. Metrics show what was booked, and unknown ends, late charges and costs above the charge raise alarms.
  */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { errorCode } from "../../kernel/error-code.ts";
@@ -98,8 +97,8 @@ interface Outcome {
 }
 
 /**
- * If the database refuses a value, each half is tried by itself, and so on, so that an invalid settlement delays no other for long. One
- * alone is tried once more, since another transaction may have been the cause.
+ * If the database refuses a value, each half is tried separately, and so on, so that an invalid settlement delays no other for long. A
+ * single one is tried once more, since another transaction may have been the cause.
  */
 async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
   const outcome: Outcome = { settled: [], refused: [] };
@@ -150,7 +149,7 @@ async function settleAlone(
   if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
 }
 
-/** No later end would release the hold of an end that is refused itself: the sweeper would send it for ever. */
+/** If an expiry itself is refused, no later end releases its hold, and the sweeper would send it for ever. */
 async function releaseHold({ workspace, generation, outcome }: Settlement, { counters }: MeteringParts): Promise<void> {
   await counters.resolveMany({ resolve: [{ workspace, generation, as: outcome }], accounts: [], keyMonths: [] });
 }
@@ -169,7 +168,7 @@ function traceSettlements({ charges, booked }: Outcome["settled"][number], span:
   }
 }
 
-// What was booked, in alarms and metrics
+// Alarms and metrics of what was booked
 
 interface Sum {
   provider: string;
@@ -223,7 +222,7 @@ function sumOf(sums: Map<string, Sum>, provider: string, model: string): Sum {
   return sum;
 }
 
-/** Tokens as they are charged: what is cached is a part of the prompt, and what is reasoned of the completion. */
+/** Tokens as charged: cached ones are part of the prompt, and reasoning is part of the completion. */
 function addTokens(tokens: Record<string, number>, usage: Usage): void {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);

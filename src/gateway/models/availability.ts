@@ -96,7 +96,7 @@ export const unavailableMessages: Record<UnavailableReason, string> = {
   catalog_unreadable: "the catalog cannot be read",
 };
 
-/** Why a request is refused. Only one that names providers meets the last: the model itself can be called. */
+/** Why a request is refused. The last reason occurs only if a request names providers: the model itself can be called. */
 export type RefusalReason = UnavailableReason | "own_key_elsewhere";
 
 const refusalMessages: Record<RefusalReason, string> = {

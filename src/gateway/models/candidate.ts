@@ -1,10 +1,9 @@
 /**
- * What may serve a request: a model with one of its routes; its maximum cost; and how a workspace's own provider keys change the routes.
- * A provider with an own key is never called with the service's key, not even as a fallback: the workspace chose whose account gets its
+ * What may serve a request: a model with one of its routes; its maximum cost; and how a workspace's own provider keys change the routes. A
+ * provider with an own key is never called with the service's key, not even as a fallback: the workspace chose whose account gets its
  * requests. Its routes come first and cost no credit; other providers of the model serve after them only if the workspace switched that on.
- * A launch check with an own key counts for its owner alone, and the service's counts for both.
- * A worker may know a newer own key than the gateway, so a request names the keys that the gateway has, and only candidates that the
- * reservation covers are called.
+ * A launch check with an own key counts for its owner alone, and the service's counts for both. A worker may know a newer own key than the
+ * gateway does, so a request names the keys that the gateway has, and only candidates that the reservation covers are called.
  */
 import { hash } from "node:crypto";
 import type { OwnKey } from "../../accounts/keys/record.ts";
@@ -75,7 +74,7 @@ export function servedRoutes(routes: readonly Route[], { ownKeys, ownKeyFallback
 }
 
 /**
- * The facts of a record with those own keys alone that a gateway named, so that a worker that knows of a key before the gateway does
+ * The facts of a record with only the own keys that a gateway named, so that a worker that knows a key before the gateway does still
  * reserves for a call with the service's key.
  * @param named ids; absent: none
  */

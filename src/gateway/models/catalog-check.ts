@@ -1,7 +1,7 @@
 /**
  * All problems of providers.json and the files of models, for `weir catalog check`. The service reads the same files and stops at the first
- * problem (catalog.ts); this check goes on, and adds what the service would accept and a user would be hurt by, such as two names of one
- * model with different facts.
+ * problem (catalog.ts); this check continues, and adds what the service would accept but would hurt a user, such as two names of one model
+ * with different facts.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -74,7 +74,7 @@ function readOr<Result>(problems: ModelProblem[], problem: ProblemOf, read: () =
   }
 }
 
-/** What the service accepts and a user would be hurt by. */
+/** Mistakes that the service accepts but that hurt a user. */
 function factsAtFault(model: Model, supportWords: ReadonlySet<string>): [field: string, message: string][] {
   const unknown = [...model.supports].filter((word) => !supportWords.has(word));
   const faults: [string, string][] = unknown.map((word) => ["supports", `"${word}" opens no field of a request`]);
@@ -104,7 +104,7 @@ const problemsOfAnEntryMax = 5;
 const shownCharactersMax = 200;
 
 interface Entries<Entry> {
-  /** Those that match the schema. */
+  /** The entries that match the schema. */
   entries: Entry[];
   problems: ModelProblem[];
 }
@@ -155,7 +155,7 @@ function problemsOf(file: string, id: string, errors: Iterable<ValueError>): Mod
   return [...byField.values()];
 }
 
-/** In the style of the connectors' check: what is there, and what to write. */
+/** Messages in the style of the connectors' check: what the file has, and what to write. */
 function messageOf({ type, value, schema, message }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) return "remove it: no such field is known";
   const choices = choicesOf(schema);
@@ -175,7 +175,7 @@ function choicesOf({ anyOf }: TSchema): string[] {
 /** `-20251001` or `-2025-10-01`. A date without its year, such as `-0731`, mostly names another model. */
 const dateInName = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
+/** Another name of the same model, which the provider may not have. @returns null: the name is a separate model */
 export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
   if (alias_of !== undefined) return alias_of;
   return dateInName.test(id) ? id.replace(dateInName, "") : null;
@@ -203,7 +203,7 @@ export interface JudgedModel {
   model: Model;
 }
 
-/** What each name has for itself. Tiers are compared together with the prices. */
+/** Fields that each name has separately. Tiers are compared together with the prices. */
 const ownFields = new Set<string>([
   "id",
   "name",

@@ -1,7 +1,7 @@
 /**
- * Converts file entries into the catalog's types, and refuses with the field's name what the schema cannot say: a tier out of order, a
- * model listed as available without a route or bounds, an embeddings field of a chat model. A route's `entry` is a digest of all that its
- * call depends on, so that a launch check counts only for the call that it made.
+ * Converts file entries into the catalog's types, and refuses, naming the field, what the schema cannot express: a tier out of order, a
+ * model listed as available without a route or bounds, an embeddings field on a chat model. A route's `entry` is a digest of everything
+ * that its call depends on, so a launch check counts only for the call that it made.
  */
 import { createHash } from "node:crypto";
 import { parsePricePerMillion } from "../../kernel/money.ts";
@@ -119,7 +119,7 @@ function routeFrom(
   };
 }
 
-/** The sandbox is a provider of its own, inside the process: no other provider has its format, and it has no other. */
+/** The sandbox runs inside the process. It alone has the sandbox format, and it has no other. */
 function routeFormat(
   own: RouteEntry["format"],
   provider: ProviderRecord,
@@ -217,7 +217,7 @@ export function allowsDimensions(
   return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
 }
 
-/** The format of embeddings by that of chat; Anthropic has none. */
+/** The embeddings format for each chat format; Anthropic has none. */
 const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
   openai: "openai",
   "openai-responses": "openai",
@@ -277,7 +277,7 @@ function requireEmbeddingFields(entry: ModelEntry): void {
   if (word !== undefined) throw new EntryError("supports", `has "${word}", which is no word of embeddings models`);
 }
 
-// What a launch check was a check of
+// What a launch check covered
 
 /** An entry that matches the schema and is still invalid. */
 export class EntryError extends Error {

@@ -1,6 +1,6 @@
 /**
- * Counts models, providers and sources, for `weir catalog check`: how many models can be called once a key and a launch check are there,
- * and what bears out each price. It judges nothing; catalog-check.ts does.
+ * Counts models, providers and sources, for `weir catalog check`: how many models lack only a key and a launch check to be callable, and
+ * what supports each price. It judges nothing: catalog-check.ts does that.
  */
 import type { ModelJudgement, JudgedModel } from "./catalog-check.ts";
 import type { RouteEntry } from "./schema.ts";
@@ -10,7 +10,10 @@ export interface ModelTally {
     total: number;
     chat: number;
     embeddings: number;
-    /** Published, listed as available, and with a price, bounds and a provider whose wire format is known: a key and a launch check are left. */
+    /**
+     * Published, listed as available, and with a price, bounds and a provider whose wire format is known: only a key and a launch check are
+     * missing.
+     */
     callable: number;
     /** Served by several providers. */
     several_routes: number;
@@ -18,7 +21,7 @@ export interface ModelTally {
     tiers: number;
   };
   providers: { total: number; serving: number };
-  /** Routes by what bears their price out: a second source, a note that says why it stands, a source alone, or nothing. */
+  /** Routes by what supports their price: a second source, a note that says why it stands, a single source, or nothing. */
   prices: { checked: number; noted: number; one_source: number; no_source: number };
   /** Sources by place: a GitHub repository, a package, or a site. */
   sources: { place: string; sources: number }[];

@@ -1,6 +1,6 @@
 /**
  * Reads a catalog folder into a Catalog, with the sandbox's models if it is on. One invalid entry makes the whole folder invalid, since a
- * part of a catalog would answer 404 for models that exist. The message names the file, the entry and the field.
+ * partial catalog would answer 404 for models that exist. The message names the file, the entry and the field.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

@@ -1,16 +1,16 @@
 /**
  * The tokens that a provider counts for a request, without its own hidden prompt: an upper bound, which is reserved, and an estimate, for
  * requests whose provider reports no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
- * tokens without a tokenizer, and 8 MiB take milliseconds.
- * Every field counts that is not known to control the call, so that a new field is never missed. The estimate is made at the first call,
- * since most requests are counted by their provider. Answers are estimated in the same way, piece by piece.
+ * tokens without a tokenizer, and 8 MiB take milliseconds. Every field counts unless it is known to control the call, so a new field is
+ * never missed. The estimate is made at the first call, since most requests are counted by their provider. Answers are estimated in the
+ * same way, piece by piece.
  */
 import { isJsonObject } from "../../http/json.ts";
 import { inputTokensPerMessage } from "../limits.ts";
 import { readToolCallId } from "../tool-call-id.ts";
 import { estimateTokens, TextTokens, tokensOf } from "./text-tokens.ts";
 
-/** Fields that control the call and are not part of the prompt. All others are counted, so that a new field is never missed. */
+/** Fields that control the call and are not part of the prompt. All others are counted, so a new field is never missed. */
 const notPrompt = new Set([
   "model",
   "messages",
@@ -29,7 +29,7 @@ interface SentChat {
 
 /**
  * UTF-8 bytes of all texts (contents, names, tool calls, tool schemas, response schema) and 16 a message. The signature in an id counts
- * its own bytes: encrypted thoughts are as long as the thoughts, and base64 is never in a prompt.
+ * with its decoded bytes: encrypted thoughts are as long as the thoughts, and base64 is never in a prompt.
  */
 export function inputTokensBound(chat: SentChat): number {
   let bytes = 0;
@@ -46,7 +46,7 @@ export function inputTokensEstimate(chat: SentChat): number {
   return tokens;
 }
 
-/** The role, and what parts it from the next message. */
+/** The role, and what separates it from the next message. */
 const tokensPerMessage = 4;
 
 /**
@@ -63,7 +63,7 @@ export function countedOnce<Input>(input: Input, count: (input: Input) => number
   };
 }
 
-/** What the journal says of a prompt before its provider is called. It does not look at the text, which would take its time on every request. */
+/** What the journal records of a prompt before its provider is called. The text is not read, since that would cost time on every request. */
 export function guessTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
@@ -98,7 +98,7 @@ export class AnswerTokens {
     }
   }
 
-  /** A count of the provider includes everything so far. */
+  /** A provider's count includes everything so far. */
   markCounted(): void {
     this.#countedUnits = this.#units;
   }
@@ -145,7 +145,7 @@ function fieldText(value: unknown): string {
 /** A provider whose ids are short gets one of at most this many characters in place of a signed one. */
 const replacedIdCharactersMax = 40;
 
-/** The bytes of an id that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
+/** The bytes of an id that no provider receives as an id. The signature goes only with the call, in its own field. */
 function idBytes(id: unknown): { unsent: number; signature: number } {
   const { id: own, signature } = readToolCallId(typeof id === "string" ? id : "");
   if (typeof id !== "string" || signature === null) return { unsent: 0, signature: 0 };

@@ -1,7 +1,7 @@
 /**
  * How a provider deviates from its wire format, as facts of its record in providers.json, each with its source. A fact that is absent has
- * the value that every provider is known to accept. Only the format `openai` reads them, but for a `reasoning_content` of `never`: the
- * other formats convert every message themselves. A new deviation is a fact here and its effect in providers/openai/request.ts.
+ * the value that every provider is known to accept. Only the format `openai` reads them, except for a `reasoning_content` of `never`: the
+ * other formats convert every message themselves. A new deviation is a fact here, with its effect in providers/openai/request.ts.
  */
 import { Type, type TProperties, type Static, type TSchema } from "@sinclair/typebox";
 
@@ -26,23 +26,23 @@ export const DialectEntry = strict({
   developer_role: fact(Type.Boolean()),
   /** `one_first`: instructions become one message, the first. */
   instructions: fact(oneOf(instructionPlaces)),
-  /** Whose messages may have a `name`. For others the name moves into the text. */
+  /** The roles whose messages may have a `name`. In other messages the name moves into the text. */
   message_names: fact(oneOf(namedRoles)),
   /** false: a list of texts becomes one text. */
   text_parts: fact(Type.Boolean()),
   /** false: the model's earlier refusal becomes its text. */
   refusals: fact(Type.Boolean()),
-  /** false: a message of the model without text has `""`. */
+  /** false: a message of the model without text is sent with `""`. */
   null_content: fact(Type.Boolean()),
   /** false: a message of the model must stand between a tool's result and the user's next message. */
   user_after_tool: fact(Type.Boolean()),
-  /** true: a conversation whose last words are the model's gets a user's. */
+  /** true: a conversation that ends with the model's message gets a user's message after it. */
   ends_with_user: fact(Type.Boolean()),
   /** false: `parallel_tool_calls` is not sent. The gateway enforces it. */
   parallel_tool_calls: fact(Type.Boolean()),
   /** The ids that tool calls may have. Others are replaced. */
   tool_call_ids: fact(oneOf(toolCallIdForms)),
-  /** How a model that reasons gets back its reasoning from the client. `required`: as sent, and every tool call needs some. */
+  /** How a model gets back its reasoning from the client. `required`: as sent, and every tool call needs some. */
   reasoning_content: fact(oneOf(reasoningForms)),
 });
 export type DialectEntry = Static<typeof DialectEntry>;
@@ -106,7 +106,7 @@ export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
   };
 }
 
-/** Whether reasoning that a client sends back goes on to a model, or to one of its providers. */
+/** Whether reasoning that a client sends back is passed on to a model, or to one of its providers. */
 export function takesReasoning({ reasons, routes }: { reasons: boolean; routes: readonly { provider: { dialect: Dialect } }[] }) {
   return reasons && routes.some(({ provider }) => provider.dialect.reasoningContent !== "never");
 }

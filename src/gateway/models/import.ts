@@ -1,8 +1,8 @@
 /**
- * What an import from models.dev would change in the catalog's files, and the files after it. The comparison is pure and nothing is written
- * before an operator has seen it; the files are then written all or none, as far as a file system can.
- * An import changes prices, adds models of known providers and removes models that are gone. Providers, their terms, the subprocessor list
- * and data retention are a person's decision and never touched, and so is a model that the catalog has under another provider.
+ * What an import from models.dev would change in the catalog's files, and the resulting files. The comparison is pure, and nothing is
+ * written before an operator has seen it. Then all files are written or none, as far as a file system allows. An import changes prices,
+ * adds models of known providers and removes models that are gone. Providers, their terms, the subprocessor list and data retention are a
+ * person's decision and never touched. The same holds for a model that the catalog has under another provider.
  */
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ export interface PricesListed {
 
 export interface Comparison {
   changes: Change[];
-  /** Providers of the catalog that the list does not have: nothing of them is judged. */
+  /** Providers of the catalog that the list does not have: they are not compared. */
   not_listed: string[];
   /** Providers of the list that the catalog does not have: their address and terms are a person's decision. */
   unknown_providers: number;
@@ -48,7 +48,7 @@ export interface Comparison {
   unusable: number;
 }
 
-/** @param only compares this provider alone; null: all */
+/** @param only the one provider to compare; null: all */
 export function compareCatalog(
   catalog: CatalogEntries,
   listed: ReadonlyMap<string, ListedProvider>,
@@ -114,7 +114,7 @@ function routesOf({ files }: CatalogEntries, provider: string): PlacedRoute[] {
 function changeOf({ place, route }: PlacedRoute, list: ListedProvider): Change[] {
   if (list.deprecated.has(place.upstreamModel)) return [{ kind: "gone", why: "deprecated", ...place }];
   const model = list.models.get(place.upstreamModel);
-  // The list has it, but gives no price: neither a change nor the end of it.
+  // The list has it without a price: it is neither changed nor removed.
   if (model === undefined) return list.unusable.has(place.upstreamModel) ? [] : [{ kind: "gone", why: "not listed", ...place }];
   const before = { prices: route.prices_per_1m_usd ?? { input: "0", output: "0" }, tiers: route.tiers ?? [] };
   const after = { prices: model.prices, tiers: model.tiers };
@@ -137,7 +137,7 @@ function samePrice(before: PricesEntry, after: PricesEntry): boolean {
   });
 }
 
-/** `owner/name` as the list has it, or else the provider as owner. @returns null: it makes no id of the catalog */
+/** `owner/name` as the list has it, or else the provider as owner. @returns null: it cannot be an id of the catalog */
 function idOf(provider: string, upstreamModel: string): string | null {
   const [name = "", owner = provider] = upstreamModel.toLowerCase().split("/").toReversed();
   const id = `${owner}/${name}`;
@@ -205,7 +205,7 @@ function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): M
   });
 }
 
-/** The list gives the new price, so a second source with the old one no longer bears it out. */
+/** The list gives the new price, so a second source with the old one no longer supports it. */
 function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "source" | "checked_with" | "note">>(
   entry: Entry,
   { before, after }: { before: PricesListed; after: PricesListed },

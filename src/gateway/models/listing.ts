@@ -1,7 +1,6 @@
 /**
- * What is shown of a model: its record in GET /models, which is OpenAI's four fields and the service's own, and its details in the control
- * API, which are all of its routes with the reason of each. Availability is that of the workspace that asks, and measurements come from
- * real traffic of the last day.
+ * What is shown of a model: its record in GET /models, with OpenAI's four fields and the service's own, and its details in the control API,
+ * with every route and its reason. Availability is for the workspace that asks, and measurements come from the last day's real traffic.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
@@ -148,7 +147,7 @@ function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
   return prices === null ? null : formatPrices(prices);
 }
 
-/** Lists of all models format the same prices again and again. */
+/** Cached, since lists of all models format the same prices repeatedly. */
 const formatted = new WeakMap<Prices, Static<typeof PricesShown>>();
 
 function formatPrices(prices: Prices): Static<typeof PricesShown> {
@@ -244,7 +243,7 @@ function routeFacts({ provider, ownKey }: Route) {
   };
 }
 
-/** A route without an obstacle of its own does not serve where the workspace has its own key for another one. */
+/** Even a route without an obstacle does not serve if the workspace has its own key for another one. */
 function obstacleOf(model: Model, route: Route, { models, demands }: Pick<Sources, "models" | "demands">) {
   const { reason: alone } = models.availability({ ...model, routes: [route] }, demands);
   const message = alone === null ? "another route runs on the workspace's own key" : unavailableMessages[alone];

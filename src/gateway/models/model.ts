@@ -14,7 +14,7 @@ export type WireFormatName = (typeof wireFormatNames)[number];
 export const embeddingFormatNames = ["openai", "google", "cohere", "mistral", "voyage"] as const;
 export type EmbeddingFormatName = (typeof embeddingFormatNames)[number];
 
-/** The efforts that a request may ask for, from the least. */
+/** The efforts that a request may ask for, the lowest first. */
 export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
@@ -91,13 +91,13 @@ interface ThinkingFacts {
 
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";
 
-/** What a vector of an embeddings model may be, and how many a call may ask for. */
+/** The vector lengths of an embeddings model, and how many vectors a call may ask for. */
 export interface EmbeddingFacts {
-  /** The numbers of a vector if the request does not say. */
+  /** The length of a vector if the request does not say. */
   dimensions: number;
   /** The values that a request may ask for; null: none, since the length is fixed. */
   allowedDimensions: readonly number[] | DimensionsRange | null;
-  /** Inputs of one request. */
+  /** The most inputs of one request. */
   inputsMax: number;
   /** The provider does not scale shortened vectors to length 1, so the gateway does. */
   normalize: boolean;
@@ -135,7 +135,7 @@ export interface Model {
   reasons: boolean;
   /** Request fields for which the model accepts only the default value. */
   defaultOnly: ReadonlySet<string>;
-  /** It refuses a choice that forces it to call a tool. Absent: it takes one. */
+  /** It refuses a tool choice that forces a call. Absent: it accepts one. */
   refusesForcedTools?: true;
   /** Present for a kind `embeddings` whose facts the catalog has. */
   embeddings?: EmbeddingFacts;
@@ -164,13 +164,13 @@ export const unavailableReasons = [
 export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /**
- * A provider's token counts of an answer; null: it did not report that count. They are charged only after
- * `api/call/charged-usage.ts` has checked them against what is possible.
+ * A provider's token counts for an answer; null: it did not report that count. They are charged only after `api/call/charged-usage.ts` has
+ * checked them against what is possible.
  */
 export interface ReportedUsage extends Omit<Usage, "promptTokens" | "completionTokens"> {
   promptTokens: number | null;
   completionTokens: number | null;
-  /** Tokens of the provider's total that its parts do not include: reasoning without a count of its own, or a mistake. Absent: none. */
+  /** Tokens of the provider's total that its parts do not include: reasoning without its own count, or a mistake. Absent: none. */
   unexplainedTokens?: number;
 }
 

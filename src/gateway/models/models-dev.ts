@@ -49,14 +49,14 @@ export interface ListedModel {
   tools: boolean;
   structuredOutput: boolean;
   reasons: boolean;
-  /** False: it takes the default temperature alone. */
+  /** False: it takes only the default temperature. */
   temperature: boolean;
   /** As `2026-01-31`; null: not known to the day. */
   released: string | null;
 }
 
 export interface ListedProvider {
-  /** By upstream model. */
+  /** Keyed by upstream model. */
   models: Map<string, ListedModel>;
   /** Upstream models that the list calls deprecated. */
   deprecated: Set<string>;
@@ -113,8 +113,8 @@ function listedModel(model: DevModel): ListedModel | null {
 }
 
 /**
- * Half of the context where the list gives the context as the bound of the answer too: a request without max_tokens sends the bound, and
- * providers refuse a prompt and a bound that pass the context together.
+ * Half of the context where the list gives the context as the output bound too: a request without max_tokens sends the bound, and providers
+ * refuse a prompt and a bound that together exceed the context.
  */
 function outputBound({ context, output }: DevModel["limit"]): number {
   return output < context ? output : Math.floor(context / 2);
@@ -122,7 +122,7 @@ function outputBound({ context, output }: DevModel["limit"]): number {
 
 type Costs = NonNullable<DevModel["cost"]>;
 
-/** Without steps at which nothing changes. */
+/** Without tiers that change no price. */
 function tiersOf(costs: Costs): TierEntry[] {
   const older = costs.context_over_200k ? [{ ...costs.context_over_200k, tier: { size: 200_000 } }] : [];
   let before = pricesOf(costs);

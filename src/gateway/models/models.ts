@@ -1,10 +1,9 @@
 /**
  * The models of this process: the current catalog, the current launch checks, and which models can be called now, for whom. The catalog's
  * files are read again every few seconds, the launch checks at each notification and regularly, since a notification may be lost. A catalog
- * that is invalid, or a database that does not answer, changes nothing: the last valid state stays.
- * A process starts without a catalog or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by
- * those reasons.
- * `checkModels` asks the prober for checks and waits for them; models that passed before stay callable meanwhile.
+ * that is invalid, or a database that does not answer, changes nothing: the last valid state stays. A process can start without a catalog
+ * or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by those reasons. `checkModels` asks the
+ * prober for checks and waits for them; models that passed before stay callable meanwhile.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -52,7 +51,7 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
-  /** Routes with no obstacle but perhaps the launch check, whatever its result. */
+  /** Routes with no obstacle, whatever their launch check says. */
   checkable(model: Model): Route[];
   /** Checkable routes whose check has not run yet or is requested again. */
   pendingChecks(model: Model): Route[];
@@ -62,7 +61,7 @@ export interface Models extends Disposable {
   refreshChecks(): Promise<void>;
 }
 
-/** Launch checks precede every workspace's wishes. */
+/** Launch checks run whatever a workspace requires. */
 const everyFeature: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
 
 /** Reads catalog and launch checks, and refreshes them until disposed. Never rejects for invalid files or an unreachable database. */
@@ -270,7 +269,7 @@ class LaunchCheckWatch implements Disposable {
     this.#subscription = sources.bus.listen("checks-changed", () => void this.refresh());
   }
 
-  /** By `Route.entry`. */
+  /** Keyed by `Route.entry`. */
   current(): ReadonlyMap<string, LaunchCheck> {
     return this.#checks;
   }
@@ -291,7 +290,7 @@ class LaunchCheckWatch implements Disposable {
     const number = ++this.#reads;
     try {
       const checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
-      // A slow read that began earlier may end later, and has older checks.
+      // A slow read that began earlier may end later, with older checks.
       if (number > this.#current) [this.#current, this.#checks] = [number, checks];
       return true;
     } catch (error) {

@@ -1,8 +1,8 @@
 /**
- * A request's maximum cost and its actual cost. All values are integers, tokens × pico-USD, and a cost is rounded once, at the end.
- * The maximum is an upper bound as long as the provider counts within the bounds: the prompt counts with its upper bound, the hidden prompt
- * and the most expensive class and tier, the output with the bound that is sent. An estimate of the prompt may lower the output that is
- * asked for, and what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
+ * A request's maximum cost and its actual cost. All values are integers, tokens × pico-USD, and a cost is rounded once, at the end. The
+ * maximum is an upper bound as long as the provider counts within the bounds: the prompt counts with its upper bound, the hidden prompt and
+ * the most expensive class and tier, the output with the bound that is sent. An estimate of the prompt may lower the output bound. The
+ * amount uses the bound that is sent, so it stays an upper bound however wrong the estimate is.
  */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools, outputTokensMin } from "../limits.ts";
@@ -15,7 +15,7 @@ export interface PricedRequest {
   routes: readonly Route[];
   /** Upper bound of the provider's token count for the request (`inputTokensBound` with `addedBytes`). */
   inputTokens: number;
-  /** The estimate of that count (`inputTokensEstimate`). Absent: by `needsEstimate` none is needed. */
+  /** The estimate of that count (`inputTokensEstimate`). Absent: `needsEstimate` says that none is needed. */
   promptTokens?: number | undefined;
   /** Whether tools are sent, which makes the provider's hidden prompt larger. */
   tools: boolean;
@@ -33,9 +33,9 @@ interface MaximumCost {
 }
 
 /**
- * The maximum cost of an answer by any of these routes, if the provider counts within the bounds. A call with an own key costs nothing.
- * The prompt counts with its upper bound and the output with the bound that is sent: an estimate of the prompt may lower what is asked
- * for, and what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
+ * The maximum cost of an answer by any of these routes, if the provider counts within the bounds. A call with an own key costs nothing. The
+ * prompt counts with its upper bound and the output with the bound that is sent, so the amount stays an upper bound however wrong an
+ * estimate of the prompt is.
  * @throws RangeError when no route is given or one has no price
  */
 export function maximumCost(request: PricedRequest): MaximumCost {
@@ -108,10 +108,10 @@ export function hiddenInputTokens(route: Pick<Route, "hiddenInputTokens">, tools
 const estimateMargin = 1 / 4;
 
 /**
- * The output that a provider is asked for. Many refuse a request whose prompt and output bound together exceed the context. A client's
- * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves fits for certain, and what its
- * estimate with a margin leaves very likely. If the margin takes more than half of the room, the answer still gets half. It always gets
- * something: whether so long a prompt fits, the provider decides.
+ * The output bound that is sent to a provider. Many refuse a request whose prompt and output bound together exceed the context. A client's
+ * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves certainly fits, and what its estimate
+ * with a margin leaves very likely does. If the margin takes more than half of the room, the answer still gets half. It always gets
+ * something: the provider decides whether so long a prompt fits.
  */
 function outputBound({ model, routes, inputTokens, promptTokens, tools, maxTokens }: PricedRequest): number {
   const { contextLength, maxOutputTokens } = model;
@@ -127,7 +127,7 @@ function outputBound({ model, routes, inputTokens, promptTokens, tools, maxToken
   return Math.min(most, Math.max(certain, likely, least));
 }
 
-/** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */
+/** Google's models have separate limits: their context for the prompt, and another for the output. */
 function hasOutputOutsideContext({ format }: Route): boolean {
   return format === "google";
 }

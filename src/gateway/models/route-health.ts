@@ -1,8 +1,8 @@
 /**
- * How routes do, from real traffic only: answers, failures and latency of the last day; the output speed, by which a stream that ended
- * without a count is charged; and a cool-down after a route cost more than its reservation.
- * Gateways count in memory, at no cost to a request, and share their counts through the database every few seconds; a lost count does no
- * harm. Speeds and cool-downs stay in their process. No health takes a route out of service: a sole route still serves.
+ * How routes perform, from real traffic only: answers, failures and latency of the last day; the output speed, by which a stream that ended
+ * without a count is charged; and a cool-down after a route cost more than its reservation. Gateways count in memory, at no cost to a
+ * request, and share their counts through the database every few seconds; a lost count does no harm. Speeds and cool-downs stay in their
+ * process. No health takes a route out of service: a sole route still serves.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
@@ -108,11 +108,11 @@ interface Written {
 }
 
 /**
- * The output speed of each route, from its provider's token counts. A stream that ended before its provider reported a count is charged
- * by it. Each process measures for itself, and recent answers weigh most.
+ * The output speed of each route, from its provider's token counts. It prices a stream that ended before its provider reported a count.
+ * Each process measures for itself, and recent answers weigh most.
  */
 export class RouteSpeeds {
-  /** By `Route.entry`. */
+  /** Keyed by `Route.entry`. */
   readonly #written = new Map<string, Written>();
 
   /** Records an answer that was read without delays. @param ms from the call of the route to the end of its answer */
@@ -148,7 +148,7 @@ export class RouteCoolDown {
     this.#until.set(entry, this.#clock.monotonic() + routeCoolDownMs);
   }
 
-  /** The same candidates, of each model those in cool-down last. */
+  /** The same candidates; within each model, those in cool-down come last. */
   preferred(candidates: readonly Candidate[]): readonly Candidate[] {
     if (this.#until.size === 0) return candidates;
     const now = this.#clock.monotonic();

@@ -66,7 +66,7 @@ export type RouteEntry = Static<typeof RouteEntry>;
 const Dimensions = Type.Integer({ minimum: 1, maximum: 65_536 });
 
 const DimensionsEntry = strict({
-  /** The numbers of a vector if the request does not say. */
+  /** The length of a vector if the request does not say. */
   default: Dimensions,
   /** What a request may ask for: these values, or all of a range. Absent: nothing, since the length is fixed. */
   allowed: Type.Optional(
@@ -120,11 +120,11 @@ export const ModelEntry = strict({
   thinking_off: Type.Optional(Type.Union([Type.Literal("disabled"), Type.Literal("between_tools"), Type.Literal("never")])),
   /** true: it refuses a thought if anything before the thought has changed since. Absent: false. */
   thinking_bound: Type.Optional(Type.Boolean()),
-  /** false: it refuses a choice that forces it to call a tool. Absent: true. */
+  /** false: it refuses a tool choice that forces a call. Absent: true. */
   forced_tools: Type.Optional(Type.Boolean()),
   /** Only for embeddings models, and required for an available one, like `max_inputs`. */
   dimensions: Type.Optional(DimensionsEntry),
-  /** Inputs of one request. */
+  /** The most inputs of one request. */
   max_inputs: Type.Optional(Type.Integer({ minimum: 1, maximum: embeddingInputsMax })),
   /** The provider does not scale shortened vectors to length 1: the gateway does. Absent: false. */
   normalize: Type.Optional(Type.Boolean()),

@@ -80,5 +80,5 @@ export interface Tally {
   firstTokenMs: number;
 }
 
-/** By `Route.entry`. */
+/** Keyed by `Route.entry`. */
 export type Tallies = Map<string, Tally>;

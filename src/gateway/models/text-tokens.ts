@@ -13,7 +13,7 @@ const kind = {
   /** And `h`, which softens the consonant before it. */
   vowel: 1,
   consonant: 2,
-  /** Seldom within a word: j, q, x and z. */
+  /** Rare within a word: j, q, x and z. */
   rareConsonant: 3,
   upperVowel: 4,
   upperConsonant: 5,
@@ -25,10 +25,10 @@ const kind = {
   digit: 9,
   space: 10,
   newline: 11,
-  /** Marks that code and prose have many of, often several as one token. */
+  /** Marks that are common in code and prose, often several in one token. */
   mark: 12,
   oddMark: 13,
-  /** Marks that lines are drawn with: o200k has tokens for long runs of one of them. Each is a kind of its own, since only such runs are cheap. */
+  /** Marks that lines are drawn with: o200k has tokens for long runs of one of them. Each is a separate kind, since only such runs are cheap. */
   hyphen: 14,
   equals: 15,
   asterisk: 16,
@@ -59,7 +59,7 @@ const kind = {
 /** The kinds of ASCII letters are below. */
 const letterKindsEnd = kind.accented;
 
-/** The kinds of code units from a number to the next; the last ends at U+FFFF. ASCII is below. */
+/** The kind of the code units from each number to the next; the last range ends at U+FFFF. ASCII is below. */
 const blocks: readonly (readonly [number, number])[] = [
   [0x80, kind.symbol],
   [0xc0, kind.accented],
@@ -81,7 +81,7 @@ const blocks: readonly (readonly [number, number])[] = [
   [0x1380, kind.unknown],
   [0x1780, kind.lessKnown],
   [0x1800, kind.unknown],
-  // Vietnamese, whose words a vocabulary has with their accents.
+  // Vietnamese, whose words are in vocabularies with their accents.
   [0x1e00, kind.vowel],
   [0x1f00, kind.halfKnown],
   [0x2000, kind.wideMark],
@@ -174,7 +174,8 @@ export class TextTokens {
     let last = this.#kinds;
     let run = this.#run;
     let units = 0;
-    // Every delta and every byte of some prompts comes through here. The signs of differences stand for branches, which cost twice the time.
+    // Every delta and every byte of some prompts comes through here. The signs of differences replace branches, which would take twice the
+    // time.
     for (let at = 0; at < text.length; at++) {
       const now = kinds[text.charCodeAt(at)] ?? 0;
       last = ((last << kindBits) | now) & threeKinds;
@@ -187,7 +188,7 @@ export class TextTokens {
   }
 }
 
-/** @param units as of `TextTokens` */
+/** @param units as `TextTokens` counts them */
 export function tokensOf(units: number): number {
   return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
 }
@@ -199,7 +200,7 @@ export function estimateTokens(text: string): number {
   return tokensOf(estimate.units);
 }
 
-/** By the three kinds, the earliest first. */
+/** Indexed by the three kinds, the earliest first. */
 function weightsOfKinds(): Uint8Array {
   const count = 1 << kindBits;
   return Uint8Array.from({ length: count ** 3 }, (_, at) => {
@@ -214,7 +215,7 @@ function weightOf(before: number, last: number, now: number): number {
   if (isMark(now)) return markWeight(before, last, now);
   switch (now) {
     case kind.digit:
-      // A number's space is a token of its own.
+      // The space before a number is a separate token.
       if (last === kind.space) return before === kind.none ? 1 : 2;
       if (last !== kind.digit) return 1;
       return before === kind.digit ? 1 / 3 : 0;
@@ -252,7 +253,7 @@ function weightOf(before: number, last: number, now: number): number {
 
 function latinWeight(before: number, last: number, now: number): number {
   const accent = now === kind.hooked ? 1 : now === kind.accented ? 0.3 : 0;
-  // A vocabulary has many words together with the mark before them.
+  // Many words are in a vocabulary together with the mark before them.
   if (!isLatin(last)) return accent + (isMark(last) ? 0.3 : accent > 0 ? 0.65 : 1);
   // Words in camel case are several.
   if (isUpper(now) && !isUpper(last)) return letterWeightMax;

@@ -1,5 +1,5 @@
 /**
- * Stores what calls reveal about own keys: that the provider refused one, accepts it again, or when it last served. Requests do not wait
+ * Stores what calls reveal about own keys: that the provider refused one or accepts it again, and when it last served. Requests do not wait
  * for it, and what cannot be stored is reported again by a later call. A refused key is still tried: the first answer makes it active
  * again. The admins get a mail about a refusal, in the transaction that stores it, and a provider that changes its mind with every call
  * causes few changes and few mails.
@@ -28,7 +28,7 @@ interface Reported {
 }
 
 export class KeyReports {
-  /** By sealed text: a replaced key starts over. */
+  /** Keyed by sealed text, so a replaced key starts over. */
   readonly #reported = new Map<string, Reported>();
   readonly #parts: ReportParts;
 
@@ -53,7 +53,7 @@ export class KeyReports {
     if (reported.state === "active") this.#report(key, "refused", reported);
   }
 
-  /** What this process stored counts until records have it; they may then have a change by another process. */
+  /** A state stored by this process counts until records have it; after that they may have another process's change. */
   #reportedOf(key: OwnKey, now: number): Reported {
     const reported = this.#reported.get(key.sealed) ?? { usedAt: -Infinity, state: key.state, stateAt: -Infinity };
     return now - reported.stateAt < keyRecordAgeMsMax ? reported : { ...reported, state: key.state };

@@ -1,12 +1,10 @@
 /**
- * A workspace's own keys for providers: create, replace, disable, delete, list. One key a provider is in use at a time; the provider then
- * bills the workspace, and Weir reserves and charges nothing for its calls (models/candidate.ts says which routes serve).
- * A key is stored after one test call that the provider accepts, sealed under the workspace's data key, and no view has it. A change
- * applies to new calls within 30 s, which is how long records and opened keys are kept; calls under way end on the old key. After `disable`
- * and `delete` the provider is called with the service's key again, on credit. If `own_keys` is switched off, stored keys stay and are not
- * used.
- * Zero data retention is a statement of the workspace about its account: what the catalog says of a provider holds for the service's
- * account alone.
+ * A workspace's own keys for providers: create, replace, disable, delete, list. A provider has one key in use at a time, and bills the
+ * workspace; Weir reserves and charges nothing for its calls (models/candidate.ts says which routes serve). A key is stored after one test
+ * call that the provider accepts, sealed under the workspace's data key, and no view shows it. A change applies to new calls within 30 s,
+ * which is how long records and opened keys are kept; calls under way end on the old key. After `disable` and `delete` the provider is
+ * called with the service's key again, on credit. If `own_keys` is switched off, stored keys stay and are not used. Zero data retention is
+ * the workspace's statement about its own account: what the catalog says of a provider holds only for the service's account.
  */
 import { type Actor, authorize, managers } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -29,8 +27,8 @@ export type OwnKeySources = Sources & TrySources & { keyring: Keyring };
 
 /**
  * Stores a workspace's own key for a provider, sealed, after one test call of at most 16 output tokens on the provider's cheapest chat model.
- * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict where own keys are off, there is
- *   one for the provider, or the provider refuses it; unavailable if the provider does not answer
+ * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict where own keys are off, the
+ *   provider has one already, or it refuses this one; unavailable if the provider does not answer
  * @throws LimitReachedError with too many tests in an hour
  */
 export async function createOwnKey(
@@ -72,8 +70,8 @@ export function requirePlace(rows: readonly store.OwnKeyRow[], provider: string,
 }
 
 /**
- * Puts a new key, which the provider must accept in a test call, into the place of the current one. Calls under way end on the old key.
- * A disabled one is in use again. Launch checks that passed with the old key still count.
+ * Replaces the current key by a new one, which the provider must accept in a test call. Calls under way end on the old key. A disabled key
+ * is in use again. Launch checks that passed with the old key still count.
  * @throws DomainError as `createOwnKey`; not_found even for another workspace's
  */
 export async function replaceOwnKey(
@@ -104,8 +102,8 @@ export async function replaceOwnKey(
 }
 
 /**
- * Keeps the key and no longer uses it: from now on the provider is called with the service's key, on credit. Records nothing if it is
- * disabled already.
+ * Keeps the key but stops using it: from now on the provider is called with the service's key, on credit. Records nothing if it is disabled
+ * already.
  * @throws DomainError not_found even for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function disableOwnKey(
@@ -187,7 +185,7 @@ export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
   );
 }
 
-/** A short key would be shown by half. */
+/** Half of a short key would be shown. */
 function lastFourOf(key: string): string | null {
   return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
 }
@@ -201,7 +199,7 @@ function masked({ lastFour }: Pick<store.OwnKeyRow, "lastFour">): string {
   return `…${lastFour ?? ""}`;
 }
 
-/** Members and auditors see that there is a key, and no part of it. */
+/** Members and auditors see that there is a key, but no part of it. */
 function viewOwnKey(row: store.OwnKeyRow, actor: Actor): OwnKeyView {
   const manages = actor.kind !== "member" || managers.includes(actor.role);
   return {

@@ -1,6 +1,6 @@
 /**
- * What a workspace requires of providers, for lists of models; admission reads the same with the key of a request. And what zero data
- * retention costs it: the models that only providers without it serve.
+ * What a workspace requires of providers, for lists of models; admission reads the same with the key of a request. Also what zero data
+ * retention costs a workspace: the models that only providers without it serve.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { OwnKey } from "../../accounts/keys/record.ts";
@@ -30,7 +30,7 @@ async function usedKeys(workspace: WorkspaceRow["id"], sql: Queries): Promise<Ow
   return rows.flatMap(({ state, ...row }) => (state === "disabled" ? [] : [{ ...row, state }]));
 }
 
-// What zero data retention stops
+// What zero data retention rules out
 
 export const StoppedModel = Type.Object({
   id: text("The value of a request's `model`"),
@@ -46,8 +46,7 @@ interface Settings {
 }
 
 /**
- * The models that the workspace can call while zero data retention is off, and not while it is on, whichever holds now. They are in the
- * order of the catalog.
+ * The models that the workspace can call only while zero data retention is off, whatever its setting is now, in the order of the catalog.
  */
 export async function listStoppedModels(
   { id, earlyAccess, ownKeyFallback }: Settings,

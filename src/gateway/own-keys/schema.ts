@@ -1,6 +1,6 @@
 /**
- * Forms and views of own provider keys. No view has the key: it has at most its last four characters, and these only for those who manage
- * keys. A key becomes a header's value, so its characters are bounded.
+ * Forms and views of own provider keys. No view shows more of a key than its last four characters, and these only to those who manage keys.
+ * A key becomes a header's value, so its characters are bounded.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";

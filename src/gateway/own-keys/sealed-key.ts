@@ -1,5 +1,5 @@
 /**
- * Own keys, sealed at rest and in the clear in the gateway that calls with them and nowhere else, for at most 30 s. A stored key is sealed
+ * Own keys are sealed at rest. They are in the clear only in the gateway that calls with them, for at most 30 s. A stored key is sealed
  * with the workspace's data key, and bound to its workspace, provider and id, so that a row copied to another place does not open. A key
  * that cannot be opened refuses the request with an alarm; the service's key never takes its place.
  */
@@ -15,7 +15,7 @@ import { Secret } from "../../kernel/secret.ts";
 import { keyRecordAgeMsMax, openedOwnKeysMax } from "../limits.ts";
 
 export class OpenedKeys {
-  /** By sealed text, so that a replaced key is never taken for its successor. */
+  /** Keyed by sealed text, so a replaced key is never mistaken for its successor. */
   readonly #opened = new Map<string, Secret>();
   readonly #keyring: Keyring;
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class OpenedKeys {
     const known = this.#opened.get(key.sealed);
     if (known) return known;
     const secret = this.#unsealed(key);
-    // All are dropped together, 30 s after the first: so none stays for longer.
+    // All are dropped together, 30 s after the first, so none stays longer.
     if (this.#opened.size === 0) this.#clock.after(keyRecordAgeMsMax, () => this.#opened.clear());
     if (this.#opened.size < openedOwnKeysMax) this.#opened.set(key.sealed, secret);
     return secret;

@@ -1,7 +1,4 @@
-/**
- * All SQL of own provider keys. Changes take the lock of a row, and additions that of the workspace's keys, so that a provider has one key
- * in use.
- */
+/** All SQL of own provider keys. Changes lock a row, and additions lock the workspace's keys, so that a provider has one key in use. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -108,7 +105,7 @@ export async function deleteOwnKeyRow(id: string, tx: Transaction): Promise<void
 }
 
 /**
- * Changes the state if it is the other one and the key has not been replaced since.
+ * Changes the state if it differs and the key has not been replaced since.
  * @param sealed the used key in base64
  * @returns whether it did
  */

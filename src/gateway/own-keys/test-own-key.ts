@@ -44,7 +44,7 @@ export async function testOwnKey(
     const rejected = tested
       .filter(({ code }) => code === "upstream_rejected")
       .map(({ candidate }) => ownCheck(candidate.route, row));
-    // Checks of entries that the catalog no longer has are dropped. Other failures of a call say nothing lasting about its model.
+    // Checks of entries that the catalog no longer has are dropped. Other failures say nothing lasting about the model.
     const known = new Set(all.map(({ route }) => ownCheck(route, row)));
     const kept = current.checks.filter((check) => known.has(check) && !rejected.includes(check));
     const checks = [...new Set([...kept, ...passed])];

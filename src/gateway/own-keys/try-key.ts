@@ -1,7 +1,7 @@
 /**
- * Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. Tests are counted by the
- * hour before the call, since many would show which of a stranger's keys are good. And which providers take own keys: those whose terms
- * were checked and that are in the subprocessor list, since customers' requests are passed on to them.
+ * Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. Tests are counted per hour,
+ * before the call, since many would show which of a stranger's keys are good. Providers take own keys only if their terms were checked and
+ * they are in the subprocessor list, since customers' requests are passed on to them.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";

@@ -6,31 +6,31 @@
 export const storedAnswerCharactersMax = 1_048_576;
 /** Prompts that do not fit are dropped and counted, so that storage delays no answer. */
 export const promptsWaitingMax = 1_000;
-/** Their texts. */
+/** The size of their texts. */
 export const promptBytesWaitingMax = 32 * 1024 * 1024;
 /** Prompts in one statement. */
 export const promptBatchMax = 64;
-/** Their texts, where there are several. */
+/** The size of their texts, if there are several. */
 export const promptBatchBytesMax = 1024 * 1024;
 /** Tries to write them; then they are dropped and counted. */
 export const promptWriteAttemptsMax = 5;
 /** Pause between these tries. */
 export const promptWriteRetryMs = 1_000;
-/** Prompts that one statement deletes, and their sealed texts where there are several, so that none of it takes seconds. */
+/** Prompts that one statement deletes, few enough that it does not take seconds. */
 export const promptDeleteBatchMax = 5_000;
-/** Their sealed texts, where there are several. */
+/** The size of their sealed texts, if there are several. */
 export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
-/** How often prompts are looked for that are older than their workspace keeps them. */
+/** How often prompts past their workspace's retention are looked for. */
 export const promptRetentionMs = 60_000;
 /** They are deleted by whole hours, so that a busy workspace gets at most this many rows of the audit log a day. */
 export const promptRetentionStepMs = 3_600_000;
-/** Workspaces in one look. */
+/** Workspaces in one read. */
 export const promptRetentionsMax = 200;
-/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else, and the pause after it. */
+/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else. */
 export const promptRetentionBatchMax = 1_000;
 /** Pause after each batch of such a deletion. */
 export const promptRetentionPauseMs = 50;
-/** Prompts that the Console counts; of more, it says that there are more. */
+/** The most prompts that the Console counts; beyond them it says that there are more. */
 export const promptsCountedMax = 10_000;
 /** Bytes of an answer to a request with an idempotency key, as JSON; a larger one is not kept. */
 export const keptAnswerBytesMax = 262_144;

@@ -1,7 +1,7 @@
 /**
  * Writes prompts and answers into the database in the background, so that storage delays no answer. What does not fit into the queue, or
- * cannot be written in a few tries, is dropped and counted: a stored text is a convenience, an answer is not. Texts are sealed in batches,
- * few enough for one turn of the event loop, and nothing of them is logged.
+ * cannot be written in a few tries, is dropped and counted: a stored text is a convenience, an answer is not. Texts are sealed in batches
+ * small enough for one turn of the event loop, and never logged.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
@@ -77,7 +77,7 @@ export abstract class SealedQueue<Plain extends { workspace: WorkspaceId }, Seal
     this.#writing = null;
   }
 
-  /** The first ones, few enough to be sealed in one turn of the event loop and written by one statement. */
+  /** As many of the first ones as one turn of the event loop can seal and one statement can write. */
   #batch(): Waiting<Plain>[] {
     let bytes = 0;
     const over = this.#waiting.findIndex((waiting, index) => {

@@ -1,5 +1,5 @@
 /**
- * Stored prompts: show, delete, count. To see one is recorded in the audit log like a change, since a prompt is the most private thing that
+ * Stored prompts: show, delete, count. Viewing one is recorded in the audit log like a change, since prompts are the most private data that
  * a workspace has here. A prompt of another workspace is not found. Deletion is permanent, and goes in bounded batches, each with its audit
  * row, so that no other statement waits long; after an interruption the same call deletes the rest.
  */

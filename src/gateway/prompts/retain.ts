@@ -1,7 +1,7 @@
 /**
  * Deletes stored prompts that are older than their workspace keeps them: in every process that meters, once a minute. Workspaces take turns
  * by batches, so that one with millions of old prompts does not hold up the others. A batch holds the setting, so that nothing is deleted
- * by one that was changed meanwhile.
+ * under a setting that has changed.
  */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change } from "../../accounts/audit/change.ts";
@@ -41,7 +41,7 @@ interface RoundOptions {
   signal?: AbortSignal;
 }
 
-/** One round: until no prompt is left that is due, or a pass over the workspaces could delete none. @returns how many are deleted */
+/** Runs until no prompt is due, or a pass over the workspaces deletes none. @returns how many were deleted */
 export async function retainPrompts(parts: RetentionParts, options: RoundOptions = {}): Promise<number> {
   const now = parts.clock.now();
   const endMs = now - (now % limits.promptRetentionStepMs);

@@ -1,5 +1,5 @@
 /**
- * A stored prompt and its answer. Each field is sealed by itself and bound to its workspace, generation and name, so that a row or a field
+ * A stored prompt and its answer. Each field is sealed separately and bound to its workspace, generation and name, so that a row or a field
  * that is moved does not open. Opened data keys are cached, which saves a look-up for each prompt; a data key never changes, only the key
  * that seals it.
  */

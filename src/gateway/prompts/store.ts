@@ -43,8 +43,8 @@ export async function deletePrompt(generation: GenerationId, tx: Transaction): P
 }
 
 /**
- * Deletes at most `limit` of the oldest, and at most `bytesMax` of sealed texts if there are several. Of two that delete at once, the second
- * waits and takes the rows after those of the first.
+ * Deletes at most `limit` of the oldest, and at most `bytesMax` of sealed texts if there are several. If two delete at once, the second
+ * waits and takes the rows after the first's.
  * @returns how many; 0: there are no more
  */
 export async function deletePromptsBefore(
@@ -92,7 +92,10 @@ export async function selectDueRetentions(
   return rows.map(({ id }) => id);
 }
 
-/** Holds the setting until the transaction ends, so that nothing is deleted by one that was changed. @returns days; null: none is set */
+/**
+ * Holds the setting until the transaction ends, so that nothing is deleted under a setting that has changed.
+ * @returns days; null: none is set
+ */
 export async function holdRetention(workspace: WorkspaceId, tx: Transaction): Promise<number | null> {
   const [row] = await tx<{ days: number | null }[]>`
     SELECT prompt_retention_days AS days FROM workspaces WHERE id = ${workspace} FOR SHARE`;

@@ -1,7 +1,7 @@
 /**
  * Calls a provider for embeddings: the only way from an admitted request to an embeddings model. It shares the call itself with http.ts,
- * and checks the vectors: a wrong one would poison the index that it is put into, without an error. So vectors that are missing, too many,
- * of another length or not finite fail the call.
+ * and checks the vectors, since a wrong one would silently poison the index that it is put into. Vectors that are missing, too many, of
+ * another length or not finite fail the call.
  */
 import { Buffer } from "node:buffer";
 import type { Reservation } from "../credit/reservation.ts";
@@ -12,7 +12,7 @@ import { postEncoded, readJson, withUpstream, type CallContext, type CallOptions
 import { UpstreamFailure } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 
-/** `embed` with all but the call bound. */
+/** `embed` with everything but the call bound. */
 export type CallEmbeddings = (reservation: Reservation, call: EmbeddingCall, options?: CallOptions) => Promise<EmbeddingAnswer>;
 
 export function embeddingCalls(shared: SharedContext): CallEmbeddings {
@@ -75,7 +75,7 @@ function vectorFrom(value: unknown): Vector | null {
   const bytes = Buffer.from(value, "base64");
   // Bytes that are not base64 are skipped, and make the vector shorter.
   if (bytes.length % bytesPerNumber !== 0) return null;
-  // Copied, since the buffer may begin anywhere. The machines of every runtime of the service are little-endian, like the bytes.
+  // Copied, since the buffer may begin anywhere. Every machine that runs the service is little-endian, like the bytes.
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The wire formats of embeddings: OpenAI's, which Mistral and Voyage speak with other names of a few fields; the Gemini API's; Cohere's
+ * The wire formats of embeddings: OpenAI's, which Mistral and Voyage speak with other names for a few fields; the Gemini API's; Cohere's
  * second API. base64 is requested where there is a choice: numbers as JSON take twice the bytes and ten times the time. A text that is too
  * long is refused by the provider, never cut.
  */
@@ -13,7 +13,7 @@ import { asArray, asCount, asObject, type JsonObject } from "./wire/json.ts";
 interface Dialect {
   /** The field of the requested dimensions. */
   dimensions: "dimensions" | "output_dimension";
-  /** The requested `encoding_format`; null: the provider has no such field and answers numbers. */
+  /** The requested `encoding_format`; null: the provider has no such field and answers with numbers. */
   encoding: "base64" | "float" | null;
   /** What is sent if the request has no `input_type`; null: nothing. */
   inputType: "document" | null;
@@ -50,12 +50,12 @@ function decodeOpenai(body: unknown): RawEmbeddings {
   const usage = asObject(answer["usage"]);
   return {
     vectors: inOrder(asArray(answer["data"])),
-    // Voyage reports the total alone.
+    // Voyage reports only the total.
     promptTokens: asCount(usage?.["prompt_tokens"]) || asCount(usage?.["total_tokens"]),
   };
 }
 
-/** Vectors may come in any order: `index` names the input. An item without one has the index of its place. */
+/** Vectors may come in any order: `index` names the input. An item without one takes its place as its index. */
 function inOrder(items: readonly unknown[]): unknown[] {
   const vectors: unknown[] = Array.from({ length: items.length });
   const seen = new Set<number>();
@@ -72,7 +72,7 @@ function inOrder(items: readonly unknown[]): unknown[] {
 
 // Google: https://ai.google.dev/api/embeddings
 
-/** It always calls the method for batches: several parts in one content would become one vector. Older models report no token count. */
+/** It always calls the batch method: several parts in one content would become one vector. Older models report no token count. */
 const googleEmbeddings: EmbeddingFormat = { encode: encodeGoogle, decode: decodeGoogle, countsAlways: false };
 
 function encodeGoogle({ route, inputs, dimensions }: EmbeddingCall): EncodedCall {

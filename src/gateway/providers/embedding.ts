@@ -12,7 +12,7 @@ export type EmbeddingInputs =
 
 export interface EmbeddingRequest {
   inputs: EmbeddingInputs;
-  /** The requested numbers of a vector; null: the request does not say. */
+  /** The requested length of a vector; null: the request does not say. */
   dimensions: number | null;
   /** null: the request does not say. */
   inputType: "query" | "document" | null;
@@ -21,7 +21,7 @@ export interface EmbeddingRequest {
 export interface EmbeddingCall extends EmbeddingRequest {
   generation: GenerationId;
   route: Route;
-  /** The numbers that each vector must have. */
+  /** The length that each vector must have. */
   dimensionsExpected: number;
   /** The provider does not scale shortened vectors to length 1. */
   normalize: boolean;
@@ -52,7 +52,7 @@ export interface EmbeddingFormat {
   encode(call: EmbeddingCall): EncodedCall;
   /** @throws UpstreamFailure when a response with status 200 holds no vectors */
   decode(body: unknown): RawEmbeddings;
-  /** Its answers always have a token count, so that one without is a sign of a wrong address. */
+  /** Its answers always have a token count, so one without it is a sign of a wrong address. */
   countsAlways: boolean;
 }
 

@@ -49,13 +49,13 @@ export interface CallContext {
   startedAt?: number | undefined;
 }
 
-/** What one call has of its own. */
+/** The parts of one call. */
 export type CallOptions = Pick<CallContext, "givenUp" | "onSent" | "startedAt">;
 
-/** What all calls of a process share. */
+/** The parts that all calls of a process share. */
 export type SharedContext = Omit<CallContext, keyof CallOptions>;
 
-/** `callProvider` with all but the call bound. */
+/** `callProvider` with everything but the call bound. */
 export type CallProvider = (reservation: Reservation, call: ProviderCall, options?: CallOptions) => Promise<ProviderAnswer>;
 
 export function providerCalls(shared: SharedContext): CallProvider {

@@ -1,7 +1,7 @@
 /**
- * The test call of the launch checks: one short question or text, end to end by the code of every call, that needs a usable answer with a
- * token count. A model counts as callable only after it. The call costs no credit of a workspace and has shorter timeouts, since the answer
- * has one word.
+ * The test call of the launch checks: one short question or text, sent by the same code as every call, which must get a usable answer with
+ * a token count. A model is callable only after it. The call costs no credit of a workspace and has shorter timeouts, since the answer has
+ * one word.
  */
 import type { Reservation } from "../credit/reservation.ts";
 import { launchCheckMsMax, probeOutputTokensMax } from "../limits.ts";

@@ -1,8 +1,7 @@
 /**
  * Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. Depth, values
- * and texts are bounded, since an error may hold anything.
- * Of the fields that it names, only those count that the request itself has (`provenPath`), written in the notation of our own errors. So
- * none of the provider's text reaches a client.
+ * and texts are bounded, since an error may hold anything. Of the fields that it names, only those in the request itself count
+ * (`provenPath`), written in the notation of our own errors, so none of the provider's text reaches a client.
  */
 import { asArray, asObject, parseJson } from "./wire/json.ts";
 
@@ -25,7 +24,7 @@ export function readTold(body: unknown): Told {
 const textFields = new Set(["message", "msg", "description", "detail", "error", "raw"]);
 const wordFields = new Set(["code", "type", "status", "reason"]);
 const pathFields = new Set(["param", "field", "parameter"]);
-/** All others are not entered: some repeat the client's input. */
+/** All other fields are skipped: some repeat the client's input. */
 const outerFields = new Set([
   "error",
   "errors",
@@ -66,7 +65,7 @@ function readValue(value: unknown, reading: Told & { values: number }, depth: nu
   }
 }
 
-/** Some servers pass on the error of another as a text. */
+/** Some servers pass on another server's error as text. */
 function readText(text: string, reading: Told & { values: number }, depth: number): void {
   const begins = text.trimStart()[0];
   if (begins === "{" || begins === "[") {
@@ -85,21 +84,21 @@ function firstOf(paths: readonly FieldPath[]): FieldPath[] {
 /** Names and indexes from the outside in. */
 export type FieldPath = readonly string[];
 
-/** The most characters that are read of a path, and shown of one. */
+/** The most characters of a path that are read or shown. */
 const pathCharactersMax = 300;
 const shownCharactersMax = 200;
 const nameCharactersMax = 64;
 
 const pathsMax = 16;
 
-/** What providers put before the fields of a body. */
+/** Prefixes that providers put before the fields of a body. */
 const wrappers = new Set(["", "$", "body", "request", "GenerateContentRequest", "EmbedContentRequest"]);
 
 const mentioned = /(^|[\s`'"(:*])([A-Za-z_$][\w$-]*(?:(?:\.\[?|\[)[\w$-]+\]?)*)/g;
 
 /**
  * The paths that a text mentions, in its order. To tell them from English words, a path must be in quotation marks, have an index or an
- * inner name, be in snake or camel case, or stand at the start before a colon.
+ * inner name, be in snake or camel case, or come at the start, before a colon.
  */
 function pathsIn(text: string): FieldPath[] {
   const paths: FieldPath[] = [];

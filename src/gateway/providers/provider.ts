@@ -1,8 +1,8 @@
 /**
  * The provider interface. Chat completions is the neutral format: a wire format converts our request to its provider's, and its provider's
- * answers to ours. What a format cannot express is refused by name before credit is reserved; nothing is dropped in silence.
- * A format is made of pure functions. http.ts makes the calls, transport/ has time and sockets, and api/ decides about retries and charges.
- * Streams use callbacks, since a promise for each event would cost more than the event itself.
+ * answers to ours. What a format cannot express is refused by name before credit is reserved; nothing is dropped silently. A format is made
+ * of pure functions. http.ts makes the calls, transport/ has time and sockets, and api/ decides about retries and charges. Streams use
+ * callbacks, since a promise for each event would cost more than the event itself.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { JsonObject } from "../../http/json.ts";
@@ -146,10 +146,10 @@ export type ProviderEvent =
 export type UpstreamCode =
   "upstream_rejected" | "upstream_rate_limited" | "upstream_auth" | "upstream_error" | "upstream_timeout";
 
-/** Causes of a refusal for which formats have a hint of their own. */
+/** Causes of a refusal for which formats have their own hint. */
 export type HintedCause = "too_long" | "content_policy" | "reasoning_effort";
 
-/** A hint that stands for one of these causes. */
+/** A hint that means one of these causes. */
 export interface CauseHint {
   hintedCause: HintedCause;
   hint: string;
@@ -161,7 +161,7 @@ export class UpstreamFailure extends Error {
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
-  /** The cause of a refusal that the hint stands for; null: none of these. */
+  /** The cause of a refusal that the hint means; null: none of these. */
   readonly hintedCause: HintedCause | null;
   /** The provider refused thoughts of the model that the request gives back: without them it may accept the request. */
   isOfThoughts = false;
@@ -209,16 +209,17 @@ export interface WireFormat {
    */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
   /**
-   * At most how many bytes more the encoded prompt has than the request's own texts (`inputTokensBound`): the provider charges for them,
-   * so they are reserved. Absent: none.
+   * The most bytes that encoding adds to the request's own texts (`inputTokensBound`): the provider charges for them, so they are reserved.
+   * Absent: none.
    */
   addedBytes?(chat: ChatBody): number;
   /** The API refuses a smaller bound on output. Absent: 1. */
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /**
-   * Finds the field of the chat that a field of the encoded request was made from, as far as that is known: rather the field around it
-   * than a wrong one. A conversation is converted at most once, however many paths are asked for. Absent: the path is taken as it is.
+   * Finds the field of the chat that a field of the encoded request was made from, as far as that is known: if unsure, the enclosing field
+   * rather than a wrong one. A conversation is converted at most once, however many paths are asked for. Absent: the path is taken as it
+   * is.
    * @returns a function that returns null for no field of the chat
    */
   clientField?(call: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null;

@@ -40,8 +40,8 @@ export const openai: WireFormat = {
 };
 
 /**
- * The wire format of OpenAI's Responses API (https://developers.openai.com/api/reference/resources/responses), which models
- * need that refuse tools with reasoning in chat completions. Nothing is stored at the provider: each request has the whole conversation.
+ * The wire format of OpenAI's Responses API (https://developers.openai.com/api/reference/resources/responses), needed for models that
+ * refuse tools with reasoning in chat completions. Nothing is stored at the provider: each request has the whole conversation.
  */
 export const responses: WireFormat = {
   unsupportedField: responsesUnsupportedField,

@@ -1,16 +1,15 @@
 /**
- * Why a provider refused a request: a closed set of causes, each with a sentence of ours, and the fields that the cause is about. The
+ * Why a provider refused a request: a closed set of causes, each with our own sentence, and the fields that the cause is about. The
  * provider's codes decide first, then the shortest phrases that identify a cause in its text, then the field alone. The text is only
- * matched: what clients read is ours, and a field is shown under the client's own name.
- * An unknown refusal stays one, with the general message. A wrong cause would send a client in the wrong direction, so phrases that are not
- * certain are left out.
+ * matched: what clients read is ours, and a field is shown under the client's own name. An unknown refusal stays one, with the general
+ * message. A wrong cause would mislead the client, so uncertain phrases are left out.
  */
 import { type FieldPath, readTold, type Told } from "./provider-error.ts";
 import { UpstreamFailure } from "./provider.ts";
 import { contextHint, effortHint, filterHint } from "./wire/errors.ts";
 import { parseJson } from "./wire/json.ts";
 
-/** A request that its provider refused, with the cause in words of ours and the fields that the provider named. */
+/** A request that its provider refused, with the cause in our words and the fields that the provider named. */
 export class Rejection extends UpstreamFailure {
   override name = "Rejection";
   /** null: not recognized. */
@@ -55,12 +54,12 @@ export function withCause(failure: UpstreamFailure, body: unknown, status?: numb
   return rejection;
 }
 
-/** The prompt, or together with it the output that the client asked for, where the provider speaks of that. */
+/** The prompt, or the prompt and the requested output together, where the provider mentions the output. */
 function tooLong(texts: readonly string[]): FieldPath[] {
   return texts.some((text) => outputNames.some((name) => text.includes(name))) ? [["max_tokens"], ["messages"]] : [["messages"]];
 }
 
-/** What clients read. */
+/** The sentences that clients read. */
 export const rejectionCauses = {
   too_long: contextHint.hint,
   too_large: "The request is larger than the provider accepts",
@@ -320,7 +319,7 @@ const causeByPhrase: readonly (readonly [RejectionCause, readonly string[]])[] =
   ],
 ];
 
-/** The fields that hold a schema, whose inner names are those of JSON Schema. */
+/** The fields that hold a schema, whose inner names are JSON Schema's. */
 const schemaFields = new Set([
   "input_schema",
   "parameters",

@@ -1,11 +1,10 @@
 /**
  * Closes the statements of months that are over: in every process that meters, once a minute, or at once by `statement close`. The first to
- * take a workspace's lock closes its month, and the others find it closed.
- * A month closes at the earliest 25 minutes after its end, once no request of it is open and metering does not lag; a charge that comes
- * later is in the next statement. Statements close in every workspace with a ledger, even where `usage_statements` is off, so that one that
- * switches them on later has the earlier months. A statement that would not add up does not close, and raises the alarm
- * `statement.contradicted`.
- * A month of two million charges closed in 3.7 s with PostgreSQL, on two busy cores. In embedded mode everything else waits for that time.
+ * take a workspace's lock closes its month, and the others find it closed. A month closes at the earliest 25 minutes after its end, once no
+ * request of it is open and metering does not lag; a charge that comes later is in the next statement. Statements close in every workspace
+ * with a ledger, even where `usage_statements` is off, so that a workspace that switches them on later has the earlier months. A statement
+ * that does not add up stays open and raises the alarm `statement.contradicted`. A month of two million charges closed in 3.7 s with
+ * PostgreSQL, on two busy cores. In embedded mode everything else waits meanwhile.
  */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Bus, Notification } from "../../backing/bus.ts";
@@ -38,7 +37,7 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
   return repeatUntilStopped({
     clock,
     async round(signal) {
-      // Nothing becomes due until the next month has ended, so that idle rounds ask nothing.
+      // Nothing becomes due until the next month has ended, so idle rounds query nothing.
       const month = lastDueMonth(clock.now());
       if (month !== settled && (await closeStatements(parts, { signal })) === 0) settled = month;
     },
@@ -119,7 +118,7 @@ async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month:
     if (closed) log.info({ event: "statement.closed", workspace, month }, "A statement was closed");
     return closed;
   } catch (error) {
-    // The lock was taken when another process had just closed it.
+    // Another process closed it just before the lock was taken.
     if (["23505", "40001"].includes(errorCode(error))) return false;
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * Makes a statement of a slice of the ledger. It adds up by construction, and is checked all the same: lines that do not sum up to the
+ * Makes a statement from a slice of the ledger. It adds up by construction and is checked all the same: lines that do not sum to the
  * entries are a contradiction, and nothing closes. Charges whose rows retention has deleted, and those beyond the bound, are one line
  * without names.
  */
@@ -14,7 +14,7 @@ import type { Line, Movement, StatementDocument } from "./schema.ts";
 import * as store from "./slice-store.ts";
 import type { StatementSums } from "./store.ts";
 
-/** The rows of charges contradict the ledger's entries: `ledger verify` says which. */
+/** The rows of charges contradict the ledger's entries: `ledger verify` names them. */
 export class ContradictionError extends Error {
   override name = "ContradictionError";
 }
@@ -62,7 +62,7 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
   return { document, sums: { number: month, ...sums } };
 }
 
-/** What the ledger alone says of a slice. */
+/** The part of a slice that the ledger alone gives. */
 export async function sumSlice(slice: store.Slice, tx: Transaction): Promise<store.SliceSums & Omit<StatementSums, "number">> {
   const opening = await store.selectSliceBalance(slice.workspace, slice.from - 1n, tx);
   const sums = await store.selectSliceSums(slice, tx);
@@ -84,8 +84,8 @@ function untilOf(lastAt: Date | null): number {
 }
 
 /**
- * Nearly all charges of a slice began in its month or in the one before. Only where those do not add up to the entries,
- * all months are searched.
+ * Nearly all charges of a slice began in its month or in the one before. All months are searched only if those do not add up to the
+ * entries.
  */
 async function linesThatAddUp(slice: store.Slice, sums: store.SliceSums, tx: Transaction): Promise<store.LineRow[]> {
   if (slice.to < slice.from) return [];

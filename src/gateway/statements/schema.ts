@@ -1,5 +1,5 @@
 /**
- * A statement of usage: what a month did to a workspace's credit, and what was charged for what; its views, its table, and the text that is
+ * A statement of usage: how a month changed a workspace's credit, and what each charge was for; its views, its table, and the text that is
  * stored and hashed. That text is JSON by RFC 8785, so that anyone can compute the hash again. Names are those of the day on which it
  * closed.
  */
@@ -84,7 +84,7 @@ const head = {
   ),
 };
 
-/** What is stored and hashed. */
+/** The document that is stored and hashed. */
 export const StatementDocument = Type.Object({ ...head, closed_at: text("When it closed, ISO 8601 in UTC"), ...whole });
 export type StatementDocument = Static<typeof StatementDocument>;
 
@@ -94,7 +94,7 @@ const sha256 = textOrNull(
   "SHA-256 in hexadecimal digits of the statement without `closed` and this field, as JSON by RFC 8785; null: it is open",
 );
 
-/** Members see the lines of their own keys and of their Workbench alone. */
+/** Members see only the lines of their own keys and Workbench. */
 export const StatementView = Type.Object({
   ...head,
   closed,

@@ -1,7 +1,7 @@
 /**
- * All SQL of the ledger for a statement: where its slice of the chain ends, and what the slice sums, in one snapshot. A slice goes from the
- * entry after the last statement to the last entry that was written in the month or holds a charge of its last 25 minutes. So each entry is
- * in exactly one statement.
+ * All SQL of the ledger for a statement: where its slice of the chain ends, and the sums of that slice, in one snapshot. A slice goes from
+ * the entry after the last statement to the last entry that was written in the month or holds a charge of its last 25 minutes. So each
+ * entry is in exactly one statement.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, previousMonth, type Month } from "../../kernel/clock.ts";
@@ -67,7 +67,7 @@ export interface SliceSums {
   lastAt: Date | null;
 }
 
-/** Whatever is not a charge is a credit or a refund by its sign. */
+/** An entry that is not a charge is a credit or a refund, by its sign. */
 export async function selectSliceSums(slice: Slice, tx: Transaction): Promise<SliceSums> {
   const [row] = await tx<SliceSums[]>`
     SELECT coalesce(sum(amount_nano) FILTER (WHERE kind <> 'charge' AND amount_nano >= 0), 0)::bigint AS credits,
@@ -85,7 +85,7 @@ interface MovementRow {
   amount: NanoUsd;
 }
 
-/** Credits, or what took credit without a charge; oldest first. */
+/** Credits, or entries that took credit without a charge; oldest first. */
 export async function selectMovements(
   slice: Slice,
   { areCredits, limit }: { areCredits: boolean; limit: number },
@@ -124,9 +124,8 @@ interface LinesAsked {
 }
 
 /**
- * Holds for the transaction: its groups are few compared with the rows that they sum, and found by hashes in a third of the time that
- * sorting takes.
- * A hash that does not fit into the memory goes to the disk.
+ * Holds for the transaction: it has few groups for the rows that it sums, and hashing finds them in a third of the time of sorting. A hash
+ * table that does not fit into memory spills to disk.
  */
 export async function preferHashes(tx: Transaction): Promise<void> {
   await tx`
@@ -184,7 +183,7 @@ interface OwnKeyUseRow {
   listCost: NanoUsd;
 }
 
-/** What own keys served of the month's requests, up to now. */
+/** The month's requests that own keys have served so far. */
 export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transaction): Promise<OwnKeyUseRow[]> {
   const { startMs, endMs } = monthBounds(month);
   return tx<OwnKeyUseRow[]>`

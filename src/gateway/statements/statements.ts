@@ -1,7 +1,7 @@
 /**
- * Statements to read: the closed ones as they were stored, and the open one, summed again from its slice. Members see months without
- * amounts, which are the workspace's, and the lines of their own keys; overseers see all. The open statement of two million charges takes
- * 4.7 s, since it is summed from the charges: a price tier is kept with them alone.
+ * Reads statements: the closed ones as they were stored, and the open one, summed again from its slice. Members see months without amounts,
+ * which are the workspace's, and the lines of their own keys; overseers see all. The open statement of two million charges takes 4.7 s,
+ * since it is summed from the charges: only they hold the price tier.
  */
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -159,7 +159,7 @@ function showOpen(
   });
 }
 
-/** What a member sees of lines that are theirs. */
+/** A member's view of their own lines. */
 function ownLines(lines: Line[]): Pick<StatementView, "charges_usd" | "lines"> {
   return { charges_usd: formatUsd(lines.reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n)), lines };
 }

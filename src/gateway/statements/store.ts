@@ -1,5 +1,5 @@
 /**
- * All SQL of stored statements. None changes or goes: a trigger refuses it. `ledger verify` hashes them again (metering/verify-store.ts).
+ * All SQL of stored statements. A trigger refuses to change or delete them. `ledger verify` hashes them again (metering/verify-store.ts).
  * The lock under which a workspace's statements are closed is here too.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -7,7 +7,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
-/** What a list shows of a statement. */
+/** The part of a statement that a list shows. */
 export interface StatementSums {
   number: Month;
   opening: NanoUsd;

@@ -1,7 +1,7 @@
 /**
  * Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. One payment of a
- * workspace is under way at a time, however many processes look: each decides under the workspace's lock, by the balance that the ledger
- * has there, and the monthly cap counts payments that were made or are under way.
+ * workspace is under way at a time, however many processes check: each decides under the workspace's lock, by the ledger's balance at that
+ * moment, and the monthly cap counts payments that were made or are under way.
  */
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
@@ -13,8 +13,8 @@ import { confirmPayment } from "./payments.ts";
 import * as store from "./store.ts";
 
 /**
- * Tops a workspace up if it is due. However many run at once, one payment is made: each decides under the workspace's lock, by the
- * balance that the ledger has there.
+ * Tops a workspace up if it is due. However many run at once, one payment is made: each decides under the workspace's lock, by the ledger's
+ * balance at that moment.
  * @throws StripeUnavailableError: the outcome is not known, and the sweeper repeats the call
  */
 export async function topUpAutomatically(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
@@ -61,7 +61,7 @@ async function beginAutomatic(workspace: WorkspaceId, parts: TopUpParts): Promis
 
 interface Due {
   settings: store.TopUpSettingsRow;
-  /** What open requests hold. */
+  /** The amount that open requests hold. */
   reserved: NanoUsd;
   /** A top-up that does not count against the month. */
   except: string | null;

@@ -1,8 +1,7 @@
 /**
  * The one way to change a top-up: under its workspace's lock, on its current row, with its audit rows, the ledger's entry and the event
- * that caused it in one transaction. So a step that is reported by a webhook, an answer and a list is made once, in whatever order they
- * come. The ledger's references are made here, each booked once as each kind.
- * A process has these verbs only where the operator has set a key of Stripe.
+ * that caused it in one transaction. So a step that a webhook, an answer and a list all report is applied once, whatever their order. The
+ * ledger's references are made here, each booked once as each kind. A process has these verbs only if the operator has set a Stripe key.
  */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -15,15 +14,15 @@ import type { MailText } from "./mails.ts";
 import { claimEvent, lockTopUpSettings, type TopUpSettingsRow, selectTopUp, type TopUpRow } from "./store.ts";
 import type { StripeApi } from "./stripe-api.ts";
 
-/** What the verbs of card top-up use. */
+/** The parts that the verbs of card top-up use. */
 export interface TopUpParts {
   sql: Database;
   clock: Clock;
   log: Logger;
   stripe: StripeApi;
-  /** Where people reach the service; without a slash at its end. */
+  /** The public address of the service, without a trailing slash. */
   publicUrl: string;
-  /** What open requests reserve; null: the counters cannot answer. */
+  /** The amount that open requests reserve; null: the counters cannot answer. */
   reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;
   /** Makes the counters read the ledger again, after it changed. */
   refresh(workspace: WorkspaceId): Promise<void>;
@@ -31,9 +30,9 @@ export interface TopUpParts {
   mailManagers(mail: MailText & { workspace: WorkspaceId }, tx: Transaction): Promise<void>;
 }
 
-/** Refunds take credit away, which gateways must not have been lent. */
+/** A refund takes credit away, so it must not be lent to gateways. */
 export interface RefundParts extends TopUpParts {
-  /** What must stay, after gateways have returned what they were lent; null: the counters cannot answer. */
+  /** The credit that must stay, after gateways have returned what they were lent; null: the counters cannot answer. */
   held(workspace: WorkspaceId): Promise<NanoUsd | null>;
 }
 
@@ -49,7 +48,7 @@ interface Changed<T> {
   events?: readonly AuditEvent[];
 }
 
-/** What Weir does by itself, such as crediting a payment. */
+/** Changes that Weir makes by itself, such as crediting a payment. */
 export const byWeir: Actor = { kind: "service" };
 
 interface Cause {
@@ -59,7 +58,7 @@ interface Cause {
 }
 
 /**
- * Runs `work` with the top-up's current row. Only the caller that is the first with the cause's event runs it.
+ * Runs `work` with the top-up's current row. For each event, only the first caller runs it.
  * @returns null: the event was applied before, or the top-up is unknown
  */
 export async function changeTopUp<T>(
@@ -90,19 +89,19 @@ export async function refreshed(workspace: WorkspaceId, parts: TopUpParts): Prom
   }
 }
 
-// References: what the ledger calls a movement of a payment
+// References: the ledger's names for movements of a payment
 
 /** @param paymentIntent Stripe's id */
 export function paymentReference(paymentIntent: string): string {
   return `stripe:${paymentIntent}`;
 }
 
-/** The same when it is taken back and when it returns. @param id Weir's id of the refund */
+/** It is the same for taking the amount back and for returning it. @param id Weir's id of the refund */
 export function refundReference(id: string): string {
   return `refund:${id}`;
 }
 
-/** The same when it is taken back and when it returns. @param dispute Stripe's id */
+/** It is the same for taking the amount back and for returning it. @param dispute Stripe's id */
 export function disputeReference(dispute: string): string {
   return `stripe:${dispute}`;
 }

@@ -1,9 +1,8 @@
 /**
- * Stripe's pages: for a person's top-up, and for an automatic payment that its bank wants a person to authenticate; and what a declined
- * payment leads to, which is another try, such a page, or the end of automatic top-up.
- * After a crash a page is opened again by the same call: it has the top-up's key and the values of its row. After a call without an answer
- * the next one has another key, since an error of Stripe's servers stays the answer to its key for a day, and the address of the page that
- * the first call may have opened is lost.
+ * Stripe's pages: for a person's top-up, and for an automatic payment that its bank wants a person to authenticate; and what follows a
+ * declined payment: another attempt, such a page, or the end of automatic top-up. After a crash the same call opens the page again, with
+ * the top-up's key and the values of its row. After a call without an answer the next one has another key, since Stripe repeats a server
+ * error for the same key for a day, and the address of a page that the first call opened is lost.
  */
 import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -40,7 +39,7 @@ export async function openCheckout(
   return opened ?? topUp;
 }
 
-/** The error of a person's request, after Stripe did not do what was asked. @param action completes "Cannot …" */
+/** The error of a person's request when Stripe has not done what was asked. @param action completes "Cannot …" */
 export function stripeProblem(error: unknown, action: string): unknown {
   if (error instanceof CallRefusedError)
     return new DomainError("conflict", `Cannot ${action}: Stripe refused it as ${error.code}`, { cause: error });
@@ -87,7 +86,8 @@ async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts
 }
 
 /**
- * A page can no longer be opened for it, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
+ * Its page can no longer be opened, for example because it expired. Automatic top-up is then off, since the payment cannot be
+ * authenticated.
  */
 async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
   await changeTopUp({ id, workspace }, parts, async (locked) => {
@@ -110,7 +110,7 @@ async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpPa
 
 // Declined payments
 
-/** Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid another try. */
+/** Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Card networks forbid another attempt. */
 const hardCodes: ReadonlySet<string> = new Set([
   "card_not_supported",
   "currency_not_supported",
@@ -134,7 +134,7 @@ const hardCodes: ReadonlySet<string> = new Set([
   "transaction_not_allowed",
 ]);
 
-/** A decline counts once, for the payment under way. In Checkout the payer tries another card by themselves. */
+/** A decline counts once, for the payment under way. In Checkout the payer can try another card. */
 export async function declinePayment(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
   const { tx, settings, topUp } = locked;
   const isUnderWay = topUp.state === "confirming" || topUp.state === "processing";
@@ -152,9 +152,9 @@ export async function declinePayment(intent: PaymentIntent, locked: Locked, part
 }
 
 /**
- * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a decline code
- * that never improves, switch automatic top-up off.
- * @param isFinal no further try could succeed
+ * Ends an attempt. The next one follows an hour after the first decline and a day after the second. The third decline in a row, or a code
+ * with which the card never succeeds, switches automatic top-up off.
+ * @param isFinal no further attempt could succeed
  */
 export async function endTry(
   { failure, paymentIntent, isFinal = false }: { failure: string; paymentIntent: string | null; isFinal?: boolean },

@@ -13,37 +13,37 @@ export const topUpThresholdUsdMax = 10_000;
 export const topUpMonthlyCapUsdMax = 100_000;
 /** Top-ups in a list. */
 export const topUpsListedMax = 1_000;
-/** One call of Stripe, which the package repeats so often with the same idempotency key. */
+/** Timeout of one call of Stripe. */
 export const stripeCallMs = 10_000;
 /** How often the package repeats a call, with the same idempotency key. */
 export const stripeRetriesMax = 1;
-/** Stripe takes times from 30 minutes to 24 hours; a minute more is for the way of the call. */
+/** Stripe accepts times from 30 minutes to 24 hours; the extra minute covers the call itself. */
 export const checkoutOpenMs = 31 * 60_000;
-/** How long the page of a payment is open that its bank wants a person to authenticate, by a link in a mail. */
+/** How long a page stays open, linked from a mail, for a payment that its bank wants a person to authenticate. */
 export const authenticationOpenMs = 23 * 3_600_000;
 /** Stripe keeps idempotency keys for at least 24 hours. An older call is looked up, and never repeated. */
 export const idempotencyKeyMs = 23 * 3_600_000;
-/** How often credit is compared with the thresholds, and how many payments are made at once. */
+/** How often credit is compared with the thresholds. */
 export const topUpCheckMs = 10_000;
 /** Workspaces in one read of them. */
 export const topUpBatchMax = 100;
 /** Payments that a process makes or looks up at once. */
 export const topUpsAtOnceMax = 8;
-/** How often unfinished payments are looked up at Stripe, and from which age. */
+/** How often unfinished payments are looked up at Stripe. */
 export const topUpSweepMs = 600_000;
 /** The age from which they are looked up. */
 export const topUpSweepAgeMs = 300_000;
 /** Payments in one round. */
 export const topUpSweepMax = 1_000;
-/** How far back disputes and refunds are looked up at Stripe, and how many of each at most. */
+/** How far back disputes and refunds are looked up at Stripe. */
 export const takenBackAgeMs = 30 * 86_400_000;
 /** Disputes, and refunds, that one such look-up reads at most, the newest first. */
 export const stripeListedMax = 10_000;
 /** Declines in a row that switch automatic top-up off. */
 export const topUpDeclinesMax = 3;
-/** After the first decline, and after the second. */
+/** Pause before the next attempt, after the first decline. */
 export const topUpRetryMs = 3_600_000;
-/** Until it is tried again after the second. */
+/** The same after the second decline. */
 export const topUpSecondRetryMs = 24 * 3_600_000;
 
 // Stripe's webhook
@@ -55,7 +55,7 @@ export const webhookBodyMs = 10_000;
 export const webhookBodiesMax = 64;
 /** Bodies that wait for a place. */
 export const webhookBodiesWaitingMax = 64;
-/** Signed events that are applied at once, and how many wait. */
+/** Signed events that are applied at once. */
 export const webhooksAtOnceMax = 64;
 /** Signed events that wait. */
 export const webhooksWaitingMax = 200;

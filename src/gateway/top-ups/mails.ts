@@ -1,6 +1,6 @@
 /**
- * The mails to a workspace's admins and super admins about its top-ups, which go into the transaction of what they report. The same is sent
- * once. No mail has a text of a user or of Stripe.
+ * The mails to a workspace's admins and super admins about its top-ups, which go into the transaction of what they report. Each is sent
+ * once. No mail contains text from a user or from Stripe.
  */
 import { raiseAlert } from "../../accounts/alerts/alerts.ts";
 import type { Transaction } from "../../backing/backing.ts";
@@ -9,7 +9,7 @@ import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { TopUpRow } from "./store.ts";
 
 export interface MailText {
-  /** It has no text of a user. */
+  /** It contains no text from a user. */
   subject: string;
   body: string;
 }
@@ -73,14 +73,14 @@ ${publicUrl}
 
 interface Failure {
   topUp: Pick<TopUpRow, "id" | "workspace" | "amount" | "kind">;
-  /** What failed; the same failure is reported once. */
+  /** The failure; the same one is reported once. */
   occurrence: string;
   /** Stripe's code. */
   failure: string;
   mail: MailText;
 }
 
-/** Tells admins of a failed top-up by mail, and the webhooks of the workspace's rule, in the transaction that stores the failure. */
+/** Reports a failed top-up to admins by mail and to the webhooks of the workspace's rule, in the transaction that stores the failure. */
 export async function tellFailure(
   { topUp, occurrence, failure, mail }: Failure,
   sources: { sql: Transaction; clock: Clock },

@@ -1,10 +1,10 @@
 /**
- * How a payment becomes credit, in one way, wherever its outcome arrives first: by the webhook, the answer of a call, the payer's return,
- * or the sweeper. These may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's current state
- * is asked of Stripe, and the ledger takes each payment once.
- * Each call has an idempotency key whose row is written before the call. After a crash or a lost answer the same call is repeated with the
- * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
- * A payment that was taken and cannot be credited stays `paid`, with an alarm: a person must look.
+ * The one way in which a payment becomes credit, wherever its outcome arrives first: by the webhook, the answer of a call, the payer's
+ * return, or the sweeper. These may come in any order, at once and many times: the workspace's lock serializes them, the payment's current
+ * state is read from Stripe, and the ledger takes each payment once. Each call has an idempotency key whose row is written before the call.
+ * After a crash or a lost answer the same call is repeated with the same key. After 23 hours it is looked up and never repeated, since
+ * Stripe keeps keys for 24 hours. A payment that was taken but cannot be credited stays `paid` and raises an alarm, so that a person looks
+ * at it.
  */
 import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
@@ -27,7 +27,7 @@ export async function checkTopUp(topUp: store.TopUpRow, parts: TopUpParts): Prom
   return (await store.selectTopUp(topUp.id, parts.sql)) ?? topUp;
 }
 
-/** Ends a top-up whose page was left without a payment. */
+/** Ends a top-up whose payer left the page without paying. */
 export async function leaveCheckout({ id, workspace }: store.TopUpRow, parts: TopUpParts, event?: string): Promise<void> {
   await changeTopUp({ id, workspace, event }, parts, async ({ tx, topUp, now }) => {
     const isOpen = topUp.state === "open" || topUp.state === "created" || topUp.state === "action_required";
@@ -37,8 +37,8 @@ export async function leaveCheckout({ id, workspace }: store.TopUpRow, parts: To
 }
 
 /**
- * Charges the saved card for a top-up whose row, try and key are in the database already. It is repeated until the outcome is known, with
- * the same key, and so makes one payment.
+ * Charges the saved card for a top-up whose row, attempt and key are in the database already. It is repeated with the same key until the
+ * outcome is known, and so makes one payment.
  * @throws StripeUnavailableError: the outcome is not known
  */
 export async function confirmPayment(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
@@ -55,7 +55,7 @@ export async function confirmPayment(topUp: store.TopUpRow, parts: TopUpParts): 
 }
 
 /**
- * Brings a top-up to the state of its payment at Stripe: the one way to credit.
+ * Brings a top-up to the state of its payment at Stripe. No other code credits one.
  * @param event Stripe's id of the event that reported it; it is applied once, in the same transaction
  */
 export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, event?: string): Promise<void> {
@@ -100,7 +100,7 @@ async function askSession(topUp: store.TopUpRow, id: string, parts: TopUpParts):
   if (session.paymentIntent !== null) await creditPayment(await parts.stripe.readPayment(session.paymentIntent), parts);
 }
 
-/** A refused call leaves a failed top-up, which is a state like others. */
+/** A refused call leaves a failed top-up, which is a normal state. */
 async function reopened(topUp: store.TopUpRow, parts: TopUpParts): Promise<void> {
   try {
     await openCheckout(topUp, parts);
@@ -119,7 +119,7 @@ async function payment(topUp: store.TopUpRow, { stripe, clock }: TopUpParts): Pr
     return await stripe.createPayment(asked);
   } catch (error) {
     if (error instanceof CallRefusedError) throw error;
-    // An error of Stripe's servers stays the answer to its key: what was made all the same is found here.
+    // Stripe repeats a server error for the same key, so a payment that was made all the same is found here.
     const made = await stripe.findPayment(asked, triedAt.getTime());
     if (made === null && !(error instanceof KeyReusedError)) throw error;
     return made;
@@ -207,7 +207,7 @@ async function moved(intent: PaymentIntent, { tx, topUp, now }: Locked, state: "
   return nothing;
 }
 
-/** A payment of an earlier try says nothing about the current one. */
+/** A payment of an earlier attempt says nothing about the current one. */
 function isCurrent({ topUp }: PaymentIntent, row: store.TopUpRow): boolean {
   return topUp !== null && topUp.try === row.try && row.isPending;
 }

@@ -134,7 +134,7 @@ export function ofCents(cents: number): NanoUsd {
   return BigInt(cents) * nanoPerCent;
 }
 
-/** The amount without what is less than a cent. */
+/** The amount without fractions of a cent. */
 export function wholeCents(amount: NanoUsd): NanoUsd {
   return amount - (amount % nanoPerCent);
 }

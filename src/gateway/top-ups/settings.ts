@@ -1,7 +1,7 @@
 /**
- * The settings of automatic top-up, and the saved card that they charge. Switching it on needs a saved card, and says that the card is in
- * order: earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten, and automatic top-up is off; Weir then
- * charges it in no case, whatever Stripe answers.
+ * The settings of automatic top-up, and the saved card that they charge. Switching it on needs a saved card, and confirms that card:
+ * earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten and switches automatic top-up off. Weir never
+ * charges it again, whatever Stripe answers.
  */
 import { type Actor, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
@@ -109,14 +109,14 @@ function withMail(row: store.TopUpSettingsRow, actor: Actor): store.TopUpSetting
   return actor.kind === "member" ? { ...row, receiptEmail: actor.email } : row;
 }
 
-/** Switching it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
+/** Switching it on again confirms the card: earlier declines no longer count, and a pause ends. */
 function switched({ enabled }: TopUpSettingsForm, before: store.TopUpSettingsRow): Partial<store.TopUpSettingsRow> {
   if (enabled === undefined) return {};
   const isAgain = enabled && (!before.enabled || before.paused);
   return { enabled, ...(isAgain && { failures: 0, paused: false }) };
 }
 
-/** Also what a removal at Stripe leads to. */
+/** A removal at Stripe also leads here. */
 function withoutCard(row: store.TopUpSettingsRow): store.TopUpSettingsRow {
   return { ...row, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null, enabled: false, paused: false };
 }
@@ -149,7 +149,7 @@ function audited(row: store.TopUpSettingsRow): Fields {
   };
 }
 
-/** Weir no longer charges the card in any case; a card that is gone there already is refused. */
+/** Weir no longer charges the card in any case. Stripe refuses the call if the card is already gone. */
 async function forgetAtStripe(paymentMethod: string, { stripe, log }: TopUpParts): Promise<void> {
   try {
     await stripe.removeCard(paymentMethod);
@@ -159,7 +159,7 @@ async function forgetAtStripe(paymentMethod: string, { stripe, log }: TopUpParts
   }
 }
 
-/** Credit that is below the threshold already is topped up at once. If that fails, the worker goes on. */
+/** Credit that is already below the threshold is topped up at once. If that fails, the worker tries again. */
 async function topUpNow(workspace: WorkspaceId, parts: TopUpParts): Promise<void> {
   await topUpAutomatically(workspace, parts).catch((error: unknown) =>
     parts.log.warn(

@@ -1,6 +1,6 @@
 /**
  * All SQL of top-ups, of a workspace's saved card and automatic top-up, of refunds, and of the webhook's events. Everything about a
- * workspace's top-ups takes the lock of its settings first, and so happens one after another.
+ * workspace's top-ups first locks its settings, and so runs serially.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -67,7 +67,7 @@ export async function selectTopUpOfPayment(paymentIntent: string, sql: Queries):
   return row;
 }
 
-/** The one under way of its kind. The caller holds the workspace's lock. */
+/** The top-up of this kind that is under way. The caller holds the workspace's lock. */
 export async function selectPending(
   { workspace, kind }: Pick<TopUpRow, "workspace" | "kind">,
   sql: Queries,
@@ -77,7 +77,7 @@ export async function selectPending(
   return row;
 }
 
-/** Everything that changes. The caller holds the workspace's lock, and read the row under it. */
+/** Updates every column that can change. The caller holds the workspace's lock and has read the row under it. */
 export async function updateTopUp(row: TopUpRow, tx: Transaction): Promise<void> {
   await tx`
     UPDATE top_ups SET state = ${row.state}, received_nano = ${row.received}, refunded_nano = ${row.refunded},
@@ -88,7 +88,7 @@ export async function updateTopUp(row: TopUpRow, tx: Transaction): Promise<void>
     WHERE id = ${row.id}`;
 }
 
-/** The amounts of a workspace's automatic payments that were made or are under way, tried since a time. @param except leaves one out */
+/** The sum of a workspace's automatic payments that were tried since a time and are made or under way. @param except leaves one out */
 export async function sumAutomatic(
   { workspace, since, except }: { workspace: WorkspaceId; since: Date; except: string | null },
   sql: Queries,
@@ -100,7 +100,7 @@ export async function sumAutomatic(
   return row?.sum ?? 0n;
 }
 
-/** Newest first. @param before the last id of the page before; null: from the newest */
+/** Newest first. @param before the last id of the previous page; null: from the newest */
 export async function selectTopUps(
   { workspace, before, limit }: { workspace: WorkspaceId; before: string | null; limit: number },
   sql: Queries,
@@ -110,13 +110,13 @@ export async function selectTopUps(
     WHERE workspace_id = ${workspace} ${before === null ? sql`` : sql`AND id < ${before}`} ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** Those whose payment is to be tried again. */
+/** Top-ups whose payment is to be tried again. */
 export async function selectRetriesDue({ now, limit }: { now: Date; limit: number }, sql: Queries): Promise<TopUpRow[]> {
   return sql<TopUpRow[]>`
     SELECT ${columns(sql)} FROM top_ups WHERE is_pending AND retry_at <= ${now} ORDER BY retry_at LIMIT ${limit}`;
 }
 
-/** Those that Stripe has to be asked about, the oldest first. */
+/** Top-ups that must be looked up at Stripe, the oldest first. */
 export async function selectUnfinished(
   { triedBefore, limit }: { triedBefore: Date; limit: number },
   sql: Queries,
@@ -172,7 +172,7 @@ export async function selectTopUpSettings(workspace: WorkspaceId, sql: Queries):
   return row ?? noTopUpSettings(workspace);
 }
 
-/** Everything about a workspace's top-ups takes this lock first, and so happens one after another. */
+/** Everything about a workspace's top-ups takes this lock first, and so runs serially. */
 export async function lockTopUpSettings(workspace: WorkspaceId, tx: Transaction): Promise<TopUpSettingsRow> {
   await tx`INSERT INTO top_up_settings (workspace_id) VALUES (${workspace}) ON CONFLICT (workspace_id) DO NOTHING`;
   const [row] = await tx<TopUpSettingsRow[]>`
@@ -207,7 +207,7 @@ export async function selectWorkspacesOfCard(paymentMethod: string, sql: Queries
   return rows.map(({ workspace }) => workspace);
 }
 
-/** Before a workspace's first top-up. */
+/** Used before a workspace's first top-up. */
 function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
   const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
   const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
@@ -250,7 +250,7 @@ export async function updateRefund(
   await tx`UPDATE top_up_refunds SET state = ${state}, refund = ${refund} WHERE id = ${id}`;
 }
 
-/** Those whose outcome is not known, the oldest first. */
+/** Refunds whose outcome is not known, the oldest first. */
 export async function selectPendingRefunds(
   { madeBefore, limit }: { madeBefore: Date; limit: number },
   sql: Queries,
@@ -267,7 +267,7 @@ export async function selectRefundsOf(topUps: readonly string[], sql: Queries): 
 
 // Events of the webhook
 
-/** @returns whether the event is new: then this transaction is the one that applies it */
+/** @returns whether the event is new: then this transaction applies it */
 export async function claimEvent({ id, at }: { id: string; at: Date }, tx: Transaction): Promise<boolean> {
   const inserted = await tx`INSERT INTO stripe_events (id, at) VALUES (${id}, ${at}) ON CONFLICT (id) DO NOTHING`;
   return inserted.count === 1;

@@ -1,6 +1,6 @@
 /**
- * What top-up needs of Stripe, in Weir's own words: the port that stripe-client.ts implements and tests replace. An answer that a card was
- * declined is a result; a refused call, a reused key and an unknown outcome are three errors, because each is followed by something else.
+ * What top-up needs from Stripe, in Weir's own terms: the port that stripe-client.ts implements and tests replace. An answer that a card
+ * was declined is a result; a refused call, a reused key and an unknown outcome are three errors, because each needs a different reaction.
  */
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -19,10 +19,10 @@ export interface PaymentIntent {
   id: string;
   /** https://docs.stripe.com/payments/paymentintents/lifecycle */
   status: string;
-  /** What arrived, without tax. */
+  /** The received amount, without tax. */
   received: NanoUsd;
   currency: string;
-  /** The top-up and the number of its try, as its metadata have them; null: it is not a payment of Weir. */
+  /** The top-up and the number of its attempt, from its metadata; null: it is not a payment of Weir. */
   topUp: { id: string; try: number } | null;
   card: Card | null;
   /** Whether the payer let Weir charge the card later. */
@@ -44,11 +44,11 @@ export interface StripeRefund {
   status: string;
   amount: NanoUsd;
   paymentIntent: string | null;
-  /** Weir's id of the refund, as its metadata have it; null: it was made elsewhere, such as in Stripe's dashboard. */
+  /** Weir's id of the refund, from its metadata; null: it was made elsewhere, such as in Stripe's dashboard. */
   refund: string | null;
 }
 
-/** A dispute of a card's holder with the bank. */
+/** A cardholder's dispute with the bank. */
 export interface StripeDispute {
   id: string;
   paymentIntent: string;
@@ -58,7 +58,7 @@ export interface StripeDispute {
   isReinstated: boolean;
 }
 
-/** What a payment is made from. A repeated call with the same values and key gives the same payment. */
+/** The parameters of a payment. A repeated call with the same values and key gives the same payment. */
 export interface NewPayment {
   topUp: string;
   try: number;
@@ -75,7 +75,7 @@ interface NewCheckout {
   customer: string;
   /** Milliseconds. */
   expiresAt: number;
-  /** Where the payer goes afterwards. */
+  /** The address to which the payer returns. */
   returnUrl: string;
 }
 
@@ -86,7 +86,7 @@ export interface NewRefund {
 }
 
 /**
- * Every call that creates something has an idempotency key of the id that it creates for. All throw CallRefusedError when Stripe
+ * Every call that creates something has an idempotency key made from Weir's id of what is created. All throw CallRefusedError when Stripe
  * refused the call and nothing happened, KeyReusedError, and StripeUnavailableError when the outcome is not known.
  */
 export interface StripeApi {
@@ -124,7 +124,7 @@ export class CallRefusedError extends Error {
   }
 }
 
-/** The idempotency key belongs to a call with other values: what that one made has to be looked up. */
+/** The idempotency key belongs to a call with other values. What that call made has to be looked up. */
 export class KeyReusedError extends Error {
   override name = "KeyReusedError";
 }

@@ -1,5 +1,5 @@
 /**
- * Calls Stripe by its package, in the version of its API that is pinned here. Stripe's texts stay here: an error has its code alone.
+ * Calls Stripe through its package, in the API version that is pinned here. Stripe's texts stay here: an error carries only its code.
  * Payments of the account that are not Weir's are left out.
  */
 import { Stripe } from "stripe";
@@ -19,7 +19,7 @@ import {
   type StripeRefund,
 } from "./stripe-api.ts";
 
-/** The types of the package are those of this version alone. */
+/** The package's types are for this version only. */
 const stripeVersion = "2026-10-28.endive";
 
 export function stripeClient({ secretKey, apiUrl, isLive }: StripeConfig): StripeApi {
@@ -78,7 +78,7 @@ function metadataOf({ topUp, try: number }: Pick<NewPayment, "topUp" | "try">): 
   return { topup: topUp, try: String(number) };
 }
 
-/** Stripe's texts stay here: an error has its code alone. @throws CallRefusedError, KeyReusedError, StripeUnavailableError */
+/** Stripe's texts stay here: an error carries only its code. @throws CallRefusedError, KeyReusedError, StripeUnavailableError */
 async function answer<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -150,7 +150,7 @@ function refunds({ refunds: api }: Stripe): Pick<StripeApi, "createRefund" | "fi
       return refundOf(await answer(api.create(asked, { idempotencyKey: `refund-${refund}` })));
     },
     async findRefund({ refund, paymentIntent }) {
-      // A payment has far fewer refunds than a page has places: each takes a cent at least, and an operator makes them.
+      // One page holds all refunds of a payment: each takes at least a cent, and operators make them by hand.
       const { data } = await answer(api.list({ payment_intent: paymentIntent, limit: 100 }));
       const found = data.find(({ metadata }) => metadata?.["refund"] === refund);
       return found ? refundOf(found) : null;
@@ -158,7 +158,7 @@ function refunds({ refunds: api }: Stripe): Pick<StripeApi, "createRefund" | "fi
   };
 }
 
-/** Other payments of the account are none of Weir's business. */
+/** Other payments of the account do not concern Weir. */
 function takenBack({ refunds: api, disputes }: Stripe): Pick<StripeApi, "listRefunds" | "listDisputes"> {
   const listed = { limit: 100, expand: ["data.payment_intent"] };
   return {
@@ -225,7 +225,7 @@ export function refundOf({ id, status, amount, payment_intent: paymentIntent, me
   };
 }
 
-/** Money has moved where a transaction of the account says so, whatever the state is called. */
+/** Money has moved if a transaction of the account says so, whatever the state is called. */
 export function disputeOf({ id, amount, payment_intent: paid, balance_transactions: moved }: Stripe.Dispute): StripeDispute {
   const isReinstated = moved.some((transaction) => transaction.amount > 0);
   const isWithdrawn = isReinstated || moved.some((transaction) => transaction.amount < 0);

@@ -1,8 +1,8 @@
 /**
- * What Stripe did not report, or what a dead process left. Every 10 minutes payments that are older than 5 minutes and not finished are
- * looked up, and calls repeated; disputes and refunds of the last 30 days are listed. Stripe itself gives up an event after three days, and
- * someone who profits from a lost one may keep the endpoint busy for so long.
- * Nothing changes where the events came. A failure of one does not affect the others, and is looked at again in the next round.
+ * Finds what Stripe did not report and what a dead process left unfinished. Every 10 minutes it looks up unfinished payments older than 5
+ * minutes and repeats their calls, and lists the disputes and refunds of the last 30 days. Stripe gives up on an event after three days,
+ * and someone who profits from a lost event may keep the endpoint busy that long. Nothing changes if the events arrived. A failure of one
+ * does not affect the others, and is looked at again in the next round.
  */
 import type { Logger } from "../../kernel/log.ts";
 import { retryPayment, topUpAutomatically } from "./automatic.ts";
@@ -60,7 +60,7 @@ async function eachOf<T>(
   await Promise.all(lanes);
 }
 
-/** Disputes of the last 30 days, refunds of Stripe's dashboard, and refunds that failed since. Changes nothing where the events came. */
+/** Disputes of the last 30 days, refunds made in Stripe's dashboard, and refunds that failed since. Changes nothing if the events arrived. */
 async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { stripe, clock } = parts;
   const since = clock.now() - takenBackAgeMs;
@@ -68,7 +68,7 @@ async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<
   await each(stripe.listRefunds(since), (refund) => takeRefund(refund, parts), { what: "refunds", parts, signal });
 }
 
-/** The newest first, and no more than this many. */
+/** Newest first, at most this many. */
 async function each<T>(
   listed: AsyncIterable<T>,
   act: (one: T) => Promise<void>,

@@ -1,10 +1,9 @@
 /**
- * Refunds and disputes. A refund takes the credit back first, as `refund`, and then the card gets the money; if Stripe fails, the amount
- * returns as `refund_reversed`. A refund takes at most what the workspace can still spend, after gateways have returned what they were
- * lent; one that was made in Stripe's dashboard is followed even where the credit is spent.
- * A dispute of a card's holder is an entry `dispute`, a won one `dispute_reinstated`: Stripe takes the money at once, and so does the
- * ledger. Each step of a dispute and each state of a refund is applied once, whichever of event and list reports it first. `ledger verify`
- * explains a balance below zero by these entries.
+ * Refunds and disputes. A refund first takes the credit back, as `refund`, and then pays the card; if Stripe fails, the amount returns as
+ * `refund_reversed`. A refund takes at most what the workspace can still spend, after gateways have returned what they were lent. A refund
+ * made in Stripe's dashboard is applied even if the credit is spent. A cardholder's dispute is an entry `dispute`, a won one
+ * `dispute_reinstated`: Stripe takes the money at once, and so does the ledger. Each step of a dispute and each state of a refund is
+ * applied once, whether an event or a list reports it first. `ledger verify` explains a balance below zero by these entries.
  */
 import { signatureOf, type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import { changedFields, type AuditEvent } from "../../accounts/audit/change.ts";
@@ -84,7 +83,7 @@ async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm;
 // From a refund's row to the card
 
 /**
- * Asks Stripe for the refund. It is repeated until the outcome is known, with the same key, and so refunds once.
+ * Asks Stripe for the refund. It is repeated with the same key until the outcome is known, and so refunds once.
  * @throws StripeUnavailableError: the outcome is not known
  */
 export async function sendRefund(refund: store.RefundRow, parts: TopUpParts): Promise<void> {
@@ -101,13 +100,13 @@ export async function sendRefund(refund: store.RefundRow, parts: TopUpParts): Pr
   }
 }
 
-/** What Stripe's word for a refund's state means here. */
+/** What Stripe's state of a refund means here. */
 export function refundStateOf({ status }: Pick<StripeRefund, "status">): store.RefundRow["state"] {
   if (status === "failed" || status === "canceled") return "failed";
   return status === "succeeded" ? "succeeded" : "pending";
 }
 
-/** Follows a refund of Stripe, even one that was made in its dashboard. It takes back credit that may be spent already. */
+/** Applies a refund at Stripe, even one made in its dashboard. It takes back credit that may already be spent. */
 export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
   const known = await store.selectRefund(made.refund ?? made.id, parts.sql);
   const topUp = known
@@ -124,7 +123,7 @@ async function callFor(
   asked: NewRefund,
   { stripe, clock }: TopUpParts,
 ): Promise<StripeRefund | null> {
-  // The answer to a known key is that of its first call: what became of the refund since is looked up.
+  // Stripe answers a known key as it answered the first call, so the refund's current state is looked up.
   if (refund !== null || clock.now() - createdAt.getTime() > idempotencyKeyMs) return stripe.findRefund(asked);
   try {
     return await stripe.createRefund(asked);
@@ -158,7 +157,7 @@ async function endRefund(
     await store.updateRefund({ id: row.id, state, refund: made?.id ?? row.refund }, tx);
     if (!hasFailed) return { result: id === null };
     await bookMovement({ workspace, kind: "refund_reversed", amount: row.amount, reference: refundReference(row.id) }, tx);
-    // The refund's entry may be of this transaction.
+    // This transaction may have made the refund's entry.
     const topUp = (await store.selectTopUp(topUpId, tx)) ?? locked.topUp;
     await store.updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
     raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
@@ -169,7 +168,7 @@ async function endRefund(
   if (moved === true) await refreshed(workspace, parts);
 }
 
-/** The refund's row, which one that was made elsewhere gets now, with its entry. */
+/** The refund's row. A refund made elsewhere gets its row now, with its entry. */
 async function present(
   { id, made }: { id: string | null; made: StripeRefund | null },
   { tx, topUp, now }: Locked,
@@ -212,8 +211,8 @@ export function disputeStepKey({ id }: Pick<Dispute, "id">, step: DisputeStep): 
 }
 
 /**
- * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its steps are reported:
- * a returned amount counts as taken before.
+ * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, whatever order its steps are reported in:
+ * an amount that is returned counts as taken earlier.
  */
 export async function applyDispute({ dispute, step }: { dispute: Dispute; step: DisputeStep }, parts: TopUpParts): Promise<void> {
   const known = await findPaidTopUp(dispute.paymentIntent, parts);

@@ -1,7 +1,7 @@
 /**
- * A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. While a page is open, the same amount gives it
- * again, and another amount closes it first; so two clicks make one payment. The row and its key are stored before the page is asked for,
- * so no payment is without a row. Credit is added when a payment is found to be made, by change-top-up.ts.
+ * A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. While a page is open, the same amount returns it
+ * again, and another amount closes it first, so two clicks make one payment. The row and its key are stored before the page is asked for,
+ * so no payment is without a row. change-top-up.ts adds the credit once the payment is known to be made.
  */
 import { type Actor, signatureOf, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
@@ -19,7 +19,7 @@ import * as store from "./store.ts";
 import { CallRefusedError } from "./stripe-api.ts";
 
 /**
- * Opens a page of Stripe for an amount, or gives the open one.
+ * Opens a page of Stripe for an amount, or returns the open one.
  * @throws DomainError forbidden except for admins, super admins and the operator; invalid_field; conflict while a payment is being made
  * or where Stripe refuses; unavailable where it does not answer
  */
@@ -65,7 +65,7 @@ interface Listing {
   limit: number;
 }
 
-/** Newest first. @throws DomainError forbidden for members, who do not see what the workspace pays */
+/** Newest first. @throws DomainError forbidden for members, who may not see what the workspace pays */
 export async function listTopUps({ actor, ...filter }: Listing, sql: Queries): Promise<TopUpView[]> {
   authorizeToSee(actor);
   const rows = await store.selectTopUps(filter, sql);

@@ -1,8 +1,8 @@
 /**
- * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database, so that Stripe repeats what was
- * not. It answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event has the key's
- * mode; the log then has a reason, and nothing of the body. Events that Weir does not use are answered with 200 and ignored. The signature
- * needs the body, so anybody may send one: bodies have places by network, which slow ones lose, and only a signed event takes a turn.
+ * POST /api/stripe-webhook: Stripe's events, each answered with 200 once its change is in the database, so Stripe repeats the others. It
+ * answers 400 unless one of the secrets made the signature, the signature is at most five minutes old, and the event has the key's mode;
+ * the log then has a reason but nothing from the body. Events that Weir does not use are answered with 200 and ignored. Checking the
+ * signature needs the body, so anybody may send one: bodies get slots by network, which slow ones lose, and only signed events are queued.
  * Events come at least once and in any order, so an event of a payment says only that it changed: its current state is read from Stripe.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -47,7 +47,7 @@ class WebhookError extends Error {
 
 export interface WebhookParts extends TopUpParts {
   secrets: readonly Secret[];
-  /** Says whose bodies share a lane. */
+  /** Decides which senders' bodies share a lane. */
   proxies: TrustedProxies;
 }
 
@@ -69,7 +69,7 @@ export function stripeWebhookRoutes(parts: WebhookParts): Routes {
   return router.app;
 }
 
-/** All signed events are Stripe's, from whichever of its addresses. */
+/** All signed events are Stripe's, whatever address they come from. */
 const stripeLane = networkLane("of Stripe");
 
 function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
@@ -137,7 +137,7 @@ function errorAnswer(error: unknown, { log }: WebhookParts): Response {
     return jsonResponse(body, { status: 405, headers: error.headers });
   }
   if (error instanceof WebhookError) {
-    // A slow sender would go on after the answer.
+    // A slow sender would continue after the answer.
     const headers = error.status === 408 ? { connection: "close" } : {};
     return jsonResponse({ error: { code: error.code, message: error.message } }, { status: error.status, headers });
   }
@@ -198,7 +198,7 @@ async function left({ id, object }: Reported, parts: TopUpParts): Promise<void> 
 }
 
 async function payment({ id, object }: Reported, parts: TopUpParts): Promise<void> {
-  // Other payments of the account are none of Weir's business, and need no call.
+  // Other payments of the account do not concern Weir, and need no call.
   if (object.metadata?.["topup"] === undefined) return;
   await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
 }
@@ -221,7 +221,7 @@ function dispute(step: DisputeStep): Apply {
   };
 }
 
-// The form of an event: only what Weir reads of it, since its form follows the version that the account has set
+// The form of an event: only what Weir reads, since the rest depends on the account's API version
 
 const text = Type.String({ minLength: 1, maxLength: 255 });
 const maybeText = Type.Optional(Type.Union([text, Type.Null()]));
@@ -257,7 +257,7 @@ function parseEvent(bytes: Uint8Array): StripeEvent | null {
   }
 }
 
-/** What a type that Weir uses is about. @throws Error for an object of another form, which a person has to look at */
+/** The subject of an event whose type Weir uses. @throws Error for an object of another form, which a person has to look at */
 function eventObjectOf({ type, data: { object } }: StripeEvent): EventObject {
   if (objects.Check(object)) return object;
   throw new Error(`An event ${type} has an object of an unknown form`);

@@ -1,8 +1,8 @@
 /**
- * Which time and which sums of usage are asked for: the span, its periods as the clocks of a time zone show them, and the quarters of an
- * hour that cover them. Days and months begin at midnight there, even when daylight saving begins or ends. No current time zone needs
- * shorter parts than quarters.
- * Zones are the runtime's IANA zones; offsets such as `+02:00` are refused, since they have no daylight saving.
+ * The time and the sums of usage that a query asks for: the span, its periods as the clocks of a time zone show them, and the quarters of
+ * an hour that cover them. Days and months begin at midnight there, even when daylight saving begins or ends. No current time zone needs
+ * parts shorter than quarters. Zones are the runtime's IANA zones; offsets such as `+02:00` are refused, since they have no daylight
+ * saving.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -56,7 +56,7 @@ export function readSpan({ from, to, by = "", tz: zone = "UTC" }: UsageFields, n
   const fromMs = from === undefined ? defaultFrom() : readTime({ field: "from", text: from, zone });
   const words = readWords(by);
   if (fromMs >= toMs) throw refusal("from", "Cannot sum a time that ends before it begins: a from before to is needed");
-  // A day more, since days around daylight saving are longer.
+  // One day more, since a day on which daylight saving ends is longer.
   const daysMax = words.period === "hour" ? usageHourDaysMax : usageDaysMax;
   if (toMs - fromMs > (daysMax + 1) * dayMs)
     throw refusal("from", `Cannot sum more than ${daysMax} days${words.period === "hour" ? " by hours" : ""}`);
@@ -116,7 +116,7 @@ export function periodsOf({ fromMs, toMs, zone }: Span, by: UsagePeriod | null):
 const nameLengths = { month: 7, day: 10, hour: 16 };
 const hourMs = 3_600_000;
 
-/** Quarters of an hour that sums of one span cover. */
+/** Quarters of an hour that are covered by sums of one span. */
 interface UsageBlock {
   span: number;
   from: number;
@@ -127,8 +127,8 @@ interface UsageBlock {
 const spans = [768, 96, 24, 4];
 
 /**
- * Covers quarters with the longest spans that fit, which takes the fewest rows.
- * @param summedBefore from there on there are no longer spans than a quarter
+ * Covers quarters with the longest spans that fit, which reads the fewest rows.
+ * @param summedBefore from here on no span is longer than a quarter
  */
 export function blocksOf({ from, to, summedBefore }: { from: number; to: number; summedBefore: number }): UsageBlock[] {
   const end = Math.max(from, Math.min(to, summedBefore));
@@ -140,12 +140,12 @@ function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }):
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
   if (by === "month") return instantOf(Date.UTC(year, month + 1, 1), zone);
   if (by === "day") return nextMidnight(Date.UTC(year, month, day + 1), { zone, offset: local.getTime() - ms });
-  // An hour ends where its clock shows the next full one, and where the clock is set meanwhile after sixty minutes at the latest.
+  // An hour ends when the clock shows the next full hour, or after sixty minutes at the latest if the clock is changed meanwhile.
   const sinceFull = local.getTime() % hourMs;
   return ms + hourMs - sinceFull;
 }
 
-/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights the first one counts. */
+/** Tries the offset of the day before first, which is right for nearly all days: of two midnights the first one counts. */
 function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset: number }): number {
   const instant = midnight - offset;
   return localTime(instant, zone) === midnight ? instant : instantOf(midnight, zone);
@@ -167,7 +167,7 @@ function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: 
 
 // Clocks of a place
 
-/** Whether the runtime knows it, such as `Europe/Berlin`. Offsets such as `+02:00` are none: they have no daylight saving. */
+/** Whether the runtime knows it, such as `Europe/Berlin`. Offsets such as `+02:00` are not zones: they have no daylight saving. */
 export function isTimeZone(zone: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
   try {
@@ -201,7 +201,7 @@ export function instantOf(local: number, zone: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Callers choose the names, so that a bound is needed. */
+/** Callers choose the names, so a bound is needed. */
 const zonesKept = 600;
 
 /** @throws RangeError for a name that is not a time zone */

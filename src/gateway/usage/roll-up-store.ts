@@ -1,15 +1,14 @@
 /**
- * All SQL that rolls usage up, in one transaction at a time. A bound is set first. From then on, writers note what they write below it, and
- * everything below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema explains
- * the bounds.
+ * All SQL that rolls usage up, in one transaction at a time. A bound is set first. From then on writers note what they write below it, and
+ * everything below it is summed, so a generation is either in the sums or among the late ones. The schema explains the bounds.
  */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 
 /**
- * Lets later writers note what they write below `before`. It waits for the transactions that write at present, and all later ones wait
- * for it, so that it does nothing else.
+ * Lets later writers note what they write below `before`. It waits for the transactions that are writing, and all later ones wait for it,
+ * so it does nothing else.
  * @returns whether it could: no other process rolls up
  * @throws errors of the database, such as a lock that was not free in time
  */
@@ -67,13 +66,13 @@ export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
   }) as Promise<boolean>;
 }
 
-/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
+/** Tries the roll-up's lock. @returns whether this transaction has it */
 async function becomeOnly(tx: Transaction): Promise<boolean> {
   const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
   return lock?.taken === true;
 }
 
-/** The first generation that is left for the next step; undefined: this step takes all, which it does without counting after a usual pause. */
+/** The first generation that is left for the next step; undefined: this step takes all. After a usual pause it does so without counting. */
 async function generationAfter(
   { closed, closing, rowsMax }: { closed: GenerationId; closing: GenerationId; rowsMax: number },
   tx: Transaction,
@@ -87,8 +86,8 @@ async function generationAfter(
 }
 
 /**
- * One statement and so one snapshot: a late generation is either seen both in `generations` and in `usage_late`, or in neither. Those
- * from `closed` on are summed with all others, and so only leave `usage_late`.
+ * One statement and so one snapshot: a late generation is either seen both in `generations` and in `usage_late`, or in neither. Those from
+ * `closed` on are summed with all others, so they only leave `usage_late`.
  */
 async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationId }, tx: Transaction): Promise<void> {
   const series = tx`workspace_id, key_id, model, provider, endpoint, own_key`;
@@ -123,7 +122,7 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     ${addedTo(tx)}`;
 }
 
-/** The kind, and the names that it has of a series; the schema explains them. */
+/** A kind, and the names of a series that it keeps; the schema explains them. */
 function ofKind(sql: Queries) {
   const unlessOf = (kind: number, name: string) =>
     sql`CASE WHEN kind IN (${kind}, 3) THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;

@@ -1,9 +1,9 @@
 /**
  * Rolls generations up into sums by quarters of an hour, in the background, a minute after they were accepted; what is settled later for
- * such a time is noted in the same transaction. Readers are exact at any time, and quick up to the bound.
- * The sums cost 1.4 to 1.9 µs of PostgreSQL's CPU time a generation where keys have many, up to 79 µs where nearly each is a sum of its
- * own, and a settlement pays 0.2 µs for the notes. Written with each settlement they would cost it an update more for each key and model: 4
- * to 7 µs, where a whole settlement takes 12 to 19.
+ * such a time is noted in the same transaction. Readers are exact at any time, and quick up to the bound. The sums cost 1.4 to 1.9 µs of
+ * PostgreSQL's CPU time per generation for busy keys, up to 79 µs where nearly every generation is its own sum, and the notes cost a
+ * settlement 0.2 µs. Written with each settlement, the sums would cost one more update for each key and model: 4 to 7 µs, on top of 12 to
+ * 19 for the whole settlement.
  */
 import type { Database } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
@@ -32,12 +32,15 @@ export function startRollUp({ sql, clock, log }: RollUpParts & { log: Logger }):
 interface RoundOptions {
   /** Generations in one transaction. */
   rowsMax?: number;
-  /** After each transaction, so that what waited for it goes on. */
+  /** After each transaction, so that those waiting for it can proceed. */
   pauseMs?: number;
   signal?: AbortSignal;
 }
 
-/** One round: all generations but the newest, which may still get company. It does nothing while another process rolls up. */
+/**
+ * One round: all generations except the newest, since others may still be settled among them. It does nothing while another process rolls
+ * up.
+ */
 export async function rollUpUsage(
   { sql, clock }: RollUpParts,
   { rowsMax = usageRollUpRowsMax, pauseMs = 0, signal }: RoundOptions = {},

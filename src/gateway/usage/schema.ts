@@ -1,5 +1,5 @@
 /**
- * Views of usage: sums by period and by key, member, model, provider or endpoint, and one sum of the rows beyond those that are listed. The
+ * Views of usage: sums by period and by key, member, model, provider or endpoint, and one sum of the rows that are not listed. The
  * descriptions of the fields are those of the OpenAPI description.
  */
 import { Type, type Static } from "@sinclair/typebox";

@@ -1,9 +1,8 @@
 /**
- * Reads usage in one snapshot: what is rolled up, and beyond its bound the generations themselves. So every answer is exact, and equals the
- * ledger's charges to the nano-dollar. Blocks of eight days to a quarter of an hour cover a period with the fewest rows, and the kinds of
- * sums (by all, by key, by model, total) let a question read the smallest one that answers it.
- * Rows beyond a bound are one sum, those with the lowest charges. A request counts when it was accepted, as in the log and in the months of
- * limits.
+ * Reads usage in one snapshot: the rolled-up sums, and beyond their bound the generations themselves. So every answer is exact, and equals
+ * the ledger's charges to the nano-dollar. Blocks from eight days down to a quarter of an hour cover a period with the fewest rows, and the
+ * kinds of sums (by all, by key, by model, total) let a query read the smallest one that answers it. Rows beyond a bound, those with the
+ * lowest charges, become one sum. A request counts when it was accepted, as in the log and in the months of limits.
  */
 import { type Database, type Transaction, allowStatements, type Queries } from "../../backing/backing.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -13,21 +12,21 @@ import { blocksOf } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
 export interface UsageQuery extends Omit<SumsQuery, "only"> {
-  /** How many of the names with the highest charges are listed by period, and the others as one sum each; null: all by period. */
+  /** How many of the names with the highest charges are listed by period; the others have one sum each. null: all by period. */
   seriesMax: number | null;
 }
 
 interface UsageAnswer {
   /** At most `rowsMax` rows, those with the highest charges, and then the sums of all others. */
   rows: UsageRowSums[];
-  /** The sums of each period, whatever the names, where only some are listed by period. */
+  /** The sums of each period over all names, if only some names are listed by period. */
   periods: UsageRowSums[];
 }
 
 export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnswer> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await allowStatements(usageStatementMsMax, tx);
-    // Compiling such a query takes longer than running it, and its few groups are found by hashes in half the time of sorting for them.
+    // JIT compilation of such a query takes longer than running it, and hashing finds its few groups in half the time of sorting.
     await tx`
       SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
     const state = await selectState(query.workspace, tx);
@@ -37,7 +36,7 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnsw
   }) as Promise<UsageAnswer>;
 }
 
-/** The days of all names are many times as many sums as their whole spans, and the days of few names and of the workspace. */
+/** Reads all names over the whole span, then the highest and the workspace by period: many times fewer sums than all names by period. */
 async function selectHighest(
   query: UsageQuery & { seriesMax: number },
   state: UsageState,
@@ -60,7 +59,7 @@ interface SumsQuery {
   /** null: any. */
   keys: KeyId[] | null;
   model: string | null;
-  /** Beginnings of the periods, in quarters of an hour since 1970, rising. */
+  /** Beginnings of the periods, in quarters of an hour since 1970, ascending. */
   starts: number[];
   /** The quarter that ends the last period. */
   end: number;
@@ -77,7 +76,7 @@ interface KeptNames {
   series: bigint[];
 }
 
-/** Names are null for dimensions that are not asked for. The key is empty for requests of the Workbench. */
+/** Names are null for dimensions that were not requested. The key is empty for requests of the Workbench. */
 export interface UsageRowSums {
   /** From 1, the place of its beginning in the query; 0: of several periods. */
   period: number;
@@ -87,7 +86,7 @@ export interface UsageRowSums {
   model: string | null;
   provider: string | null;
   endpoint: string | null;
-  /** How many rows it sums: above one for the rest alone. */
+  /** How many rows it sums; above one only in the row that sums the rest. */
   rows: bigint;
   isRest: boolean;
   requests: bigint;
@@ -100,7 +99,7 @@ export interface UsageRowSums {
   listCost: NanoUsd;
 }
 
-/** Up to where usage is rolled up. */
+/** The bound up to which usage is rolled up. */
 interface UsageState {
   closed: string;
   summedBefore: number;
@@ -154,7 +153,7 @@ function ofKind(query: SumsQuery, sql: Queries) {
   return sql`(key_id = '*') = ${kind >= kinds.byModel} AND (model = '*') = ${kind === kinds.byKey || kind === kinds.total}`;
 }
 
-/** The series of names, to read their periods alone. */
+/** The series of names, to read only their periods. */
 async function selectSeries(query: SumsQuery, rows: readonly UsageRowSums[], tx: Transaction): Promise<bigint[]> {
   const found = await tx<{ id: bigint }[]>`
     SELECT id FROM (
@@ -164,7 +163,7 @@ async function selectSeries(query: SumsQuery, rows: readonly UsageRowSums[], tx:
   return found.map(({ id }) => id);
 }
 
-/** Whether few enough series are read to look each block of each up. */
+/** Whether so few series are read that each block of each is looked up. */
 function isNarrow({ keys, model, only }: SumsQuery): boolean {
   return keys !== null || model !== null || (only !== undefined && only.series.length <= seriesLookedUpMax);
 }
@@ -228,7 +227,7 @@ async function selectSums(query: SumsQuery, state: UsageState, tx: Transaction):
     FROM shown ORDER BY period, charge_nano DESC, list_nano DESC, requests DESC, key, model, provider, endpoint, member`;
 }
 
-/** Joins `named` with these rows by the names that are asked for. */
+/** Joins `named` with these rows by the requested names. */
 function keeping({ by }: SumsQuery, rows: readonly UsageRowSums[], sql: Queries) {
   const isSame = [...by].map((name) => sql`AND named.${sql(name)} = kept.${sql(name)}`);
   const of = (name: UsageDimension) => rows.map((row) => row[name]);
@@ -236,7 +235,7 @@ function keeping({ by }: SumsQuery, rows: readonly UsageRowSums[], sql: Queries)
     AS kept (key, member, model, provider, endpoint) ON true ${isSame}`;
 }
 
-/** Whose names a row of `key_id` has. */
+/** The name behind a `key_id`. */
 function callers(sql: Queries) {
   return sql`LEFT JOIN api_keys AS of_request ON of_request.id = key_id LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id`;
 }
@@ -247,7 +246,7 @@ function sums(sql: Queries) {
     whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
 }
 
-/** Six columns, which are grouped by. In the Workbench a member is the caller: such rows have an empty key. */
+/** The six columns to group by. In the Workbench a member is the caller: such rows have an empty key. */
 function names({ by }: SumsQuery, sql: Queries) {
   const named = (dimension: UsageDimension, column: ReturnType<typeof sums>) => (by.has(dimension) ? column : sql`NULL::text`);
   const isWorkbench = sql`key_id LIKE 'mbr-%'`;

@@ -1,6 +1,6 @@
 /**
  * The usage of a workspace, and of one key for its holder: members see their own, overseers all. With `series`, names beyond the most
- * expensive have one row for the whole time, and `periods` has the sums of all names by period: a chart needs no more.
+ * expensive ones have one row for the whole time, and `periods` has the sums of all names by period, which is all that a chart needs.
  */
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -28,7 +28,7 @@ interface AskedUsage {
   workspace: WorkspaceId;
   /** A key of the workspace; null: any. */
   key: KeyId | null;
-  /** The email of a member, for all keys of theirs and the Workbench; null: any member. */
+  /** The email of a member, for all their keys and the Workbench; null: any member. */
   member: string | null;
   /** null: any. */
   model: string | null;
@@ -50,15 +50,15 @@ export async function showUsage(
 }
 
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
-  /** What the caller asks for, as texts. */
+  /** The caller's query, as texts. */
   fields: UsageFields;
-  /** Rows at most; the others are summed in one. */
+  /** The most rows; the others are summed in one. */
   rowsMax?: number;
   /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax?: number | null;
 }
 
-/** What a workspace used in a span of time. @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
+/** What a workspace used in a span of time. @throws DomainError invalid_field: an invalid time, time zone or dimension */
 export async function readUsage(
   { fields, rowsMax = usageRowsDefault, seriesMax = null, ...filter }: UsageRequest,
   { sql, clock }: { sql: Database; clock: Pick<Clock, "now"> },
@@ -87,7 +87,7 @@ export async function readUsage(
  */
 export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
 
-/** Few at once, since no rate limit counts these questions. */
+/** Only a few at once, since no rate limit counts these queries. */
 export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage {
   const limits = {
     runningMax: keyUsageReadsMax,

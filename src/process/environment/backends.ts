@@ -48,7 +48,7 @@ export function readPlainTextHosts(environment: Environment): string[] {
 interface NatsConfig {
   /** One or more servers of a cluster: kernel/addresses.ts. */
   natsUrl: Secret;
-  /** On how many of them each settlement is stored. */
+  /** How many of them store each settlement. */
   natsReplicas: number;
 }
 
@@ -98,7 +98,7 @@ function readNats(environment: Environment, plainTextHosts: string[]): NatsConfi
   return { natsUrl: new Secret(value), natsReplicas: replicas || survivingOne };
 }
 
-/** As many as survive the loss of one server. @throws ConfigError for an address that cannot be read */
+/** Enough replicas to survive the loss of one server. @throws ConfigError for an address that cannot be read */
 function replicasOf(value: string): number {
   try {
     return readNatsAddress(value).servers.length >= 3 ? 3 : 1;

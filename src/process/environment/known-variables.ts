@@ -1,7 +1,6 @@
 /**
- * The names of all variables of Weir, and the warnings about names that look meant for Weir and that nothing reads: a typing error
- * there changes nothing, without a word. Names are compared with the known ones by one typing error; service links of Kubernetes are
- * left alone.
+ * The names of all variables of Weir, and warnings about names that look meant for Weir but that nothing reads, since a typing error would
+ * be ignored silently. A name counts if it is one typing error away from a known one; service links of Kubernetes are ignored.
  */
 import { secretVariables, type Environment } from "./variables.ts";
 
@@ -42,7 +41,7 @@ export const openVariables = [
   "SBOMS_KEPT",
 ] as const;
 
-/** Variables that belong to a secret, or to clients. */
+/** Variables without secrets that only some processes of a fleet get. */
 const narrowVariables = ["STRIPE_API_URL", "OIDC_CLIENT_ID", "OIDC_ISSUER", "OIDC_NAME", "WEIR_URL"] as const;
 
 /** All variables except those of providers' keys, which the catalog names. Tests compare them with what the configuration reads. */
@@ -53,7 +52,7 @@ export const knownVariables: ReadonlySet<string> = new Set([
   ...secretVariables.map((name) => `${name}_FILE`),
 ]);
 
-/** Names that documents, deployments and tests use for their own commands. */
+/** Names that the docs, deployments and tests use for their own commands. */
 const namesOfOthers = new Set([
   "WEIR_KEY",
   "WEIR_MODEL",
@@ -67,7 +66,7 @@ const namesOfOthers = new Set([
 const serviceLink = /_SERVICE_(HOST|PORT)(_|$)|_PORT_\d+_|^WEIR_NATS_/;
 
 /**
- * A sentence for each name that is one typing error away from a known variable which is not set, or that begins with WEIR_.
+ * A sentence for each name that is one typing error away from a known, unset variable, or that begins with WEIR_.
  * @param keyVariables those of providers' keys
  */
 export function unreadVariables(environment: Environment, keyVariables: readonly string[]): string[] {
@@ -80,7 +79,7 @@ export function unreadVariables(environment: Environment, keyVariables: readonly
   });
 }
 
-/** Shorter names are near too many others. */
+/** Shorter names resemble too many others. */
 const lettersMin = 4;
 
 function isMeant(name: string, known: string): boolean {
@@ -88,7 +87,7 @@ function isMeant(name: string, known: string): boolean {
   return name.length >= lettersMin && known.length >= lettersMin && isOneTypoAway(name.toUpperCase(), known);
 }
 
-/** Whether one letter is missing, added or another, or two neighbours are swapped; or only the case differs. */
+/** Whether one letter is missing, added or wrong, two neighbours are swapped, or only the case differs. */
 function isOneTypoAway(word: string, other: string): boolean {
   let same = 0;
   while (same < word.length && word[same] === other[same]) same++;

@@ -1,7 +1,7 @@
 /**
- * Reads the variables of outside services: mail, OpenID Connect, Stripe, trusted proxies, and the folder of the catalog. A service that
- * is half configured is an error that names the missing variable; one that is not configured is null, and what needs it is off. Keys of
- * Stripe go to Stripe alone, or to a stand-in on this machine.
+ * Reads the variables of outside services: mail, OpenID Connect, Stripe, trusted proxies, and the folder of the catalog. A half-configured
+ * service is an error that names the missing variable. A service that is not configured is null, and what needs it is off. Stripe's keys
+ * are sent only to Stripe, or to a stand-in on this machine.
  */
 import { statSync } from "node:fs";
 import { TrustedProxies } from "../../kernel/proxies.ts";
@@ -68,18 +68,18 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
 
 export interface StripeConfig {
   secretKey: Secret;
-  /** One, or two during a change; empty: this process takes no events. */
+  /** One, or two during a change; empty: this process accepts no events. */
   webhookSecrets: readonly Secret[];
-  /** Another address in place of Stripe's, on this machine; null: none. */
+  /** An address on this machine that replaces Stripe's; null: none. */
   apiUrl: { host: string; port: string } | null;
-  /** Whether the key is one of the mode in which payments move money. */
+  /** Whether the key is a live one, whose payments move money. */
   isLive: boolean;
 }
 
 /**
  * Reads the variables of card top-up.
  * @param publicUrl to which Stripe's page leads back
- * @returns null: cards are not taken
+ * @returns null: cards are not accepted
  * @throws ConfigError
  */
 export function readStripe(environment: Environment, publicUrl: string): StripeConfig | null {
@@ -100,7 +100,7 @@ export function readStripe(environment: Environment, publicUrl: string): StripeC
   return { secretKey, webhookSecrets, apiUrl, isLive: mode === "live" };
 }
 
-/** @throws ConfigError naming what is not an address */
+/** @throws ConfigError naming the text that is not an address */
 export function readTrustedProxies(environment: Environment): TrustedProxies {
   const names = text(environment, "TRUSTED_PROXIES", "")
     .split(",")

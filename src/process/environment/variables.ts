@@ -1,8 +1,8 @@
 /**
- * Parses values of environment variables; errors name the variable and show no secret. Only config.ts reads the environment itself.
+ * Parses the values of environment variables. Errors name the variable and show no secret. Only config.ts reads the environment itself.
  *
- * A secret comes in its variable or in a file that `<variable>_FILE` names: orchestrators hand secrets over as files, which neither
- * child processes nor the list of processes show. Such a file must not be open to every user.
+ * A secret is in its variable or in a file that `<variable>_FILE` names: orchestrators provide secrets as files, which neither child
+ * processes nor the process list expose. Such a file must not be open to every user.
  */
 import { readFileSync, statSync } from "node:fs";
 import { Secret } from "../../kernel/secret.ts";

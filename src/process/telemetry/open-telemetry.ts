@@ -1,8 +1,8 @@
 /**
- * Sends traces and metrics over OTLP. It is loaded only where an endpoint is set, since its packages take memory.
+ * Sends traces and metrics over OTLP. It is loaded only if an endpoint is set, since its packages take memory.
  *
- * A collector that is away costs nothing but telemetry: a bounded number of spans waits and further ones are dropped, so nothing is
- * ever held up. That it cannot be reached is logged once, and once that it can be again. Metrics are those of `/metrics`, under their
+ * An unreachable collector loses telemetry and nothing else: a bounded number of spans waits, further ones are dropped, and nothing is ever
+ * delayed. The log says once that it cannot be reached, and once that it can be again. The metrics are those of `/metrics`, under the same
  * names.
  */
 import { hostname } from "node:os";
@@ -39,7 +39,7 @@ export interface TelemetryParts {
   log: Logger;
 }
 
-/** @returns what to dispose when the process ends: waiting spans are sent, within two seconds */
+/** @returns dispose it when the process ends: it sends waiting spans, within two seconds */
 export function openTelemetry({ config, role, clock, log }: TelemetryParts): AsyncDisposable {
   const resource = resourceFromAttributes({
     "service.name": config.service,
@@ -64,7 +64,7 @@ export function openTelemetry({ config, role, clock, log }: TelemetryParts): Asy
   };
 }
 
-/** A metric as the registry gives it. Its types do not know that a histogram's values name their series. */
+/** A metric as the registry returns it. The registry's types omit that a histogram's values name their series. */
 interface Shown {
   name: string;
   help: string;
@@ -103,11 +103,11 @@ interface Exporter<T> {
 }
 
 export interface SendReports {
-  /** @returns the same exporter, whose results are reported */
+  /** @returns the same exporter, which now reports its results */
   watch<T, E extends Exporter<T>>(exporter: E & Exporter<T>): E;
 }
 
-/** Logs when telemetry cannot be sent, and when it can again: once each, since a collector may be away for days. */
+/** Logs when telemetry cannot be sent, and when it can again: once each, since a collector may be down for days. */
 export function reported(log: Logger): SendReports {
   let isFailing = false;
   const report = ({ code, error }: SendResult): void => {
@@ -210,7 +210,7 @@ function unitOf(name: string): string {
   return name.endsWith("_bytes") ? "By" : "";
 }
 
-/** A histogram of Prometheus has one value for each bound, which counts all below it. */
+/** A Prometheus histogram has one value for each bound, which counts everything below it. */
 function histogramsOf({ values }: Shown, times: Times): DataPoint<Histogram>[] {
   const points = new Map<string, { attributes: Attributes; bounds: number[]; below: number[]; sum: number; count: number }>();
   for (const { labels: all, value, metricName = "" } of values) {

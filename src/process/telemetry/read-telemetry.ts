@@ -1,6 +1,6 @@
 /**
- * Reads where traces and metrics are sent. The names of the variables are those of OpenTelemetry. Ids of workspaces and what they spend
- * go there, so a network between needs TLS, and errors show no header, since it may hold a credential.
+ * Reads where traces and metrics are sent. The variables have OpenTelemetry's names. Workspace ids and spend are sent there, so a
+ * connection over a network needs TLS. Errors show no header, since it may hold a credential.
  */
 import { isLoopback } from "../../kernel/addresses.ts";
 import { Secret } from "../../kernel/secret.ts";
@@ -68,7 +68,7 @@ function readShare(value: string): number {
   throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG is "${value}": a share from 0 to 1 is needed, such as 0.1`);
 }
 
-/** Ids of workspaces and what they spend go there, so a network between needs TLS. */
+/** Workspace ids and spend are sent there, so a connection over a network needs TLS. */
 function readEndpoint(value: string, plainTextHosts: string[]): string {
   const url = URL.parse(value);
   const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
@@ -76,6 +76,6 @@ function readEndpoint(value: string, plainTextHosts: string[]): string {
   const mayBePlain = isLoopback(host) || plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
   if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain))) return trimmedEnd(value, "/");
   throw new ConfigError(
-    `OTEL_EXPORTER_OTLP_ENDPOINT is no address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong into OTEL_EXPORTER_OTLP_HEADERS`,
+    `OTEL_EXPORTER_OTLP_ENDPOINT is not an address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong in OTEL_EXPORTER_OTLP_HEADERS`,
   );
 }

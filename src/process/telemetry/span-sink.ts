@@ -2,11 +2,11 @@
  * Makes spans of finished work, and the metrics of OpenTelemetry's conventions for generative AI
  * (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
  *
- * A trace gets its id from its generation. So every process computes the id by itself, even the successor of a gateway that died, and
- * whoever has the id of a generation finds its trace. All processes choose the same generations for the configured share.
+ * A trace's id is derived from its generation's. So every process computes it by itself, even the successor of a gateway that died, and the
+ * id of a generation is enough to find its trace. All processes choose the same generations for the configured share.
  *
- * A caller's `traceparent` is linked, not continued: otherwise strangers would choose what is recorded, and under which id. Providers
- * get no `traceparent`: they do not use it, and it would show them which of their calls belong together.
+ * A caller's `traceparent` is linked, not continued: otherwise strangers would decide what is recorded, and under which id. Providers get
+ * no `traceparent`: they do not use it, and it would reveal which of their calls belong together.
  */
 import { randomBytes, createHash } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ import type { IdGenerator } from "@opentelemetry/sdk-trace";
 import { usdAsJsonNumber } from "../../kernel/money.ts";
 import type { TracedCall, TracedGeneration, TracedSpan, TracedWork, TraceSink } from "../../kernel/traces.ts";
 
-/** Gives the ids that the next span is to have. */
+/** Sets the ids of the next span. */
 export class GivenIds implements IdGenerator {
   #root: TraceIds | null = null;
 
@@ -77,7 +77,7 @@ export function spanSink({ ids, tracer, meter, share }: SinkParts): TraceSink {
 interface TraceIds {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** The span that all others of the trace are in, 16 hexadecimal digits. */
+  /** The span that contains all others of the trace, 16 hexadecimal digits. */
   rootSpanId: string;
 }
 
@@ -126,7 +126,7 @@ const providerNames: Record<string, string> = {
   xai: "x_ai",
 };
 
-/** What names a call in spans and in metrics. */
+/** The attributes of a call in spans and metrics. */
 function callAttributes({ operation }: TracedGeneration, { provider, model, baseUrl, code }: TracedCall): Attributes {
   return {
     "gen_ai.operation.name": operation,
@@ -137,7 +137,7 @@ function callAttributes({ operation }: TracedGeneration, { provider, model, base
   };
 }
 
-/** By address, since parsing one is slow. The catalog bounds their number. */
+/** Cached by address, since parsing one is slow. The catalog bounds their number. */
 const servers = new Map<string, Attributes>();
 
 function serverOf(baseUrl: string): Attributes {
@@ -164,7 +164,7 @@ interface Finished extends TracedSpan {
   links?: Link[];
 }
 
-/** @param root the span that it is in; null: it is the root itself */
+/** @param root the span that contains it; null: it is the root itself */
 function record(tracer: Tracer, { name, kind, attributes, error, links, from, to }: Finished, root: TraceIds | null): void {
   const parent = root && { traceId: root.traceId, spanId: root.rootSpanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
   const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
@@ -173,7 +173,7 @@ function record(tracer: Tracer, { name, kind, attributes, error, links, from, to
   span.end(timeOf(Math.max(from, to)));
 }
 
-/** Seconds and nanoseconds: the library takes a small number for a time since the start of the process. */
+/** Seconds and nanoseconds: the library would read a small number as a time since the start of the process. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
@@ -197,7 +197,7 @@ function requestSpan(ended: TracedGeneration): Finished {
     ...(firstTokenMs !== null && { "weir.first_token_ms": firstTokenMs }),
   };
   const links = caller === null ? [] : [{ context: { ...caller, isRemote: true } }];
-  // By the conventions for HTTP, a request that the client got wrong is not an error of the server.
+  // By the HTTP conventions, a client's error is not an error of the server.
   const error = code !== null && (status >= 500 || status < 400) ? code : null;
   return { name: `POST ${path}`, kind: SpanKind.SERVER, attributes, error, links, from, to };
 }

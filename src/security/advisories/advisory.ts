@@ -1,7 +1,7 @@
 /**
- * An OSV record as this service keeps it, and the rules for its ids and times. The raw record is stored too, so nothing of the source
- * is lost. Ids are compared in one spelling, because databases write the same id in several. A record replaces the stored one only if
- * its `modified` is not older, to the nanosecond.
+ * An OSV record as this service keeps it, and the rules for its ids and times. The raw record is stored too, so nothing from the source is
+ * lost. Ids are compared in one spelling, because databases write the same id in several. A record replaces the stored one only if its
+ * `modified` is not older, to the nanosecond.
  */
 import { advisoryIdCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
@@ -13,7 +13,7 @@ export interface Advisory {
   modified: string;
   published: string | null;
   withdrawn: string | null;
-  /** Other ids of the same issue, without duplicates and the record's own id. */
+  /** Other ids of the same issue, without duplicates or the record's own id. */
   aliases: string[];
   /** Ids of issues that this one stems from; never the same issue. `related` has ids of similar issues. */
   upstream: string[];
@@ -27,7 +27,7 @@ export interface Advisory {
   databaseSpecific: Record<string, unknown>;
 }
 
-/** A severity as the record has it, unchecked: its vector may be broken or of an unknown system. */
+/** A severity as the record has it, unchecked: its vector may be broken or belong to an unknown system. */
 export interface DeclaredSeverity {
   /** Such as `CVSS_V3`. */
   type: string;
@@ -37,7 +37,7 @@ export interface DeclaredSeverity {
 export interface AffectedPackage {
   /** null: the record has only commits. */
   package: AdvisoryPackage | null;
-  /** Severities of only this package; then the record has none for all packages. */
+  /** Severities of this package only; the record then has none for all packages. */
   severities: DeclaredSeverity[];
   ranges: AffectedRange[];
   /** Versions that are listed one by one, in addition to the ranges. */
@@ -79,7 +79,7 @@ interface Credit {
   type: string | null;
 }
 
-/** One spelling for equal ids: CVE and GHSA ids as their databases write them, all others unchanged. */
+/** Normalizes an id: CVE and GHSA ids as their databases write them, all others unchanged. */
 export function canonicalId(id: string): string {
   const trimmed = id.trim();
   if (/^cve-/i.test(trimmed)) return trimmed.toUpperCase();
@@ -95,7 +95,7 @@ export function isGhsa(id: string): boolean {
 }
 
 /**
- * Reads an id of any database: trims it and writes it in capitals, as names are compared.
+ * Parses an id of any database: trims it and converts it to upper case, because names are compared in upper case.
  * @returns null for a text that is not an id: a CVE id has a year and a number, all others begin with the letters of their database
  */
 export function readIdentifier(given: string): string | null {
@@ -109,7 +109,7 @@ export function isNotOlder(times: { candidate: string; stored: string }): boolea
   return toNanoseconds(times.candidate) >= toNanoseconds(times.stored);
 }
 
-/** Why a record is invalid. `path` is the place, such as `affected[0].versions[3]`; empty for the record itself. */
+/** Why a record is invalid. `path` is the location, such as `affected[0].versions[3]`; empty for the record itself. */
 export class RecordError extends Error {
   override name = "RecordError";
   readonly path: string;

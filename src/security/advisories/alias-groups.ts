@@ -1,12 +1,12 @@
 /**
- * Groups records into issues by their aliases, and says what became of the issues that were stored before.
+ * Groups records into issues by their aliases, and says which stored issues continue, split or end.
  *
- * Aliases count in both directions and transitively; upstream and related ids never count. Two CVE ids are always two issues: if
- * aliases connect several, each other id belongs to the CVE that is the fewest aliases away. An id with several equally near CVEs is
- * shared by all of them, and connects nothing. The same records give the same groups, in any order and after any earlier state.
+ * Aliases count in both directions and transitively; upstream and related ids never count. Two CVE ids are always two issues: if aliases
+ * connect several, every other id belongs to the CVE that is the fewest aliases away. An id with several equally near CVEs is shared by all
+ * of them and connects nothing. The same records give the same groups, in any order and after any earlier state.
  *
- * A stored issue continues in at most one group, so that findings and decisions can follow it. Aliases that were taken back split an
- * issue; new ones merge issues.
+ * A stored issue continues in at most one group, so that findings and decisions can follow it. Removed aliases split an issue; new ones
+ * merge issues.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { isCve, isGhsa } from "./advisory.ts";
@@ -22,7 +22,7 @@ export interface AliasGroup {
   id: string;
   /** Names of only this issue, sorted. */
   ids: string[];
-  /** Names of records about this and other issues, sorted; they are evidence of each issue. */
+  /** Names of records about this and other issues, sorted; those records are evidence of each issue. */
   shared: string[];
 }
 
@@ -54,25 +54,24 @@ interface AliasChanges {
   added: Added[];
   /** The same issue under other names. */
   continued: { before: AliasGroup; after: AliasGroup }[];
-  /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue now. */
+  /** Former groups that do not continue, and the groups that got their names; none if no record is about the issue any more. */
   ended: Ended[];
 }
 
 interface Added {
   group: AliasGroup;
-  /** Ids of the former groups of its names, which it was split off from. */
+  /** Ids of the former groups of its names, from which it was split. */
   from: string[];
 }
 
 interface Ended {
   group: AliasGroup;
-  /** Ids of the groups that got its names, which it was merged into. */
+  /** Ids of the groups that got its names, into which it was merged. */
   into: string[];
 }
 
 /**
- * Each group continues in at most one group: the one with its id, else the one with the most common names. Groups that are equal before
- * and after are left out.
+ * Each group continues in at most one group: the one with its id, else the one that shares the most names. Unchanged groups are left out.
  */
 export function aliasChanges(states: { before: readonly AliasGroup[]; after: readonly AliasGroup[] }): AliasChanges {
   const unchanged = new Set(states.before.map(keyOf)).intersection(new Set(states.after.map(keyOf)));
@@ -102,9 +101,9 @@ export interface StoredIssue {
 export interface Regrouping {
   /** Issues that continue, with the same or other names. */
   continued: { issue: bigint; group: AliasGroup; renamed: boolean }[];
-  /** New groups, and the issues that they were split off from. */
+  /** New groups, and the issues they were split from. */
   added: { group: AliasGroup; from: bigint[] }[];
-  /** Issues that end, and the groups that they were merged into. */
+  /** Issues that end, and the groups they were merged into. */
   ended: { issue: bigint; into: AliasGroup[] }[];
 }
 
@@ -174,7 +173,7 @@ function groupFrom(ids: string[], shared: string[]): AliasGroup {
   return { id, ids: sorted, shared: shared.toSorted(byCodeUnits) };
 }
 
-/** Searches breadth-first from all CVE ids: an id is nearest to all CVEs of its neighbours in the ring before. */
+/** Searches breadth-first from all CVE ids. The nearest CVEs of an id are those of its neighbours in the previous ring. */
 function nearestCves(cves: string[], neighbours: Neighbours): Map<string, ReadonlySet<string>> {
   const nearest = new Map<string, ReadonlySet<string>>(cves.map((cve) => [cve, new Set([cve])]));
   for (let ring = cves; ring.length > 0;) {
@@ -196,7 +195,7 @@ function entryOf<T>(lists: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-/** Reuses a single set: thousands of ids may share the set of a record with a thousand CVEs. */
+/** Returns the set itself if there is only one: thousands of ids may share one set of a thousand CVEs. */
 function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
   const [first, ...more] = new Set(sets);
   return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));

@@ -13,7 +13,9 @@ export type CvssSeverity = "critical" | "high" | "medium" | "low";
 export interface CvssScore {
   version: CvssVersion;
   vector: string;
-  /** 0.0 to 10.0 with one decimal: the base score of 2.0 and 3.x, and the overall score of 4.0 with threat and environment. */
+  /**
+   * 0.0 to 10.0 with one decimal: the base score of 2.0 and 3.x, and the overall score of 4.0 including threat and environmental metrics.
+   */
   score: number;
   /** null: the score is 0.0. */
   severity: CvssSeverity | null;
@@ -24,7 +26,7 @@ export function scoreVector(text: string): CvssScore {
   const { version } = parseVector(text);
   const found = scoreOf(version, text);
   if (found === undefined || !(found >= 0 && found <= 10)) throw new CvssError(`The CVSS ${version} vector has no score`);
-  // The formula of 2.0 gives -0 for a vector without impact.
+  // The 2.0 formula gives -0 for a vector without impact.
   const score = found === 0 ? 0 : found;
   return { version, vector: text, score, severity: severityWord(version, score) };
 }
@@ -41,7 +43,7 @@ export class CvssError extends Error {
   override name = "CvssError";
 }
 
-/** The versions whose grammars follow, each with its metrics in the order of its specification. */
+/** The grammar of each version, with its metrics in the order of the specification. */
 export type CvssVersion = "2.0" | "3.0" | "3.1" | "4.0";
 
 interface Metric {
@@ -139,7 +141,7 @@ function mandatory(text: string): Map<string, Metric> {
   return metricsFrom(text, true);
 }
 
-/** `AV:NALP` gives each letter as a value; commas separate values of several letters. */
+/** `AV:NALP` gives each letter as a value; longer values are separated by commas. */
 function metricsFrom(text: string, isMandatory: boolean): Map<string, Metric> {
   return new Map(
     text.split(" ").map((metric) => {
@@ -155,7 +157,7 @@ function requireOrder(metrics: ReadonlyMap<string, string>, version: CvssVersion
   if (wrong !== undefined) throw new CvssError(`The CVSS ${version} metric "${wrong}" is not in the order of the specification`);
 }
 
-// Deno finds no named exports in a module of this kind.
+// Deno does not find named exports in a CommonJS module.
 const { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } = calculator;
 
 function scoreOf(version: CvssVersion, text: string): number | undefined {

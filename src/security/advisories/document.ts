@@ -1,9 +1,9 @@
 /**
  * Splits files of advisories into records: JSON (one value, a list, or values one after another), NDJSON and YAML. The name decides the
- * format, or the content where there is no name.
+ * format; without a name, the content does.
  *
- * At most one record is in memory, and each has its bound. A broken line or value does not affect the others. YAML is read without
- * aliases, which could grow without limit, and without tags; its scalars stay text, so that a version 1.10 without quotes stays 1.10.
+ * At most one record is in memory, and its size is bounded. A broken line or value does not affect the others. YAML is read without
+ * aliases, which could grow without limit, and without tags; its scalars stay text, so an unquoted version 1.10 stays 1.10.
  */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
 import { closeBrace, closeBracket, comma, openBrace, openBracket, JsonTokens, noToken } from "../../http/json.ts";
@@ -22,7 +22,7 @@ const formats: Readonly<Record<string, DocumentFormat>> = {
   yml: "yaml",
 };
 
-/** The format by the extension; null: not a file of advisories, such as a readme file or a hidden file. */
+/** The format by the extension; null: not a file of advisories, such as a readme or a hidden file. */
 export function formatOf(name: string): DocumentFormat | null {
   const parts = name.split("/").filter((part) => part !== "." && part !== "..");
   if (parts.some((part) => part.startsWith(".") || part === "__MACOSX")) return null;
@@ -51,11 +51,11 @@ export function parsePiece(piece: Piece, format: DocumentFormat): unknown {
   }
 }
 
-/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for the whole document. */
+/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for a whole document. */
 type Piece = { at: string } & Content;
 type Content = { text: string } | { problem: string };
 
-/** The bytes of one value, up to the most that a record may have. */
+/** The bytes of one value, up to the size limit of a record. */
 class ValueBytes {
   isOpen = false;
   #kept: Bytes[] = [];
@@ -121,7 +121,7 @@ class ValueSplitter {
     while (!this.isOver) {
       const before = tokens.end;
       const token = tokens.next();
-      // A number or a word ends before what follows it; an object, a list or a string with its own last byte.
+      // A number or a word ends before the next byte; an object, a list or a string ends with its own last byte.
       for (let at = before; this.#depth === 0 && at < tokens.start; at++) {
         const byte = bytes[at] ?? 0;
         if (isSpace(byte)) {
@@ -210,7 +210,7 @@ async function* jsonLines(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
   yield* close(new Uint8Array(0));
 }
 
-/** A version 1.10 without quotes stays 1.10: the format has no numbers, so scalars are text unless they are true, false or null. */
+/** An unquoted version 1.10 stays 1.10: the format has no numbers, so scalars are text unless they are true, false or null. */
 const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
 
 /** @throws RecordError naming the line */
@@ -231,7 +231,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Whether a byte is one of the three of a byte order mark. */
+/** Whether a byte belongs to a byte order mark. */
 function isMark(byte: number): boolean {
   return byte === 0xef || byte === 0xbb || byte === 0xbf;
 }

@@ -1,6 +1,6 @@
 /**
- * Says how old the knowledge about each ecosystem is, and notes when a synchronization begins and ends. An ecosystem whose first
- * synchronization is incomplete counts as unknown: a part of its advisories is not a verdict.
+ * Says how old the advisories of each ecosystem are, and records when a synchronization begins and ends. An ecosystem whose first
+ * synchronization is incomplete counts as unknown: some of its advisories are not enough for a verdict.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
@@ -73,8 +73,8 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
 }
 
 /**
- * How current the advisories of an ecosystem are: as its last synchronization or, without one, as the newest of its records, which is not
- * believed to be newer than its import. null: there are none, or only a part of the first synchronization.
+ * The time of the last synchronization; without one, the time of the newest record, or of the import if the record claims to be newer.
+ * null: there are no advisories, or the first synchronization is incomplete.
  */
 export function advisoriesUpdatedAt({
   known,
@@ -87,7 +87,7 @@ export function advisoriesUpdatedAt({
   return newest === null || newest > imported ? imported : newest;
 }
 
-/** Why nothing is compared with ecosystems whose first synchronization is not complete. @param names of them */
+/** Why nothing is compared with ecosystems whose first synchronization is incomplete. @param names their names */
 export function incompleteText(names: string): string {
   return `the first synchronization of advisories for ${names} is not complete, and the next one continues it`;
 }

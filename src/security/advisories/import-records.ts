@@ -1,10 +1,10 @@
 /**
- * Imports a batch of records in one transaction: stores the records, regroups the issues that they are about, moves findings and
- * decisions of merged and split issues, and requests scans of the projects that have an affected package.
+ * Imports a batch of records in one transaction: stores the records, regroups the issues that they are about, moves findings and decisions
+ * of merged and split issues, and requests scans of the projects that have an affected package.
  *
- * A record replaces the stored one unless its `modified` is older; an invalid record is reported by its index and stops nothing else.
- * The same batch again changes nothing. Imports take turns by a lock, because two would each group without the records of the other.
- * Projects are locked before findings, as in scans; a deadlock with a scan is tried again.
+ * A record replaces the stored one unless its `modified` is older; an invalid record is reported by its index and does not stop the others.
+ * Importing a batch again changes nothing. A lock makes imports take turns, because each of two would group without the other's records.
+ * Projects are locked before findings, as in scans; a deadlock with a scan is retried.
  */
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -64,7 +64,7 @@ async function readAll(
   return { candidates, failures };
 }
 
-/** The newest state of each record in a batch; of equally new ones the last. */
+/** The newest state of each record in a batch; the last one among equals. */
 function latestOf(candidates: readonly PreparedRecord[]): Map<string, PreparedRecord> {
   const latest = new Map<string, PreparedRecord>();
   for (const candidate of candidates) {
@@ -128,7 +128,7 @@ async function storeRecords({ records, at }: { records: readonly PreparedRecord[
   return scans;
 }
 
-/** Regroups all records that aliases connect with these, before or now. */
+/** Regroups all records that are or were connected with these by aliases. */
 async function regroupWith(
   advisories: readonly RecordAliases[],
   tx: Transaction,
@@ -143,7 +143,7 @@ async function regroupWith(
   return { before, regrouping: regroup({ before, after: groupAliases([...others, ...advisories]) }) };
 }
 
-/** Names of changed issues: their records count for another issue now. */
+/** Names of changed issues: their records now count for another issue. */
 function namesOfChangedIssues({ continued, added, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
   const renamed = continued.filter((one) => one.renamed);
   const issues = new Set([...renamed, ...ended].map(({ issue }) => issue));
@@ -200,7 +200,7 @@ async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): 
     tx,
   );
   await follow({ regrouping, ids, at }, tx);
-  // This includes moved findings: an issue that was merged with others has new names.
+  // This includes moved findings: a merged issue has new names.
   await store.copyRanks(
     changed.map(({ issue }) => issue),
     tx,
@@ -241,6 +241,6 @@ async function follow(
     into.map((group): store.IssueMove => ({ from: issue, to: issueIdOf(group, ids) })),
   );
   await store.copyTriages([...splits, ...joins.flat()], tx);
-  // A finding moves to the first issue only; the next scan finds the others.
+  // Findings move only to the first issue; the next scan finds the others.
   await store.moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }

@@ -1,10 +1,10 @@
 /**
- * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are
- * edited for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
+ * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are edited
+ * for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
  *
- * Most databases leave the severity to another one, so it is chosen from all records: the newest CVSS version with a valid vector, then
- * the CVE record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score,
- * and without a severity by the month of the first publication, since such records have no other sign of urgency.
+ * Most databases leave the severity to others, so it is chosen from all records: the newest CVSS version with a valid vector, then the CVE
+ * record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score, and without
+ * a severity by the month of the first publication, since such records have no other sign of urgency.
  */
 import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { issueDescriptionCharactersMax, issueTextCharactersMax } from "../limits.ts";
@@ -59,7 +59,7 @@ export interface IssueFacts {
   withdrawn: boolean;
   /** RFC 3339; null: unknown. */
   published: string | null;
-  /** The beginning of the summary; `details` likewise. */
+  /** Only the beginning, as in `details`. */
   summary: string;
   details: string;
   /** Severities of the record and of its packages, without duplicates. */
@@ -79,7 +79,7 @@ export function factsOf({ id, withdrawn, published, summary, details, severities
 }
 
 export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
-  /** Absent when `severities` includes those of the packages. */
+  /** Absent if `severities` includes those of the packages. */
   affected?: readonly Pick<Advisory["affected"][number], "severities">[];
 }
 
@@ -102,10 +102,9 @@ interface ChosenSeverity {
 }
 
 /**
- * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher
- * score.
+ * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher score.
  * @param records.own records of only this issue
- * @param records.shared records of several issues; they count when no other record has a vector
+ * @param records.shared records of several issues; they count only if no other record has a vector
  */
 export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): ChosenSeverity {
   const own = scoredRecords(records.own);
@@ -122,7 +121,7 @@ const publicationRankMax = 999;
 
 /**
  * The rank of an issue without a severity, below all issues with one: the newest first, by the month in which its first record was
- * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a time of publication.
+ * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a publication time.
  */
 function publicationRank(records: readonly IssueFacts[]): number {
   const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];
@@ -139,7 +138,7 @@ function rankOf(severity: IssueSeverity): number {
   return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
 }
 
-/** The first summary, which is one line; if no record has one, the first details. */
+/** The first summary, which is one line; if there is none, the first details. */
 function describedBy(records: readonly IssueFacts[]): string | undefined {
   const summary = records.find((record) => record.summary.trim() !== "")?.summary;
   return summary ?? records.find((record) => record.details.trim() !== "")?.details;
@@ -166,7 +165,7 @@ function scoredRecords(records: Iterable<SeverityRecord>): ChosenSeverity {
   return { severity: found.toSorted(bySeverityPrecedence)[0] ?? null, refused };
 }
 
-/** @throws CvssError when the vector is invalid, or its version is not the declared one */
+/** @throws CvssError if the vector is invalid, or its version is not the declared one */
 function scoreDeclared({ type, score: vector }: DeclaredSeverity): CvssScore {
   const score = scoreVector(vector);
   if (type !== `CVSS_V${score.version.slice(0, 1)}`)

@@ -1,7 +1,7 @@
 /**
- * Reads advisories from files, folders, archives and streams, one record at a time. The content decides what a file is. An invalid
- * record does not stop the others; a truncated or damaged archive gives the records before the fault, then a failure with its name. A
- * cursor names the last processed record, so an interrupted run continues after it.
+ * Reads advisories from files, folders, archives and streams, one record at a time. The content decides what a file is. An invalid record
+ * does not stop the others; a truncated or damaged archive yields the records before the fault, then a failure with its name. A cursor
+ * names the last processed record, so an interrupted run continues after it.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -37,7 +37,7 @@ export interface Progress {
 export interface ReadOptions {
   source: AdvisorySource;
   after?: Cursor | undefined;
-  /** Called after each record; the receiver limits how often it shows the progress. */
+  /** Called after each record; the receiver limits how often it shows progress. */
   onProgress?: ((progress: Progress) => void) | undefined;
   budget?: Budget | undefined;
 }
@@ -48,7 +48,7 @@ export class CursorError extends Error {
 
 /**
  * Reads all records of a source.
- * @throws CursorError when the source does not have the cursor's document; an error of the file system for an unknown path
+ * @throws CursorError if the source does not have the cursor's document; an error of the file system for an unknown path
  */
 export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Reading> {
   const source = await openSource(options.source, options.budget ?? archiveBudget);

@@ -2,8 +2,8 @@
  * Reads one parsed record of the Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/) as an advisory.
  *
  * The schema has the fields that this service uses; unknown fields are allowed, as the format requires. `says` completes the sentence
- * "<path> must be …". Texts that JSON allows and the database cannot store are refused: a record is never repaired, so that it stays
- * the same as its source.
+ * "<path> must be …". Texts that JSON allows and the database cannot store are refused: a record is never repaired, so it stays identical
+ * to its source.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
@@ -186,7 +186,7 @@ function requireText(text: string, path: string): void {
   if (!text.isWellFormed()) throw new RecordError(path, "has half a surrogate pair, which is not a character");
 }
 
-/** The pattern of the schema allows the 31st of June. */
+/** The schema's pattern allows 31 June. */
 function requireDay(field: string, time: string | undefined): void {
   if (time === undefined) return;
   const milliseconds = Date.parse(time);
@@ -238,7 +238,7 @@ function eventFrom(event: OsvRange["events"][number], path: string): RangeEvent 
   return only;
 }
 
-/** The schema allows only these three. */
+/** The schema allows only these types. */
 function rangeType(type: string): AffectedRange["type"] {
   return type === "SEMVER" || type === "GIT" ? type : "ECOSYSTEM";
 }

@@ -1,10 +1,10 @@
 /**
- * Reads the body of an import: a batch of records, each as the few large strings that the database stores and the small parsed part
- * that the import needs.
+ * Reads the body of an import: a batch of records, each as the few large strings that the database stores and the small parsed part that
+ * the import needs.
  *
  * Large bodies are read in a subprocess, one at a time, because a record of 8 MiB would block the event loop for half a second. The
- * subprocess answers in lines. Long values are unparsed lines, so the parent parses nothing large. Both processes run this file in the
- * same version.
+ * subprocess answers in lines. Long values are unparsed lines, so the parent parses nothing large. Both processes run the same version of
+ * this file.
  */
 import { elementText } from "../../backing/sql-text.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -18,7 +18,7 @@ import { readAdvisory } from "./read-advisory.ts";
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws when reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
+/** @throws if reading takes too long. The wait for other bodies counts only toward the caller's deadline. */
 export function readBodyInSubprocess(bytes: Uint8Array, clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
     decodeBatch(readerLines({ input: [readerHead("advisories", ""), bytes], withinMs: advisoryReadMs, clock }));
@@ -28,7 +28,7 @@ export function readBodyInSubprocess(bytes: Uint8Array, clock: Clock): Promise<R
   return reading;
 }
 
-/** Reads at most one record more than a batch may have, so that the caller refuses the batch. */
+/** Reads at most one record more than a batch may have, so that the caller can refuse the batch. */
 export function readBody(bytes: Uint8Array): ReadBody {
   let body: unknown;
   try {
@@ -84,13 +84,12 @@ export class ReadRecord {
   }
 }
 
-/** A parsed body. */
 interface ReadBody {
   /** Why the body is invalid; null: it is a JSON object. */
   refused: string | null;
   /** The names of its fields other than `records`. */
   others: string[];
-  /** null: it has no list of this name. */
+  /** null: it has no list named `records`. */
   records: ReadRecord[] | null;
 }
 
@@ -104,7 +103,7 @@ export function* encodeBatch({ refused, others, records }: ReadBody): Generator<
   yield line({ kind: "end" });
 }
 
-/** @throws when the last line is missing */
+/** @throws if the last line is missing */
 async function decodeBatch(lines: AsyncIterable<string>): Promise<ReadBody> {
   const body: ReadBody = { refused: null, others: [], records: null };
   let last: PreparedRecord | null = null;
@@ -174,7 +173,7 @@ function entriesOf({ affected }: Advisory) {
   });
 }
 
-/** JSON.stringify writes no line ends. */
+/** JSON.stringify writes no line breaks. */
 function line(head: CodecLine): string {
   return `${JSON.stringify(head)}\n`;
 }

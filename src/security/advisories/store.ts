@@ -1,7 +1,7 @@
 /**
- * The SQL of advisories: records with their aliases and affected packages, issues with their names, and the moves of findings and
- * decisions when issues merge or split. Look-ups go by key, since these tables grow faster than their statistics. Ended issues stay
- * while findings or decisions refer to them, so that their history stays readable.
+ * The SQL of advisories: records with their aliases and affected packages, issues with their names, and the moves of findings and decisions
+ * when issues merge or split. Look-ups go by key, since these tables grow faster than their statistics are updated. Ended issues stay while
+ * findings or decisions refer to them, so that their history stays readable.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -9,11 +9,10 @@ import { issueTextCharactersMax } from "../limits.ts";
 import type { RecordAliases, AliasGroup, StoredIssue } from "./alias-groups.ts";
 import type { IssueFacts, Issue } from "./issue.ts";
 
-/** Until the transaction ends, no other import runs: two imports would each group without the records of the other one. */
+/** Until the transaction ends, no other import runs: each of two would group without the other's records. */
 export async function lockImports(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended('weir advisories', 0))`;
-  // All look-ups are by key, in tables that grow faster than their statistics are updated. Without statistics, or with the plan for
-  // a small table, each batch would read whole tables.
+  // All look-ups are by key. Without statistics, or with a plan for small tables, each batch would read whole tables.
   await tx`
     SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
       set_config('jit', 'off', true)`;
@@ -31,7 +30,7 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
   return new Map(rows.map(({ id, ...facts }) => [id, facts]));
 }
 
-/** The facts of stored records, without the whole records, which may be large. */
+/** Facts about stored records, without the records themselves, which may be large. */
 export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
   return tx<IssueFacts[]>`
     SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
@@ -57,14 +56,14 @@ export async function selectJoined(names: readonly string[], tx: Transaction): P
   return rows.map(({ name }) => name);
 }
 
-/** The aliases of the records among these names. */
+/** The aliases of the records with these names. */
 export async function selectRecordAliases(names: readonly string[], tx: Transaction): Promise<RecordAliases[]> {
   return tx<{ id: string; aliases: string[] }[]>`
     SELECT id, array(SELECT alias FROM advisory_aliases WHERE advisory_id = id) AS aliases
     FROM advisories WHERE id = ANY (${textArray(names)}::text[])`;
 }
 
-/** Packages that the records among these names affect, with duplicates. */
+/** Packages that the records with these names affect, with duplicates. */
 export async function selectPackages(names: readonly string[], tx: Transaction): Promise<bigint[]> {
   const rows = await tx<{ id: bigint }[]>`
     SELECT package_id AS id FROM affected_packages WHERE advisory_id = ANY (${textArray(names)}::text[])`;
@@ -89,7 +88,6 @@ export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRo
       record = excluded.record, imported_at = excluded.imported_at`;
 }
 
-/** Replaces the aliases of these records. */
 export async function replaceAliases(records: readonly RecordAliases[], tx: Transaction): Promise<void> {
   const pairs = records.flatMap(({ id, aliases }) => aliases.map((alias) => ({ id, alias })));
   await tx`DELETE FROM advisory_aliases WHERE advisory_id = ANY (${textArray(records.map(({ id }) => id))}::text[])`;
@@ -194,7 +192,7 @@ export async function replaceNames(rows: readonly { id: bigint; group: AliasGrou
       ${arrayText(names, ({ shared }) => shared)}::boolean[])`;
 }
 
-/** An issue, and another one that its findings or decisions apply to as well. */
+/** An issue, and another one to which its findings or decisions also apply. */
 export interface IssueMove {
   from: bigint;
   to: bigint;
@@ -215,7 +213,7 @@ export async function copyTriages(moves: readonly IssueMove[], tx: Transaction):
 }
 
 /**
- * Moves findings of ended issues to the issue that has their names now. If several findings would become one, the oldest moves; the others
+ * Moves findings of ended issues to the issue that now has their names. If several findings would become one, the oldest moves; the others
  * stay, and the next scan resolves them.
  */
 export async function moveFindings({ moves, at }: { moves: readonly IssueMove[]; at: Date }, tx: Transaction): Promise<void> {

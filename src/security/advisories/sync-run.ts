@@ -1,13 +1,13 @@
 /**
- * Lets the service fetch what a source publishes about ecosystems, at an operator's request.
+ * Fetches the advisories that a source publishes, at an operator's request.
  *
- * It runs the command `advisories sync` of this version in a process of low priority, as the operator would on this machine. So the run
- * has the bounds of the command, continues what an earlier run left, and its requests take turns with all others. At most one runs in a
- * fleet, within a time limit. Its state is in the database, so that any process can show it; a run whose process died counts as ended.
- * Downloads are stopped and removed when the disk is nearly full, because charges need the room.
+ * It runs this version's command `advisories sync` in a low-priority process, as the operator would on this machine. So the run has the
+ * command's limits, resumes where an earlier run stopped, and its requests take turns with all others. At most one runs in a fleet, within
+ * a time limit. Its state is in the database, so that any process can show it; a run whose process died counts as ended. Downloads are
+ * stopped and removed when the disk is nearly full, because charges need the space.
  *
- * Where the operator named a source (ADVISORIES_URL), a run begins by itself each day, for the ecosystems in use. Otherwise the service
- * contacts no source unless an operator asks it to.
+ * If the operator has named a source (ADVISORIES_URL), a run starts automatically each day, for the ecosystems in use. Otherwise the
+ * service contacts no source unless an operator asks it to.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
@@ -28,7 +28,7 @@ import * as store from "./sync-store.ts";
 
 interface SyncRun {
   started_at: string;
-  /** null: it runs. */
+  /** null: it is running. */
   ended_at: string | null;
   progress: string;
   failure: string | null;
@@ -39,17 +39,17 @@ interface SyncRunnerParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** Where this process is reached from this machine. */
+  /** This process's address on this machine. */
   url: string;
-  /** Opens the control API. */
+  /** Authenticates the run at the control API. */
   operatorToken: Secret;
-  /** The address below which are `<ecosystem>/all.zip`. */
+  /** The address that `<ecosystem>/all.zip` is appended to. */
   source: string;
-  /** Whether one begins each day by itself. */
+  /** Whether a run starts automatically each day. */
   daily: boolean;
-  /** Variables of proxies and certificates. */
+  /** Environment variables for proxies and certificates. */
   outbound: Readonly<Record<string, string>>;
-  /** Keeps interrupted downloads; absolute. */
+  /** The absolute path of the folder for interrupted downloads. */
   folder: string;
   /** The disk of that folder: a download must leave room for charges. */
   disk: Pick<DiskSpaceGuard, "require">;
@@ -73,7 +73,9 @@ export class SyncRunner implements Disposable {
     return this.#parts.daily;
   }
 
-  /** Resolves when it has begun. @throws DomainError conflict while one runs; LimitReachedError when the disk is nearly full */
+  /**
+   * Resolves when the run has begun. @throws DomainError conflict if one is already running; LimitReachedError if the disk is nearly full
+   */
   async start(ecosystems: readonly Ecosystem[]): Promise<void> {
     await this.#parts.disk.require();
     const { sql, clock, log } = this.#parts;
@@ -93,7 +95,7 @@ export class SyncRunner implements Disposable {
     );
   }
 
-  /** The last one; null: none. One whose process has died counts as ended. */
+  /** The last run; null: none. One whose process has died counts as ended. */
   async last(): Promise<SyncRun | null> {
     const { sql, clock } = this.#parts;
     const row = await store.selectSyncRun(sql);
@@ -119,7 +121,7 @@ export class SyncRunner implements Disposable {
     this.#cancelLook = this.#parts.clock.after(limits.advisorySyncLookMs, () => {
       this.#lookLater();
       void this.#startIfDue().catch((error: unknown) => {
-        // Another gateway was faster, or the disk or the database is not ready: the next look tries again.
+        // Another gateway was faster, or the disk or the database is not ready: the next check tries again.
         this.#parts.log.info({ event: "advisories.sync_put_off", name: error instanceof Error ? error.name : "" });
       });
     });
@@ -187,7 +189,7 @@ export class SyncRunner implements Disposable {
     const words = ["advisories", "sync", "--json", "--ecosystems", ecosystems.join(","), "--from", source, "--folder", folder];
     const child = spawn(process.execPath, ["scripts/weir.ts", ...words], {
       cwd: root,
-      // The last one: a process of Bun ends when its parent has died.
+      // With BUN_FEATURE_FLAG_NO_ORPHANS, a Bun process exits when its parent dies.
       env: {
         ...outbound,
         ...withoutProxy(url, outbound),
@@ -202,7 +204,7 @@ export class SyncRunner implements Disposable {
   }
 }
 
-/** Empty where it is longer than a result can be. */
+/** Empty if it is longer than a result can be. */
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -213,7 +215,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return bytes <= limits.advisorySyncOutputBytesMax ? Buffer.concat(pieces).toString() : "";
 }
 
-/** @returns null where the command ended without a result */
+/** @returns null if the command ended without a result */
 function resultsOf(output: string): store.SyncResult[] | null {
   try {
     const { data } = Object(JSON.parse(output));
@@ -223,7 +225,7 @@ function resultsOf(output: string): store.SyncResult[] | null {
   }
 }
 
-/** The command of this version wrote it. */
+/** This version's command wrote it. */
 function resultOf(value: unknown): store.SyncResult {
   const { ecosystem, imported = 0, failed = 0, failure } = value as store.SyncResult & { failed?: number };
   return { ecosystem, imported, refused: failed, failure };
@@ -242,7 +244,7 @@ function failureOf({ results, code, progress }: Ending): string | null {
   return failed.length === 0 ? null : shortened(failed.join("; "), 4 * limits.advisorySyncProgressCharactersMax);
 }
 
-/** The operator token goes to this process alone, and not to the proxy of the way out. Lower case counts before capitals. */
+/** The operator token goes to this process only, never through the outbound proxy. Lower-case variables take precedence. */
 function withoutProxy(url: string, outbound: Readonly<Record<string, string>>): Record<string, string> {
   const others = outbound["no_proxy"] ?? outbound["NO_PROXY"];
   const hosts = [...(others ? [others] : []), new URL(url).hostname].join(",");

@@ -1,5 +1,5 @@
 /**
- * The SQL of synchronizations: the one run of a fleet with its progress, and the age of each ecosystem's advisories. Withdrawn records
+ * The SQL of synchronizations: a fleet's single run with its progress, and the age of each ecosystem's advisories. Withdrawn records
  * say nothing about what is vulnerable, so they do not make an ecosystem known.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -8,7 +8,7 @@ import { isKnown } from "../scans/comparison-store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import type { PreparedRecord } from "./read-body.ts";
 
-/** What became of an ecosystem. */
+/** The result for one ecosystem. */
 export interface SyncResult {
   ecosystem: Ecosystem;
   /** Records that are new or replaced an older state. */
@@ -34,7 +34,7 @@ export async function selectSyncRun(sql: Queries): Promise<SyncRunRow | undefine
   return row;
 }
 
-/** @returns false while another one runs that was seen since `silentSince` */
+/** @returns false if another run was seen since `silentSince` and has not ended */
 export async function insertSyncRun(
   { id, at, silentSince }: { id: string; at: Date; silentSince: Date },
   sql: Queries,
@@ -64,7 +64,7 @@ export async function updateToEnded(
     WHERE id = ${id}`;
 }
 
-/** Ecosystems that have advisories, even if only some of them, and ecosystems of projects' components. */
+/** Ecosystems that have any advisories, and ecosystems of projects' components. */
 export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
   const rows = await sql<{ ecosystem: Ecosystem }[]>`
     SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL OR sync_began_at IS NOT NULL
@@ -73,7 +73,8 @@ export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
 }
 
 /**
- * Records that are not withdrawn, and projects with a component, of each ecosystem. It reads all records: a few hundred ms for a million.
+ * Counts each ecosystem's records that are not withdrawn, and the projects with a component. It reads all records: a few hundred ms for a
+ * million.
  */
 export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: Ecosystem; records: number; projects: number }[]> {
   return sql<{ ecosystem: Ecosystem; records: number; projects: number }[]>`
@@ -87,7 +88,7 @@ export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: E
       WHERE ecosystem <> '' GROUP BY ecosystem) AS used USING (ecosystem)`;
 }
 
-/** Notes that records were sent, even if they were stored already. */
+/** Notes that records were sent, even if they were already stored. */
 export async function noteImported(
   { records, at }: { records: readonly PreparedRecord[]; at: Date },
   tx: Transaction,
@@ -119,7 +120,7 @@ interface EcosystemRow {
   publishedAt: Date | null;
 }
 
-/** Does nothing if records are there already: what is known stays known, and a first synchronization that continues began before. */
+/** Does nothing once there are records: what is known stays known, and a resumed first synchronization keeps its start. */
 export async function upsertBegunSync({ ecosystem, at }: { ecosystem: Ecosystem; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO advisory_ecosystems AS stored (ecosystem, sync_began_at) VALUES (${ecosystem}, ${at})

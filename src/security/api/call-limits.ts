@@ -1,10 +1,10 @@
 /**
- * What calls of the tools API may use of a process: calls a minute, calls at once, and bytes of bodies.
+ * What calls of the tools API may use of a process: calls per minute, concurrent calls, and bytes of bodies.
  *
- * Short calls are shared fairly among keys, long ones among workspaces, and neither waits for the other. Keys take turns, so a client
- * need not count its own calls. While the event loop is busy, calls are admitted more slowly, because chats come first; it cannot know
- * which work keeps the loop busy, and while the loop is idle no call waits. The gateways of a fleet share calls a minute by exchanging
- * their counts, so a key may exceed its limit by what others have not reported yet.
+ * Short calls are shared fairly among keys, long ones among workspaces, and neither waits for the other. Keys take turns, so clients need
+ * not count their own calls. While the event loop is busy, calls are admitted more slowly, because chats come first. The throttle cannot
+ * tell which work keeps the loop busy. While the loop is idle, no call waits. The gateways of a fleet share the calls per minute by
+ * exchanging their counts, so a key may exceed its limit by what others have not yet reported.
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers";
@@ -21,7 +21,7 @@ interface Options {
   clock: Clock;
   /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
-  /** For keys without a limit of their own. */
+  /** For keys without a limit. */
   perMinuteDefault?: number;
 }
 
@@ -60,7 +60,7 @@ export class CallLimits {
     });
   }
 
-  /** Short calls share fairly among keys, long ones among workspaces; neither waits for the other. @throws LimitReachedError */
+  /** Short calls are shared fairly among keys, long ones among workspaces; neither waits for the other. @throws LimitReachedError */
   acquire({ deadlineMs }: Operation, caller: Caller): Promise<ReleaseSlot> {
     return deadlineMs > limits.toolsDeadlineMs ? this.acquireLong(caller) : this.#short.acquire(caller.key);
   }
@@ -91,7 +91,7 @@ const longCalls = {
   waitMs: limits.longCallWaitMs,
 };
 
-/** A rest is this many times as long as the busy turn before it. */
+/** A rest lasts this many times as long as the busy turn before it. */
 const restFactor = 2;
 const throttleTurns = {
   runningMax: 1,
@@ -114,13 +114,13 @@ class EventLoopThrottle {
     });
   }
 
-  /** Resolves when the call may continue; keys alternate. @throws LimitReachedError if too many calls wait, or one too long */
+  /** Resolves when the call may continue; keys take turns. @throws LimitReachedError if too many calls wait, or one waits too long */
   async admit(key: string): Promise<void> {
     const release = await this.#semaphore.acquire(key);
     void this.wait().finally(release);
   }
 
-  /** Resolves after a turn of the loop, and later if that turn was long. The next piece of a body is read only then. */
+  /** Resolves after a turn of the loop, or later if that turn was long. Only then is the next piece of a body read. */
   async wait(): Promise<void> {
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => void setImmediate(resolve));
@@ -143,7 +143,7 @@ export function sharedCallLimits(bus: Pick<Bus, "broadcast" | "listen">, clock: 
 
 const encoder = new TextEncoder();
 
-/** Only gateways write it. */
+/** Only gateways write it, so its type holds. */
 function decodeCounts(payload: Uint8Array): { gateway: string; counts: Counts } {
   const [gateway, counts] = JSON.parse(new TextDecoder().decode(payload)) as [string, Counts];
   return { gateway, counts };

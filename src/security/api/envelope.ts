@@ -1,7 +1,7 @@
 /**
- * The two bodies of the tools API, success and failure. They have no other keys; the header `X-Request-Id` has the request's id. Any
- * error becomes an answer that says what to change, when to call again, or that the fault is the service's. 429 and 503 are additions
- * to the specification.
+ * The two bodies of the tools API, success and failure. They have no other keys; the request's id is in the header `X-Request-Id`. Every
+ * error becomes an answer that says what to change, when to call again, or that the service is at fault. 429 and 503 are additions to the
+ * specification.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { DomainError, retryAfterHeader, LimitReachedError, unexpectedError } from "../../accounts/errors.ts";
@@ -34,7 +34,7 @@ export interface Written {
   /** 200; 400, 401, 404, 405, 429, 500 or 503 for a failure. */
   status: number;
   body: object;
-  /** The header with the time to wait, if the same call may succeed later. */
+  /** The header that says how long to wait, if the same call may succeed later. */
   headers?: Record<string, string>;
 }
 

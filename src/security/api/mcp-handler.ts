@@ -1,8 +1,7 @@
 /**
- * MCP over HTTP: stateless, so that any gateway of a fleet answers any request. Messages are parsed here, because the SDK bounds
- * neither depth nor values. Requests that a browser sends for a page of another site are refused, so that such a page cannot use what
- * the person's machine can reach; programs send no origin. A call beyond the rate of its key gets 429 and a JSON-RPC error; any other
- * refusal is a result with `isError`.
+ * MCP over HTTP: stateless, so that any gateway of a fleet can answer any request. Messages are parsed here, because the SDK bounds neither
+ * depth nor values. Cross-site browser requests are refused, so that a web page cannot use what the person's machine can reach; programs
+ * send no origin. A call beyond its key's rate gets 429 and a JSON-RPC error; any other refusal is a result with `isError`.
  */
 import { DomainError, LimitReachedError } from "../../accounts/errors.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
@@ -18,11 +17,11 @@ import type { McpEndpoint } from "./mcp-server.ts";
 import { callBody, throttled, readDocument } from "./read-input.ts";
 import { type AuthenticatedCall, type ToolsParts, runOperation, type OperationRequest } from "./run-operation.ts";
 
-/** Answers one message. Requests of a page of another site name their origin and are refused. */
+/** Answers one message. Cross-site browser requests, which name their origin, are refused. */
 export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
   const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
   let opened: Promise<McpEndpoint> | null = null;
-  // The SDK is loaded at the first call: a gateway that serves no MCP holds 13 MB less.
+  // The SDK is loaded at the first call: without MCP calls, a gateway uses 13 MB less.
   const open = (): Promise<McpEndpoint> =>
     (opened ??= import("./mcp-server.ts").then(({ mcpEndpoint }) =>
       mcpEndpoint({
@@ -52,8 +51,8 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
   };
 }
 
-/** The revision of 2025-06-18 removed batches; one request would be many calls. */
-const noBatches = "Batches are not part of the protocol: send one JSON-RPC message a request";
+/** The revision of 2025-06-18 removed batches: one request would be many calls. */
+const noBatches = "Batches are not part of the protocol: send one JSON-RPC message per request";
 /** https://www.jsonrpc.org/specification, 5.1; -32000 and below are for servers to define. */
 const invalidRequest = -32600;
 const limitReachedCode = -32000;
@@ -65,7 +64,7 @@ export function mcpErrorAnswer(error: unknown, log: Logger): Written {
   return { ...answer, body: rpcError(limitReachedCode, error.message) };
 }
 
-/** The place of a document in a call. */
+/** Where a call has its document. */
 const sbomPath = ["params", "arguments", "sbom"];
 
 /** Parses the message here, because the SDK bounds neither depth nor values. */

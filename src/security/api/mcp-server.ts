@@ -1,7 +1,7 @@
 /**
- * The operations as MCP tools, in both eras of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is the
- * envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input itself,
- * with other error texts, and applies no defaults.
+ * The operations as MCP tools, in both generations of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is the
+ * envelope, and a failure is a result with `isError`. It uses the SDK's low-level server, because the high-level one validates input
+ * itself, with other error messages, and applies no defaults.
  */
 import {
   createMcpHandler,
@@ -35,7 +35,7 @@ interface EndpointParts {
 }
 
 export interface McpEndpoint {
-  /** The answer to a request that a browser sends for a page of another site; undefined: it is not such a request. */
+  /** The answer to a cross-site browser request; undefined: it is not one. */
   refuseForeign(request: Request): Response | undefined;
   /** @param message the request's body, parsed */
   answer(request: Request, message: unknown): Promise<Response>;
@@ -51,12 +51,12 @@ export function mcpEndpoint({ slug, call, onError }: EndpointParts): McpEndpoint
   };
 }
 
-/** Calls an operation with unchecked input. */
+/** Calls an operation with input that has not been checked. */
 export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<CallAnswer>;
 
 const instructions =
   "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
-  "look at total and has_more before you conclude that there is nothing else, and go on at next_offset where a page has it.";
+  "look at total and has_more before you conclude that there is nothing else, and continue at next_offset if a page has it.";
 
 /** @param slug the service's name */
 export function mcpServer(slug: string, call: CallTool): Server {
@@ -88,14 +88,14 @@ function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNulla
   return schema as Tool["inputSchema"] & NonNullable<Tool["outputSchema"]>;
 }
 
-/** Clients check failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
+/** Clients validate failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
 function answerSchema({ data }: Operation): Record<string, unknown> {
   const { anyOf } = jsonSchema(Type.Union([successOf(data), Failure]), new Map());
   const properties = { success: { type: "boolean", description: "Whether the call succeeded" } };
   return { type: "object", properties, required: ["success"], anyOf };
 }
 
-/** The text is for clients without structured content. */
+/** For clients without structured content. */
 function resultOf({ status, body }: CallAnswer): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],

@@ -1,6 +1,6 @@
 /**
- * All operations of the tools API by the specification's names, and the API's paths and headers. Routes, MCP tools and the OpenAPI
- * document are made from this list, in the order that clients see.
+ * All operations of the tools API by the specification's names, and the API's paths and headers. Routes, MCP tools and the OpenAPI document
+ * are derived from this list, in the order that clients see.
  */
 import { getRemediation } from "../findings/details/get-remediation.ts";
 import { listFindings } from "../findings/lists/list-findings.ts";
@@ -38,7 +38,7 @@ const named: Record<string, UnnamedOperation> = {
   list_my_tickets: listMyTickets,
 };
 
-/** In the order of the lists that clients see. */
+/** In the order of clients' lists. */
 export const operations: readonly Operation[] = Object.entries(named).map(([name, unnamed]) => ({ name, ...unnamed }));
 
 /** The name that callers use, such as `platform_submit_feedback`. @param slug the service's name */
@@ -48,9 +48,9 @@ export function fullName(slug: string, { name }: Operation): string {
 
 export const toolsPrefix = "/api/tools";
 export const mcpPath = "/mcp";
-/** Receives a file before its ticket. */
+/** The path that receives a file before its ticket. */
 export const attachmentsPath = "/api/tools-attachments";
 /** The file's name, percent-encoded. */
 export const attachmentNameHeader = "x-attachment-name";
-/** In a call: the id of a file that was sent before. */
+/** A call's header with the id of a file that was sent before. */
 export const attachmentHeader = "x-attachment";

@@ -2,7 +2,7 @@
  * Reads the fields of a call from the JSON object in its body. A body is counted against its key while it arrives, and read more slowly
  * while the event loop is busy.
  *
- * A document within the body is parsed apart, with its own limits, and only once the call has its slot, so that no parsed document
+ * A document within the body is parsed separately, with its own limits, and only once the call has its slot, so that no parsed document
  * waits in memory. A document that a subprocess could not read counts as many calls of its key, because subprocesses are scarce.
  */
 import { DomainError, bodyTooSlow } from "../../accounts/errors.ts";
@@ -25,12 +25,12 @@ interface Input {
   fields: Record<string, unknown>;
   /** null: the operation takes none. */
   sbom: SbomResult | null;
-  /** The slot that the call holds already. */
+  /** The slot that the call already holds. */
   release: ReleaseSlot | null;
 }
 
 /**
- * @throws DomainError invalid_body for a wrong content type or a body that is missing, no JSON, no object, too large or too deep
+ * @throws DomainError invalid_body for a wrong content type or a body that is missing, not a JSON object, too large or too deep
  * @throws LimitReachedError; what SbomReader.read throws
  */
 export async function readInput(call: AuthenticatedCall, operation: Operation, parts: ToolsParts): Promise<Input> {
@@ -49,7 +49,7 @@ export async function readInput(call: AuthenticatedCall, operation: Operation, p
   }
 }
 
-/** Options for bodies that may be large. */
+/** For bodies that may be large. */
 export function throttled({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
   const throttle = async (piece: Uint8Array): Promise<void> => {
     await limits.loopThrottle.wait();
@@ -68,7 +68,7 @@ interface Reading {
 }
 
 interface ReadDocument extends ParsedBody {
-  /** null: no slot was acquired yet. */
+  /** null: no slot has been acquired yet. */
   release: ReleaseSlot | null;
 }
 
@@ -146,7 +146,7 @@ function whole({ request }: AuthenticatedCall, lease: ByteLease, { clock }: Tool
   return wholeBody(callBody(request, { clock, lease, bytesMax: toolsBodyBytesMax }));
 }
 
-/** A callback assigns the slot, which the type checker cannot see. */
+/** A callback assigns the slot, which the type checker does not see. */
 function releaseIfHeld(release: ReleaseSlot | null): void {
   release?.();
 }

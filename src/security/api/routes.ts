@@ -1,9 +1,9 @@
 /**
  * The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path that receives attachments of an MCP server on the
- * same machine. Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it.
+ * same machine. Methods and paths are public, so a wrong one is answered before the key is checked. The body is read after that check.
  *
- * The tools key is in `Authorization`, bare or after `Bearer` or `ApiKey`. A call counts against its key before any query, and a key
- * that is missing, malformed, of another kind, unknown or revoked gets the same answer.
+ * The tools key is in `Authorization`, bare or after `Bearer` or `ApiKey`. A call counts against its key before any query, and a key that
+ * is missing, malformed, of another kind, unknown or revoked gets the same answer.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { findToolsKey } from "../../accounts/keys/find.ts";
@@ -34,7 +34,7 @@ import { type AuthenticatedCall, type ToolsParts, runOperation } from "./run-ope
 type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
 type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
-/** The routes; there is no logic in them. */
+/** The routes, without any logic. */
 export function toolsRoutes(parts: ToolsParts): Routes {
   const { clock, log, slug, attachments } = parts;
   const respond = ({ status, body, headers }: Written): Response => {
@@ -56,7 +56,7 @@ export function toolsRoutes(parts: ToolsParts): Routes {
   add(mcpPath, mcpHandler(parts), mcpErrorAnswer);
   const unknownPath = async ({ request }: RouteContext): Promise<Response> => {
     await drainRequest(request, clock);
-    return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json names all`));
+    return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json lists all`));
   };
   const unknownPaths = [toolsPrefix, `${toolsPrefix}/*`, ...(attachments === null ? [attachmentsPath] : [])];
   for (const path of unknownPaths)
@@ -82,7 +82,9 @@ async function authenticate(request: Request, parts: ToolsParts): Promise<Authen
   return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
 }
 
-/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything else in it makes it invalid. */
+/**
+ * null if the header has no key in the service's format: then nothing is hashed or queried. Anything else in the header makes it invalid.
+ */
 function givenKey(header: string | null, prefix: string): string | null {
   const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;
@@ -109,7 +111,7 @@ function callOf(operation: Operation, parts: ToolsParts): Handler {
   };
 }
 
-/** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
+/** The body is the file; the header `X-Attachment-Name` has its name, percent-encoded. */
 async function takeAttachment(
   { request, caller }: AuthenticatedCall,
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },

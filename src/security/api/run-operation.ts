@@ -1,6 +1,6 @@
 /**
- * Runs an operation for a caller, whether it came over HTTP or MCP. The work holds its slot until it ends, even if its caller no longer
- * waits, so slots bound what is really running. Running never rejects: every error becomes an answer.
+ * Runs an operation for a caller, whether it came over HTTP or MCP. The work holds its slot until it ends, even if its caller has stopped
+ * waiting, so slots bound what is really running. It never rejects: every error becomes an answer.
  */
 import type { DiskSpaceGuard } from "../../accounts/quotas/disk-space-guard.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
@@ -19,7 +19,7 @@ export interface OperationRequest {
   isForMcp: boolean;
   attachment: string | null;
   sbom: SbomResult | null;
-  /** The slot that the call holds already. */
+  /** The slot that the call already holds. */
   release: ReleaseSlot | null;
 }
 
@@ -34,9 +34,9 @@ export async function runOperation(request: OperationRequest, parts: ToolsParts)
   }
 }
 
-/** The parts that the tools API uses. */
+/** The dependencies of the tools API. */
 export interface ToolsParts extends OperationParts {
-  /** The service's name, the beginning of operations and keys. */
+  /** The service's name, with which operations and keys begin. */
   slug: string;
   /** null: this service accepts no attachments. */
   attachments: AttachmentFolder | null;
@@ -48,11 +48,11 @@ export interface ToolsParts extends OperationParts {
 export interface AuthenticatedCall {
   request: Request;
   caller: Caller;
-  /** Counts further calls against the key when a request costs more than an ordinary one. */
+  /** Counts further calls against the key if a request costs more than an ordinary one. */
   charge(calls: number): void;
 }
 
-/** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
+/** Starts once the caller gets a slot, and holds the slot until the work ends, even if its caller has gone. @throws LimitReachedError */
 async function begin(
   { operation, release: held, ...call }: OperationRequest,
   parts: ToolsParts,

@@ -1,6 +1,6 @@
 /**
- * Limits what an archive may unpack to: its entries, their bytes, and the ratio of unpacked to packed bytes. An excess ends the reading
- * of the whole archive, because it is an attack. Small archives are exempt from the ratio, since short repetitive texts pack very well.
+ * Limits what an archive may unpack to: its entries, their bytes, and the ratio of unpacked to packed bytes. Exceeding a limit stops the
+ * whole archive, because it is an attack. Small archives are exempt from the ratio, since short repetitive texts compress very well.
  */
 import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
 import { type Bytes, BudgetError } from "./byte-reader.ts";
@@ -23,7 +23,7 @@ export const archiveBudget: Budget = {
 /** One archive's usage. */
 export class BudgetUsage {
   readonly #budget: Budget;
-  /** Bytes of the archive that have been read. */
+  /** Bytes of the archive read so far. */
   readonly #read: () => number;
   #entries = 0;
   #bytes = 0;
@@ -37,7 +37,7 @@ export class BudgetUsage {
   entry(): void {
     this.#entries++;
     if (this.#entries > this.#budget.entriesMax) {
-      throw new BudgetError(`has more than ${this.#budget.entriesMax} entries, the most that are taken`);
+      throw new BudgetError(`has more than ${this.#budget.entriesMax} entries, the most that are accepted`);
     }
   }
 
@@ -53,7 +53,7 @@ export class BudgetUsage {
   spend(bytes: number): void {
     this.#bytes += bytes;
     const { bytesMax, ratioMax, ratioFromBytes } = this.#budget;
-    if (this.#bytes > bytesMax) throw new BudgetError(`holds more than ${bytesMax} bytes, the most that are taken`);
+    if (this.#bytes > bytesMax) throw new BudgetError(`holds more than ${bytesMax} bytes, the most that are accepted`);
     if (this.#bytes > ratioFromBytes && this.#bytes > ratioMax * this.#read()) {
       throw new BudgetError(`grows to more than ${ratioMax} times its size when it is unpacked`);
     }

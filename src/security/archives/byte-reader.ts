@@ -1,5 +1,5 @@
 /**
- * Reads a stream of pieces of any size by length, within bounds. It never holds more than was asked for and one piece. A source that
+ * Reads a stream of pieces of any size by length, within bounds. It never holds more than what was asked for plus one piece. A source that
  * ends early is an `UnreadableError`, and a read after a fault fails with the same fault.
  */
 
@@ -53,14 +53,14 @@ export class ByteReader {
     return whole;
   }
 
-  /** @throws UnreadableError if the source ends before */
+  /** @throws UnreadableError if the source ends early */
   async exactly(length: number): Promise<Bytes> {
     const bytes = await this.atMost(length);
     if (bytes.length < length) throw truncated();
     return bytes;
   }
 
-  /** Puts bytes that were just read back before the rest. */
+  /** Puts back bytes that were just read, to be read again. */
   putBack(bytes: Bytes): void {
     const rest = new Uint8Array(bytes.length + this.#rest.length);
     rest.set(bytes);
@@ -69,8 +69,8 @@ export class ByteReader {
   }
 
   /**
-   * The next `length` bytes, piece by piece; `skip` passes over what the caller leaves.
-   * @throws UnreadableError if the source ends before
+   * The next `length` bytes, piece by piece; `skip` discards what the caller leaves.
+   * @throws UnreadableError if the source ends early
    */
   async *section(section: Section): AsyncGenerator<Bytes> {
     while (section.left > 0) {
@@ -81,7 +81,7 @@ export class ByteReader {
     }
   }
 
-  /** @throws UnreadableError if the source ends before */
+  /** @throws UnreadableError if the source ends early */
   async skip(section: Section): Promise<void> {
     for await (const _ of this.section(section));
   }
@@ -96,7 +96,7 @@ export class ByteReader {
     }
   }
 
-  /** Ends the source early. */
+  /** Closes the source early. */
   async close(): Promise<void> {
     await this.#pieces.return?.();
   }

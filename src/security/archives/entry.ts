@@ -17,7 +17,7 @@ export interface Entry {
   bytes(): AsyncIterable<Bytes>;
 }
 
-/** For links: the caller decides whether to report that it skips them. */
+/** For links. The caller decides whether to report them as skipped. */
 export const linkRefusal = "is a link, and links are not followed";
 
 /** No file is ever written under an entry's name, but a name that leaves its folder shows that the archive is hostile. */
@@ -30,7 +30,7 @@ export function refusalOfName(name: string): string | null {
 
 /**
  * The regular files of a folder and its subfolders, sorted by name.
- * @param within the folder's path below the root, with a slash at its end; empty for the root
+ * @param within the folder's path below the root, with a trailing slash; empty for the root
  */
 export async function* folderEntries(folder: string, within = ""): AsyncGenerator<Entry> {
   const names: { name: string; isFolder: boolean }[] = [];
@@ -40,7 +40,7 @@ export async function* folderEntries(folder: string, within = ""): AsyncGenerato
   for (const { name, isFolder } of names.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     if (!isFolder) yield fileEntry(join(folder, within, name), within + name);
     else if (within.split("/").length <= folderDepthMax) yield* folderEntries(folder, `${within}${name}/`);
-    else yield { ...fileEntry("", within + name), refusal: `lies more than ${folderDepthMax} folders deep` };
+    else yield { ...fileEntry("", within + name), refusal: `is more than ${folderDepthMax} folders deep` };
   }
 }
 

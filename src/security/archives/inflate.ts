@@ -1,4 +1,4 @@
-/** Decompresses piece by piece, so that a budget can be checked in between. Everything before a fault is returned, then the fault. */
+/** Decompresses piece by piece, so that a budget can be checked in between. It yields everything before a fault, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
 import { errorCode } from "../../kernel/error-code.ts";
@@ -9,7 +9,7 @@ export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Byte
 }
 
 /**
- * Inflates one stream that marks its own end; the reader is then after it.
+ * Inflates one stream that marks its own end; the reader is then positioned after it.
  * @throws UnreadableError if the data is damaged or truncated
  */
 export async function* inflateRaw(reader: ByteReader): AsyncGenerator<Bytes> {
@@ -33,7 +33,7 @@ class Flow {
     engine.on("error", (error) => this.#finish(error));
   }
 
-  /** Resolves when the engine has used as much of the piece as it needs, or at a fault. */
+  /** Resolves when the engine has consumed as much of the piece as it needs, or at a fault. */
   feed(piece: Bytes): Promise<void> {
     return this.#waiting((wake) => this.#engine.write(piece, wake));
   }

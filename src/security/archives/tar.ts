@@ -1,6 +1,6 @@
 /**
- * The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format). Devices are skipped. Written
- * by hand, because it shares the reader, the budget and the early end of a truncated archive with zip and folders.
+ * The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format). Devices are skipped. Written by hand,
+ * because it shares the reader, the budget and the handling of truncated archives with zip and folders.
  */
 import { tarHeaderBytesMax } from "../limits.ts";
 import { type Bytes, type ByteReader, type Section, UnreadableError } from "./byte-reader.ts";
@@ -8,7 +8,7 @@ import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
 
 const blockBytes = 512;
 
-/** The fields of a preceding header for the next entry. */
+/** What preceding headers say about the next entry. */
 interface Announced {
   name?: string;
   size?: number;
@@ -60,7 +60,8 @@ function headerFrom(block: Bytes): Header {
 function requireChecksum(block: Bytes): void {
   let sum = 0;
   for (const [index, byte] of block.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
-  if (sum !== numberOf(block.subarray(148, 156))) throw new UnreadableError("holds a damaged tar header, or is no tar archive");
+  if (sum !== numberOf(block.subarray(148, 156)))
+    throw new UnreadableError("holds a damaged tar header, or is not a tar archive");
 }
 
 /** Octal digits, or GNU's big-endian binary if the first bit is set. */
@@ -110,7 +111,7 @@ function paxFields(bytes: Bytes): Map<string, string> {
 
 async function readSmall(reader: ByteReader, section: Section): Promise<Bytes> {
   if (section.left > tarHeaderBytesMax)
-    throw new UnreadableError(`holds a tar header of ${section.left} bytes; at most ${tarHeaderBytesMax} are taken`);
+    throw new UnreadableError(`holds a tar header of ${section.left} bytes; at most ${tarHeaderBytesMax} are accepted`);
   const bytes = await reader.exactly(section.left);
   section.left = 0;
   return bytes;

@@ -1,6 +1,6 @@
 /**
- * Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed by gzip. Names and
- * extensions do not count, because people rename files.
+ * Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed with gzip. Names and
+ * extensions are ignored, because people rename files.
  */
 import type { BudgetUsage } from "./budget.ts";
 import { ByteReader, type Bytes } from "./byte-reader.ts";
@@ -13,7 +13,7 @@ interface Unwrapped {
   /** null if it is not an archive and its bytes are its content. */
   entries: AsyncGenerator<Entry> | null;
   isGzip: boolean;
-  /** The first bytes; for a compressed file, of its content. */
+  /** The first bytes of the file, or of its content if it is compressed. */
   first: Bytes;
   /** Can be read once, in place of the entries. @throws UnreadableError */
   bytes(): AsyncGenerator<Bytes>;
@@ -42,7 +42,7 @@ function startsWith(bytes: Bytes, mark: number[]): boolean {
   return mark.every((byte, index) => bytes[index] === byte);
 }
 
-/** The bytes needed for the detection: a tar archive's mark is at byte 257. */
+/** The bytes that detection needs: a tar archive's magic number is at byte 257. */
 const headBytes = 512;
 
 async function head(reader: ByteReader): Promise<Bytes> {

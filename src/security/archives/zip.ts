@@ -1,9 +1,9 @@
 /**
- * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file (4.3.7, 4.3.9, 4.5.3).
- * Encrypted files and methods other than stored and deflated are refused one by one.
+ * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file (4.3.7, 4.3.9, 4.5.3). Encrypted
+ * files and methods other than stored and deflated are refused one by one.
  *
- * Written by hand, because libraries read the directory at the end, and so can neither read a stream nor the complete part of a
- * truncated archive. The end record is still required: without it, the archive was cut off within its directory.
+ * Written by hand, because libraries read the directory at the end, so they can read neither a stream nor the intact part of a truncated
+ * archive. The end record is still required: without it, the archive is truncated within its directory.
  */
 import { crc32 } from "node:zlib";
 import type { BudgetUsage } from "./budget.ts";
@@ -20,7 +20,7 @@ export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): Async
     const signature = await reader.exactly(4);
     const number = new DataView(signature.buffer, signature.byteOffset).getUint32(0, true);
     if (directorySignatures.has(number)) return requireEnd(reader, signature);
-    if (number !== fileSignature) throw new UnreadableError("holds a damaged zip header, or is no zip archive");
+    if (number !== fileSignature) throw new UnreadableError("holds a damaged zip header, or is not a zip archive");
     const header = await readFileHeader(reader);
     const file = new ZippedFile(reader, header, usage);
     if (!header.name.endsWith("/")) yield { name: header.name, refusal: refusalOf(header), bytes: () => file.bytes() };
@@ -31,7 +31,7 @@ export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): Async
 class ZippedFile {
   readonly #reader: ByteReader;
   readonly #header: FileHeader;
-  /** The number of compressed bytes; null if the data marks its own end. */
+  /** The number of compressed bytes; null if the data marks its end. */
   readonly #section: Section | null;
   readonly #pieces: AsyncGenerator<Bytes>;
 
@@ -75,7 +75,7 @@ class ZippedFile {
   #plain(): AsyncGenerator<Bytes> {
     const { encrypted, method } = this.#header;
     if (this.#section === null) {
-      if (encrypted || method !== 8) throw new UnreadableError("does not tell its length, so nothing behind it can be read");
+      if (encrypted || method !== 8) throw new UnreadableError("does not give its length, so nothing after it can be read");
       return inflateRaw(this.#reader);
     }
     const section = this.#reader.section(this.#section);
@@ -88,7 +88,7 @@ interface FileHeader {
   encrypted: boolean;
   /** 0 stored, 8 deflated. */
   method: number;
-  /** Whether sizes in the descriptor after the file have eight bytes. */
+  /** Whether the descriptor after the file has eight-byte sizes. */
   zip64: boolean;
   /** null if the size follows the file. */
   sums: Sums | null;
@@ -104,13 +104,10 @@ const descriptorSignature = 0x08074b50;
 const endSignature = [0x50, 0x4b, 0x05, 0x06];
 const endBytes = 22;
 
-/**
- * Reads to the end. @param first the part of the directory that was read already. @throws UnreadableError if no complete end
- * record follows
- */
+/** Reads to the end. @param first the part of the directory already read. @throws UnreadableError if no complete end record follows */
 async function requireEnd(reader: ByteReader, first: Bytes): Promise<void> {
   let seen = 0;
-  /** Since the last signature, inclusive. */
+  /** Bytes since the last signature, inclusive. */
   let length = 0;
   for (let piece: Bytes | null = first; piece !== null; piece = await reader.next(64 * 1024)) {
     for (const byte of piece) {
@@ -124,7 +121,7 @@ async function requireEnd(reader: ByteReader, first: Bytes): Promise<void> {
 
 const in64BitField = 0xffffffff;
 
-/** Reads the fields after a file's signature. @throws UnreadableError if the archive ends before */
+/** Reads the fields after a file's signature. @throws UnreadableError if the archive ends early */
 async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   const fixed = viewOf(await reader.exactly(26));
   const flags = fixed.getUint16(2, true);
@@ -170,7 +167,7 @@ function refusalOf({ name, encrypted, method }: FileHeader): string | null {
     : `is compressed by method ${method}; known are 0 (stored) and 8 (deflate)`;
 }
 
-/** Reads the descriptor after a file, whose signature is optional. @throws UnreadableError if the archive ends before */
+/** Reads the descriptor after a file, whose signature is optional. @throws UnreadableError if the archive ends early */
 async function readDescriptor(reader: ByteReader, zip64: boolean): Promise<Sums> {
   const first = viewOf(await reader.exactly(4)).getUint32(0, true);
   const crc = first === descriptorSignature ? viewOf(await reader.exactly(4)).getUint32(0, true) : first;

@@ -1,9 +1,9 @@
 /**
- * Fits the rows of a page into a number of bytes. Texts that explain lose their ends first, the longest of them. Names that a row has
- * twice lose their middles next, if that is enough. Other names are cut only beyond 512 bytes. An ellipsis marks every cut.
+ * Fits the rows of a page into a number of bytes. Explanatory texts lose their ends first, the longest texts before others. Names that a
+ * row has twice then lose their middles, if that is enough. Other names are cut only beyond 512 bytes. An ellipsis marks every cut.
  *
- * No row is dropped: a page with very long names is longer than its limit. Only MCP clients, which hold no long answer, get fewer rows;
- * the last ones then move to the next page. Sizes are measured in bytes of JSON, because that is what a client receives.
+ * No row is dropped: a page with very long names exceeds its limit. Only MCP clients, which cannot hold long answers, get fewer rows; the
+ * last ones then move to the next page. Sizes are in bytes of JSON, because that is what a client receives.
  */
 
 const ellipsis = "…";
@@ -12,13 +12,13 @@ const ellipsis = "…";
 const kinds = ["explaining", "repeated", "name"] as const;
 type TextKind = (typeof kinds)[number];
 
-/** A view calls this for each text that may be cut. The default kind is `explaining`. @returns the text, whole or cut, with an ellipsis */
+/** Views call this for each text that may be cut. The default kind is `explaining`. @returns the text, whole or cut, with an ellipsis */
 export interface Shorten {
   (text: string, kind?: TextKind): string;
   (text: string | null, kind?: TextKind): string | null;
 }
 
-/** Cuts nothing: for a row that is shown alone. */
+/** Cuts nothing: for a row that is shown on its own. */
 export const uncut = ((text: string | null) => text) as Shorten;
 
 interface FittedPage<Row> {
@@ -73,7 +73,7 @@ function measure<Item>(item: Item, view: (item: Item, shorten: Shorten) => unkno
   const measured = ((text: string | null, kind: TextKind = "explaining") => {
     const bytes = jsonBytes(text ?? "");
     sizes[kind].push(bytes);
-    // A long text is not written a second time, only to be measured.
+    // Long texts are only measured, not written a second time.
     if (bytes > nameBytesMin) return "";
     inRow += bytes;
     return text;
@@ -102,7 +102,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** The most bytes of a text of each kind, so that the rows fit, or come as near to it as the kinds allow. */
+/** The most bytes for a text of each kind, so that the rows fit, or come as close as the kinds allow. */
 function longestTexts(measured: readonly Measured<unknown>[], bytesMax: number): Record<TextKind, number> {
   const longest: Record<TextKind, number> = { explaining: Infinity, repeated: Infinity, name: Infinity };
   const fixed = sum(measured.map(({ fixedBytes }) => fixedBytes));
@@ -116,17 +116,17 @@ function longestTexts(measured: readonly Measured<unknown>[], bytesMax: number):
   return longest;
 }
 
-/** What is left of a name at least, in bytes of JSON: where it stands a second time, and where it is the only one. */
+/** The least that remains of a repeated name, in bytes of JSON. */
 const repeatedBytesMin = 30;
 
-/** Names keep their middles if the page would be too long without them as well. */
+/** Repeated names keep up to 512 bytes if cutting them further would not make the page fit. */
 function atLeast(kind: TextKind, bytes: number): number {
   if (kind === "explaining") return Math.max(bytes, jsonBytes(ellipsis));
   return kind === "repeated" && bytes >= repeatedBytesMin ? bytes : Math.max(bytes, nameBytesMin);
 }
 
 /**
- * The most bytes that one text may have, so that all texts together fit into `bytesMax`. Long texts use the bytes that short ones leave.
+ * The most bytes for one text, so that all texts together fit into `bytesMax`. Long texts use the bytes that short ones leave.
  * @returns Infinity when all texts fit
  */
 function longestText(sizes: readonly number[], bytesMax: number): number {
@@ -144,7 +144,7 @@ function cutEnd(text: string, bytesMax: number): string {
   return beginning(Array.from(text.slice(0, bytesMax)), bytesMax - jsonBytes(ellipsis)).join("") + ellipsis;
 }
 
-/** A unit of a text has at least one byte. */
+/** Each UTF-16 unit takes at least one byte. */
 function fits(text: string, bytesMax: number): boolean {
   return text.length <= bytesMax && (bytesMax === Infinity || jsonBytes(text) <= bytesMax);
 }
@@ -155,11 +155,11 @@ function beginning(characters: readonly string[], bytesMax: number): string[] {
   return characters.slice(0, end === -1 ? characters.length : end);
 }
 
-/** Names of one origin often differ in their last characters alone. */
+/** Names with the same origin often differ only in their last characters. */
 function cutMiddle(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text;
   const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);
-  // A unit more than there is room for: a character of two units is whole, or is not kept.
+  // One UTF-16 unit more than fits: a surrogate pair is kept whole or dropped.
   const [first, last] = [text.slice(0, room + 1), text.slice(-room - 1)];
   const end = beginning(Array.from(last).toReversed(), room).toReversed();
   return beginning(Array.from(first), room).join("") + ellipsis + end.join("");

@@ -5,41 +5,39 @@
 export const nameShownCharactersMax = 1_024;
 /** Licenses of a component. */
 export const licensesShownMax = 20;
-/** Findings that one statement counts for the figures of a project. */
+/** Findings that one statement counts for a project's figures. */
 export const findingsCountedPerPage = 10_000;
 
 // Triage
-/** Findings that one decision about several changes, with the other versions that follow. */
+/** Findings that one bulk decision changes, including other versions. */
 export const findingsFollowingMax = 1_000;
 
 // VEX
-/** A VEX document. */
 export const vexBytesMax = 2 * 1024 * 1024;
-/** Levels of a VEX document. */
 export const vexDepthMax = 32;
 /** JSON values of a VEX document. */
 export const vexValuesMax = 120_000;
 /** Statements of a document, and findings that they are about. */
 export const vexStatementsMax = 5_000;
-/** Findings that one transaction decides about, and other versions of a package that follow in it. */
+/** Findings that one transaction decides, including other versions of a package. */
 export const vexTriagedMax = 100;
-/** After a transaction the next one waits as long as it took, at most this long, so that the database serves others. */
+/** After a transaction, the next one waits as long as the last took, up to this, so that the database can serve others. */
 export const vexRestMsMax = 500;
-/** Statements about no finding that an import names. */
+/** Unmatched statements that an import names. */
 export const vexUnmatchedShownMax = 100;
 /** Findings of an exported document. */
 export const vexFindingsMax = 20_000;
-/** Findings of which one statement reads the keys, and the rows: between two the database serves others. */
+/** Findings whose keys one statement reads; the database serves others between two statements. */
 export const vexKeysPerPage = 2_000;
-/** Findings that one statement of an export reads. */
+/** Findings whose rows one statement reads for an export. */
 export const vexRowsPerPage = 500;
-/** Exports of all workspaces; a person and a workspace have one. */
+/** Concurrent exports in a process; each person and each workspace has one at most. */
 export const vexExportsAtOnceMax = 2;
-/** Exports that wait, of which a person has one, and for how long. */
+/** Waiting exports; each person has one at most. */
 export const vexExportsWaitingMax = 32;
-/** How long they wait. */
+/** How long an export waits. */
 export const vexExportWaitMs = 30_000;
-/** How long an export may take, with its wait. */
+/** How long an export may take, including its wait. */
 export const vexExportMs = 60_000;
 
 // Alerts
@@ -47,9 +45,9 @@ export const vexExportMs = 60_000;
 export const freshFindingsNamedMax = 20;
 
 // Exploits
-/** Rows of a batch. */
+/** Rows in a batch. */
 export const exploitRowsMax = 5_000;
 /** A file of EPSS or CISA, unpacked. */
 export const exploitFileBytesMax = 64 * 1024 * 1024;
-/** Its rows. */
+/** Rows of such a file. */
 export const exploitFileRowsMax = 1_000_000;

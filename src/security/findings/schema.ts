@@ -1,8 +1,8 @@
 /**
  * The words of findings in the API: statuses, severities, ecosystems, and the fields that rows of findings and vulnerabilities share.
  *
- * A severity is stored as a rank. Its thousands are the severity, the rest is ten times the score. A rank below 1,000 has neither: it
- * is the month of publication, which orders issues without a severity.
+ * A severity is stored as a rank. Its thousands are the severity, the rest is ten times the score. A rank below 1,000 is neither: it is the
+ * month of publication, which orders issues without a severity.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { FieldValue } from "../../accounts/audit/store.ts";
@@ -49,7 +49,7 @@ export type Severity = (typeof severities)[number];
 const byStep = [null, "low", "medium", "high", "critical"] as const;
 const step = 1_000;
 
-/** @returns null when no severity is known */
+/** @returns null if the severity is unknown */
 export function severityOf(rank: number): Severity | null {
   return byStep[Math.trunc(rank / step)] ?? null;
 }
@@ -101,7 +101,7 @@ export const fixVersion = Type.Union([Type.String(), Type.Null()], {
   description: "The nearest version on the component's release line that is not affected; null when none is known",
 });
 
-/** The same for a finding of another workspace as for one that does not exist. */
+/** Gives the same answer for a finding of another workspace as for one that does not exist. */
 export function findingNotFound(id: string): DomainError {
   return new DomainError("not_found", `There is no finding with the id "${id}"`);
 }
@@ -110,7 +110,7 @@ function viewValue(shown: FieldValue): string | boolean | null {
   return typeof shown === "boolean" || shown === null ? shown : String(shown);
 }
 
-/** @returns null when no score is known. A score of 0.0 has rank 0. */
+/** @returns null if the score is unknown. A score of 0.0 has rank 0. */
 function scoreOf(rank: number): number | null {
   return rank < step || rank % step === 0 ? null : (rank % step) / 10;
 }

@@ -7,8 +7,8 @@
  * - Gone from the SBOM, from every range, or only in withdrawn records: `resolved` (`component_gone`, `not_affected`, `withdrawn`).
  * - Its issue was merged with another one: `resolved` (`issue_joined`), or it takes the later decision (`decision_followed`).
  *
- * Nothing is deleted. What cannot be decided is neither affected nor clean; it is kept as an unknown match. What people decide is in
- * `triage/triage.ts`. `test/security/findings/transitions.test.ts` has both as tables.
+ * Nothing is deleted. What cannot be compared is neither affected nor clean; it is kept as an unknown match. People's decisions are in
+ * `triage/triage.ts`. `test/security/findings/transitions.test.ts` has tables of both.
  */
 import { changedFields } from "../../accounts/audit/change.ts";
 import type { Changes } from "../../accounts/audit/store.ts";
@@ -30,7 +30,7 @@ export type Cause =
   | "withdrawn"
   /** The issue was merged with another one, which has its own finding. */
   | "issue_joined"
-  /** The issue was merged with another one, and the finding belongs to that issue now. */
+  /** The issue was merged with another one, to which the finding now belongs. */
   | "issue_followed"
   /** A person triaged it. */
   | "decided";
@@ -40,7 +40,7 @@ export interface Decision {
   falsePositive: boolean;
 }
 
-/** A finding before the scan. */
+/** A finding's state before the scan. */
 export interface FindingState extends Decision {
   present: boolean;
 }
@@ -54,13 +54,13 @@ interface FindingOutcome extends Decision {
 interface TransitionInput {
   /** The findings of the versions that are affected now, by version; null: the version had no finding. */
   versions: ReadonlyMap<string, FindingState | null>;
-  /** null: no person has decided. */
+  /** null: no one has decided. */
   decision: Decision | null;
 }
 
 interface Transitions {
   outcomes: Map<string, FindingOutcome>;
-  /** Whether the decision `resolved` is reversed, because the issue appears in a version that was not there before. */
+  /** Whether the decision `resolved` is reversed, because the issue appears in a new version. */
   reopens: boolean;
 }
 

@@ -29,7 +29,7 @@ export async function selectDecisions(
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
 }
 
-/** Reopens decisions that called these issues resolved. The person and the time stay, since the latest decision of a person applies. */
+/** Reopens decisions that called these issues resolved. They keep their person and time, because a person's latest decision applies. */
 export async function reopenDecisions(
   { project, pairs }: { project: string; pairs: readonly Pair[] },
   tx: Transaction,
@@ -45,7 +45,7 @@ export interface Target extends Pair {
   id: string;
   workspace: WorkspaceId;
   project: string;
-  /** The name of the issue. */
+  /** The issue's name. */
   name: string;
   component: string;
   version: string;
@@ -132,7 +132,7 @@ interface FindingState {
   decidedAt: Date | null;
 }
 
-/** What a finding's row does not have: whether the project still has it, and what a person decided. */
+/** What a finding's row lacks: whether the project still has it, and what a person decided. */
 export async function selectState(finding: string, sql: Queries): Promise<FindingState | undefined> {
   const [row] = await sql<FindingState[]>`
     SELECT findings.present, triages.note, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"

@@ -19,7 +19,7 @@ interface LockText {
   text: string;
   /** Within the repository. */
   path: string;
-  /** The text of another file in the same folder; null if there is none. */
+  /** The text of another file in the folder; null if there is none. */
   beside(name: string): string | null;
 }
 
@@ -70,7 +70,7 @@ export function lockFormatOf(path: string): LockFormat | null {
   return lockFormats.find(({ names }) => names.test(name)) ?? null;
 }
 
-/** Whether an import needs the file: a lock file, or one that is read together with one. */
+/** Whether an import needs the file: a lock file or its companion. */
 export function isLockFileOrCompanion(path: string): boolean {
   return lockFormatOf(path) !== null || lockFormats.some(({ companion }) => companion === nameOf(path));
 }

@@ -1,18 +1,18 @@
 /**
- * The content of a lock file in any format: the packages that it pins as package URLs, which needs which, and what it names without
+ * The content of a lock file in any format: the packages that it pins as package URLs, their dependencies, and what it names without
  * pinning.
  *
- * A reader adds packages and needs to the builder. A repeated package counts once, and one that is required anywhere is required. Where
- * a format does not mark direct dependencies, packages that no other one needs are direct. Where it does not mark development
- * dependencies, no scope is claimed. A name or version that its ecosystem cannot have is a `LockFileError`, the only error of reading a
- * lock file.
+ * A reader adds packages and dependencies to the builder. A repeated package counts once, and a package that is required anywhere is
+ * required. If a format does not mark direct dependencies, packages that no other package needs are direct. If it does not mark development
+ * dependencies, packages get no scope. A name or version that is impossible in its ecosystem is a `LockFileError`, the only error of
+ * reading a lock file.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
 import { type Ecosystem, packageUrlTypeOf } from "../versions/ecosystem.ts";
 import { PackageUrlError, parsePackageUrl, printPackageUrl } from "../versions/package-url.ts";
 
-/** In CycloneDX's words: `excluded` is only needed for development and tests. */
+/** In CycloneDX's words: `excluded` is needed only for development and tests. */
 const lockScopes = ["required", "optional", "excluded"] as const;
 export type LockScope = (typeof lockScopes)[number];
 
@@ -28,7 +28,7 @@ interface LockedPackage {
   relation: "direct" | "transitive" | "unknown";
 }
 
-/** Purls; `from` is null for the project itself. */
+/** Package URLs; `from` is null for the project itself. */
 interface LockDependency {
   from: string | null;
   to: string;
@@ -55,7 +55,7 @@ interface Draft extends Omit<LockedPackage, "relation"> {
   indirect: boolean;
 }
 
-/** Collects a reader's results; a repeated package counts once. */
+/** Collects what a reader finds; a repeated package counts once. */
 export class LockGraphBuilder {
   readonly #packages = new Map<string, Draft>();
   readonly #needs = new Map<string | null, Map<string, LockScope>>();
@@ -114,12 +114,12 @@ export class LockGraphBuilder {
     };
   }
 
-  /** If all dependencies of the project are `required`, the format may not mark development dependencies, so no scope is set. */
+  /** Without any scope but `required`, the format may have no marks for development dependencies, so no scope is set. */
   #marksScopes(): boolean {
     return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
   }
 
-  /** The strongest scope by which a package is reached from the project. */
+  /** The strongest scope by which each package is reached from the project. */
   #reachedScopes(): Map<string, LockScope> {
     const reached = new Map<string, LockScope>();
     for (const scope of lockScopes) {
@@ -134,12 +134,12 @@ export class LockGraphBuilder {
   }
 }
 
-/** For messages: truncates a long text. */
+/** For messages: shortens a long text. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
 }
 
-/** Why a lock file is refused: the only error of reading one. The message follows its path: "web/yarn.lock: line 3 …". */
+/** Why a lock file is refused: the only error of reading one. The message continues its path: "web/yarn.lock: line 3 …". */
 export class LockFileError extends Error {
   override name = "LockFileError";
 }
@@ -152,7 +152,7 @@ function requireText(what: string, text: string): void {
 }
 
 /**
- * The package URL of a locked package, from its name as the ecosystem spells it. @throws LockFileError for an impossible name in the
+ * The package URL of a locked package, from its name as the ecosystem spells it. @throws LockFileError for a name that is impossible in the
  * ecosystem
  */
 function packageUrlText({ ecosystem, name, version }: { ecosystem: Ecosystem; name: string; version: string }): string {

@@ -1,6 +1,6 @@
 /**
- * Reads lock files into graphs. It uses only the files: it executes nothing and calls no network. A broken file does not prevent the
- * others and is reported with its reason; the order of the input does not change the result.
+ * Reads lock files into graphs. It only reads the files: it runs no code and makes no network calls. A broken file is reported with its
+ * reason and does not affect the others; the order of the input does not change the result.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileBytesMax } from "../limits.ts";
@@ -21,7 +21,7 @@ export interface ParsedLockFile extends LockGraph {
 
 interface ParsedLockFiles {
   read: ParsedLockFile[];
-  /** The unreadable files and the reasons: a broken file does not prevent the others. */
+  /** The unreadable files and the reasons. */
   failed: { path: string; reason: string }[];
 }
 

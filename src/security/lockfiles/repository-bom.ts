@@ -1,7 +1,6 @@
 /**
- * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository is the
- * root; each lock file is an application that contains its packages, so that every path names its file. A package of two lock files
- * occurs twice.
+ * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository is the root;
+ * each lock file is an application that contains its packages, so that every path names its file. A package in two lock files occurs twice.
  */
 import { readSbom } from "../sboms/read-sbom.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
@@ -12,7 +11,7 @@ interface RepositoryBom {
   document: SbomDocument;
 }
 
-/** Equal lock files give equal bytes. @param name of the repository @throws SbomRefusal too_large */
+/** Equal lock files give equal bytes. @param name the repository's name @throws SbomRefusal too_large */
 export function repositoryBom(name: string, files: readonly ParsedLockFile[]): RepositoryBom {
   const bytes = new TextEncoder().encode(JSON.stringify(bomOf(name, files)));
   const document = readSbom(bytes);

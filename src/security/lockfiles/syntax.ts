@@ -1,9 +1,9 @@
 /**
- * The syntaxes of lock files, JSON, YAML, TOML and XML, each with limits of its own and errors that name the place.
+ * The syntaxes of lock files, JSON, YAML, TOML and XML, each with its own limits and errors that name the location.
  *
- * JSON is parsed like that of SBOMs. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so that a
- * version 1.10 stays 1.10. TOML gives the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without
- * namespaces, comments and processing instructions; a document type is refused, because it may declare entities.
+ * JSON is parsed as in SBOMs. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so a version 1.10 stays
+ * 1.10. TOML yields the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without namespaces, comments or
+ * processing instructions; a document type is refused, because it may declare entities.
  */
 import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, nullCoreTag, YAMLException } from "js-yaml";
 import { SaxesParser } from "saxes";
@@ -16,7 +16,7 @@ import { LockFileError } from "./lock-graph.ts";
 /** @throws LockFileError */
 export function parseLockJson(text: string): JsonObject {
   const value = parsed(text);
-  if (!isObject(value)) throw new LockFileError("is JSON, but no object");
+  if (!isObject(value)) throw new LockFileError("is JSON, but not an object");
   return value;
 }
 
@@ -43,7 +43,7 @@ export interface LockEntry {
 export function lockEntries(text: string): { lock: JsonObject; entries: LockEntry[] } {
   const lock = parseLockToml(text);
   const packages = fieldOf(lock, "package") ?? [];
-  if (!Array.isArray(packages)) throw new LockFileError("package: is no list of tables");
+  if (!Array.isArray(packages)) throw new LockFileError("package: is not a list of tables");
   const entries = packages.map((fields, index) => {
     const name = isObject(fields) ? textOf(fields, "name") : null;
     if (!isObject(fields) || name === null) throw new LockFileError(`package[${index}].name: is missing`);
@@ -100,17 +100,17 @@ export function parseLockXml(text: string): XmlElement {
   return root;
 }
 
-/** The children of that name; none if the element is absent. */
+/** The children with that name; none if the element is absent. */
 export function childrenOf(element: XmlElement | undefined, name: string): XmlElement[] {
   return element?.children.filter((child) => child.name === name) ?? [];
 }
 
-/** The first child of that name. */
+/** The first child with that name. */
 export function childOf(element: XmlElement | undefined, name: string): XmlElement | undefined {
   return childrenOf(element, name)[0];
 }
 
-/** null if there is no such child, or it is empty. */
+/** null if there is no such child or it is empty. */
 export function childText(element: XmlElement | undefined, name: string): string | null {
   return childOf(element, name)?.text.trim() || null;
 }
@@ -126,7 +126,7 @@ function parsed(text: string) {
   }
 }
 
-/** The schema only produces texts, booleans, nulls, lists and mappings with text keys. */
+/** The schema produces only texts, booleans, nulls, lists and mappings with text keys. */
 function valuesOf(documents: unknown): JsonValue[] {
   return documents as JsonValue[];
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL of what a project's page shows and counts, and of the removal of its former SBOMs in parts. Findings are counted in key
- * order, page by page. A marked SBOM can no longer become the current one, because marking locks the project.
+ * The SQL for what a project's page shows and counts, and for removing its former SBOMs in steps. Findings are counted in key order, page
+ * by page. A marked SBOM cannot become current again, because marking locks the project.
  */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -14,13 +14,13 @@ export interface ComponentRow {
   version: string | null;
   type: string | null;
   purl: string | null;
-  /** null: an unknown one. */
+  /** null: unknown. */
   ecosystem: Ecosystem | null;
   relation: "direct" | "transitive" | "unknown";
   via: number | null;
   scope: string | null;
   licenses: string[];
-  /** Why its version cannot be compared with an advisory; null: it can be. */
+  /** Why its version cannot be compared with advisories; null: it can be. */
   unknown: string | null;
   /** Its live findings. */
   vulnerabilities: number;
@@ -48,7 +48,7 @@ export async function selectShownComponents(
 interface UnknownRow {
   component: string;
   version: string;
-  /** Name of the issue. */
+  /** The issue's name. */
   issue: string;
   reason: string;
 }
@@ -82,7 +82,7 @@ export interface Metrics {
   fixable: number;
 }
 
-/** Findings by status, as they are counted for lists. */
+/** Findings by status, counted as in lists. */
 export async function selectStatusCounts(
   project: string,
   sql: Queries,
@@ -98,10 +98,10 @@ export async function selectStatusCounts(
   return row;
 }
 
-/** A version of a package: what a component is compared by. */
+/** A version of a package, the unit of comparison. */
 export type VersionPlace = Pick<FindingPlace, "package" | "version">;
 
-/** @returns the version that has the last of the next `limit` findings of a project; null: fewer are left */
+/** @returns the version with the last of the next `limit` findings of a project; null: fewer are left */
 export async function selectVersionAfter(
   { project, after, limit }: { project: string; after: VersionPlace; limit: number },
   sql: Database,
@@ -114,7 +114,7 @@ export async function selectVersionAfter(
   return row ?? null;
 }
 
-/** Counts the live findings of the versions after one and up to another. @param last null: up to the end */
+/** Counts the live findings of the versions after `after`, up to and including `last`. @param last null: up to the end */
 export async function selectLiveCounts(
   { project, after, last }: { project: string; after: VersionPlace; last: VersionPlace | null },
   sql: Queries,
@@ -143,7 +143,7 @@ interface MarkedSbom {
   workspace: WorkspaceId;
 }
 
-/** Keeps the current SBOM and the newest of the others. Locks the project, so that no marked SBOM becomes the current one. */
+/** Marks all SBOMs but the current one and the newest of the others. Locks the project, so that no marked SBOM becomes current. */
 export async function markFormerSboms(
   { project, kept, limit }: { project: string; kept: number; limit: number },
   tx: Transaction,
@@ -165,7 +165,7 @@ export async function selectSbomToRemove(sql: Queries): Promise<string | undefin
 
 const parts = ["finding_sboms", "sbom_edges", "sbom_components"] as const;
 
-/** Deletes at most `limit` rows of an SBOM that is being removed; after its last row, the SBOM itself. */
+/** Deletes at most `limit` rows of an SBOM that is being removed; once no rows are left, also the SBOM. */
 export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<void> {
   for (const table of parts) {
     const { count } = await sql`

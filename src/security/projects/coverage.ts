@@ -1,7 +1,7 @@
 /**
- * What the components of a project were compared with, and the sentences that say so wherever a verdict stands: page, gate, report,
- * tools API. A count of vulnerabilities says nothing about a component that no advisory was compared with, so every verdict comes with
- * its gaps.
+ * What the components of a project were compared with, and the sentences that say so next to every verdict: on pages, at gates, in reports
+ * and in the tools API. A count of vulnerabilities says nothing about a component that no advisory was compared with, so every verdict
+ * comes with its gaps.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -40,16 +40,16 @@ type Covered = Pick<ProjectDetailsView, "scan_status" | "unknown_matches"> & {
   metrics: Pick<ProjectDetailsView["metrics"], "components" | "coverage">;
 };
 
-/** Why the project cannot be compared with anything; null: it can. */
+/** Why nothing in the project can be compared; null: something can. */
 export function blindness({ scan_status: status, metrics: { components, coverage } }: Covered): string | null {
   if (status !== "not_comparable") return null;
   if (components === 0) return "The SBOM has no components, so there is nothing to compare with advisories";
-  if (coverage.length === 0) return "The SBOM names files and no packages, so there is nothing to compare with advisories";
+  if (coverage.length === 0) return "The SBOM names files but no packages, so there is nothing to compare with advisories";
   const subject = components === 1 ? "Its only component cannot" : `None of its ${counted(components)} can`;
   return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
 }
 
-/** What was left out of a scan, and what it compared with old advisories; empty: nothing. For a project that can be compared. */
+/** What a scan left out, and what it compared with old advisories; empty: nothing. Only for projects that can be compared. */
 export function gaps({ metrics: { components, coverage }, unknown_matches: { total: unknown } }: Covered): string[] {
   const left = coverage.reduce((sum, { not_compared: count }) => sum + count, 0);
   const stale = coverage.flatMap((one) => (one.stale && one.ecosystem !== null ? [ecosystemOfName(one.ecosystem)] : []));
@@ -70,7 +70,7 @@ export function gaps({ metrics: { components, coverage }, unknown_matches: { tot
   ];
 }
 
-/** The ecosystems of its components for which there are no advisories, or not all, by their names in advisories; and why. */
+/** The ecosystems of its components that lack some or all advisories, by their names in advisories, with the reason. */
 export function withoutAdvisories({
   metrics: { coverage },
 }: {
@@ -93,10 +93,10 @@ function reasons(coverage: readonly CoverageView[]): string[] {
   const blind = withoutAdvisories({ metrics: { coverage } });
   return coverage.flatMap(({ ecosystem, components, not_compared: left }) => {
     if (left === 0) return [];
-    if (ecosystem === null) return [`${counted(components)} of no ecosystem that is known`];
+    if (ecosystem === null) return [`${counted(components)} of an unknown ecosystem`];
     const name = ecosystemOfName(ecosystem);
     const why = blind.get(name);
     if (why !== undefined) return [`${why} (${counted(components)})`];
-    return [`${counted(left)} of ${name} without a version that can be read`];
+    return [`${counted(left)} of ${name} without a readable version`];
   });
 }

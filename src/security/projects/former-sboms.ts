@@ -1,7 +1,6 @@
 /**
- * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database
- * serves others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions
- * outlive it.
+ * The former SBOMs of a project: the newest are kept, the others are marked and then removed in short steps, so that the database can serve
+ * others. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one. Findings and decisions outlive it.
  */
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
@@ -17,7 +16,7 @@ interface Parts {
 /**
  * Marks SBOMs for removal.
  * @param kept how many SBOMs each project keeps, including its current one
- * @returns how many were marked; 0 when no project has more than `kept`
+ * @returns how many were marked; 0 if no project has more than `kept`
  */
 export async function markFormer(kept: number, { sql, clock }: Parts): Promise<number> {
   let marked = 0;
@@ -36,7 +35,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   return marked;
 }
 
-/** Removes some rows of one marked SBOM. @returns false when nothing is left to remove */
+/** Removes some rows of one marked SBOM. @returns false if nothing is left to remove */
 export async function removeSomeFormer(sql: Database): Promise<boolean> {
   const id = await selectSbomToRemove(sql);
   if (id === undefined) return false;

@@ -1,8 +1,8 @@
 /**
  * Products as the API shows them, with counts and posture.
  *
- * The posture is the worst live finding as a letter. It is null while no project was scanned, and without a finding also where a project
- * could not be compared with advisories, because nothing open is then no verdict. Both are counted anew for each answer.
+ * The posture is the worst live finding as a letter. It is null until a project has been scanned. It is also null if there are no findings
+ * but a project could not be compared with advisories, because that is not a verdict. Counts and posture are computed for each answer.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";

@@ -1,4 +1,4 @@
-/** The SQL of products. Names are unique in a workspace, and lists are in their order. */
+/** The SQL of products. Names are unique in a workspace, and lists are sorted by them. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Scope } from "../operation.ts";
@@ -11,7 +11,7 @@ interface NewProduct {
   at: Date;
 }
 
-/** @returns false when the workspace has a product of that name */
+/** @returns false if the workspace has a product of that name */
 export async function insertProduct({ id, workspace, name, at }: NewProduct, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO products (id, workspace_id, name, created_at) VALUES (${id}, ${workspace}, ${name}, ${at})
@@ -43,7 +43,7 @@ export interface ProductRow {
   sboms: number;
   /** Whether a scan of one of its projects has been completed. */
   scanned: boolean;
-  /** Whether one of the scanned projects cannot be compared with any advisory, even while a scan of it waits or after one failed. */
+  /** Whether a scanned project cannot be compared with any advisory, even while its next scan waits or after one failed. */
   blind: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Products: create, find by id or exact name, list, and the operations for both. A name must not have the form of an id, so a text is
- * always one or the other. Creating writes an audit event in the same transaction.
+ * Products: create, find by id or exact name, list, and the operations for both. A name must not look like an id, so a text is always one
+ * or the other. Creating a product writes an audit event in the same transaction.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -18,8 +18,7 @@ import { insertProduct, selectProductIdByName, countProducts, selectProducts } f
 
 /**
  * @returns the product's id
- * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for
- * auditors
+ * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name that looks like an id; forbidden for auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
@@ -27,7 +26,7 @@ export async function createProduct(
 ): Promise<string> {
   authorize(actor, { roles: writers, action: "create a product" });
   if (isToolsId("prd", name)) {
-    throw new DomainError("invalid_field", `Cannot call a product "${name}": the name has the form of an id`, { field: "name" });
+    throw new DomainError("invalid_field", `Cannot call a product "${name}": the name looks like an id`, { field: "name" });
   }
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();
@@ -43,14 +42,14 @@ export async function createProduct(
 
 interface NamedProduct {
   workspace: WorkspaceId;
-  /** Its id, or its exact name. A product with a new name is created. */
+  /** Id or exact name; a new name creates a product. */
   product: string;
   at: Date;
 }
 
 interface FoundProduct {
   id: string;
-  /** The event of the creation; empty when the product existed. */
+  /** The creation event; empty if the product existed. */
   events: AuditEvent[];
 }
 
@@ -65,7 +64,7 @@ export async function findOrCreateProduct({ workspace, product, at }: NamedProdu
 }
 
 /**
- * @param product its id, or its exact name
+ * @param product id or exact name
  * @returns its id
  * @throws DomainError not_found
  */

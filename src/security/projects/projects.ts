@@ -1,6 +1,7 @@
 /**
- * Projects: list, show, find by id or exact name, create on first use, and move to another product with all findings. A move to its own
- * product changes nothing and is not recorded. If another transaction is creating the same project, finding it waits and then sees it.
+ * Projects: list, show, find by id or exact name, create on first use, and move to another product with all findings. Moving a project to
+ * its current product changes nothing and is not recorded. If another transaction is creating the same project, the lookup waits and then
+ * finds it.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -44,7 +45,7 @@ export const getProject = operation({
   title: "Get a project",
   description:
     `Shows a project with its components, live vulnerabilities and unknown matches, the first ${projectItemsMax} of each with the total, and ` +
-    "its metrics. list_findings lists all of its findings by its id. No vulnerabilities mean something only as far as `coverage` in the " +
+    "its metrics. list_findings lists all of its findings by its id. Finding no vulnerabilities is a verdict only as far as `coverage` in the " +
     "metrics goes: `not_comparable` says that there are no advisories for any of its components.",
   annotations: reading,
   input: Type.Object({ project_id: idField("Id of the project") }),
@@ -89,7 +90,7 @@ interface ProjectMove {
 }
 
 /**
- * Moves a project with its findings to another product. A move to its own product changes nothing and is not recorded.
+ * Moves a project with its findings to another product. A move to its current product changes nothing and is not recorded.
  * @returns the project's id
  * @throws DomainError not_found; forbidden for auditors
  */
@@ -107,7 +108,7 @@ export async function setProduct({ actor, workspace, project, product }: Project
 }
 
 /**
- * @param project its id, or its exact name
+ * @param project id or exact name
  * @returns its id
  * @throws DomainError not_found
  */
@@ -127,7 +128,7 @@ export async function requireProject(
 
 interface NamedProject {
   workspace: WorkspaceId;
-  /** Its id, or its exact name. A project with a new name is created. */
+  /** Id or exact name; a new name creates a project. */
   project: string;
   at: Date;
 }
@@ -135,7 +136,7 @@ interface NamedProject {
 interface FoundProject {
   /** Locked until the transaction ends. */
   project: store.ProjectRow;
-  /** The event of the creation; empty when the project existed. */
+  /** The creation event; empty if the project existed. */
   events: AuditEvent[];
 }
 

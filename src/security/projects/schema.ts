@@ -1,6 +1,6 @@
 /**
- * Projects as the API shows them: rows of lists, details, and the SBOM that an upload stores. A project of a workspace that does not
- * exist or is not the caller's is not found.
+ * Projects as the API shows them: rows of lists, details, and the SBOM that an upload stores. A project that does not exist or belongs to
+ * another workspace is not found.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import type { Queries } from "../../backing/backing.ts";
@@ -26,7 +26,7 @@ const words = <Word extends string>(all: readonly Word[], description: string) =
 const ScanStatusView = words(
   ["never", "pending", "scanning", "completed", "failed", "not_comparable"],
   "State of the last scan: `never` requested, `pending`, `scanning`, `completed` against all advisories known at its start, `failed`, or " +
-    "`not_comparable`: there are no advisories for any of its components, so that no findings mean nothing",
+    "`not_comparable`: there are no advisories for any of its components, so that finding nothing means nothing",
 );
 
 export const StoredSbom = Type.Object(

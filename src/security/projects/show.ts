@@ -1,7 +1,6 @@
 /**
- * A project with the first of its components, vulnerabilities and unknown matches, and their totals. Findings are counted page by page:
- * a project has up to 250,000, and where the database is embedded others wait for each statement. Each component says how it was
- * matched.
+ * A project with the first of its components, vulnerabilities and unknown matches, and their totals. Findings are counted page by page: a
+ * project has up to 250,000, and in embedded mode everything else waits for each statement. Each component says how it was matched.
  */
 import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -107,7 +106,7 @@ async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Qu
   });
 }
 
-/** @param blind the ecosystems without advisories, and why */
+/** @param blind the ecosystems without advisories, and the reasons */
 function matchOf(
   { ecosystem, purl, version, unknown }: store.ComponentRow,
   blind: ReadonlyMap<Ecosystem, string>,

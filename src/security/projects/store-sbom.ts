@@ -1,10 +1,10 @@
 /**
  * Stores an SBOM as the current one of a project, and the operation `upload_sbom`.
  *
- * The rows of the SBOM, the project and the product, the quota and the request for a scan are one transaction. The same bytes again
- * change nothing and return the same id; bytes of a former SBOM make it the current one again. Packages are added before the
- * transaction: all workspaces share them and must not wait while a large SBOM is stored. The project is checked before anything is
- * written, and again when it is locked.
+ * The rows of the SBOM, the project and the product, the quota and the request for a scan are one transaction. Uploading the same bytes
+ * again changes nothing and returns the same id; the bytes of a former SBOM make it current again. Packages are added before the
+ * transaction: all workspaces share them and must not wait while a large SBOM is stored. The project is checked before anything is written,
+ * and again when it is locked.
  */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -50,8 +50,8 @@ export interface SbomStoreParts {
 }
 
 /**
- * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict for a full quota
- * @throws LimitReachedError when the workspace has stored too many SBOMs within the hour
+ * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full
+ * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
 export async function storeSbom(request: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
   authorize(request.actor, { roles: writers, action: "store an SBOM" });
@@ -91,7 +91,7 @@ export const uploadSbom = operation({
   }),
   data: StoredSbom,
   async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
-    // A value that is neither an object nor a string was already refused as an invalid field.
+    // A value that is neither an object nor a string has already been refused as an invalid field.
     if (sbom === null)
       throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
     if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
@@ -107,7 +107,7 @@ async function requireProject({ workspace, project }: SbomToStore, sql: Database
   if ("id" in reference) await requireResource("project", { workspace, ...reference }, sql);
 }
 
-/** Runs outside of the transaction. */
+/** Runs outside the transaction. */
 async function addPackages({ packages }: SbomRows, sql: Database): Promise<void> {
   for (let at = 0; at < packages.length; at += packagesPerStatement) {
     await packageIds(packages.slice(at, at + packagesPerStatement), sql);

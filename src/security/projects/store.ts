@@ -1,6 +1,6 @@
 /**
- * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product
- * read only findings. The status that people see is `not_comparable` where a completed scan had nothing to compare.
+ * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product read
+ * only findings. The displayed status is `not_comparable` if a completed scan had nothing to compare.
  */
 import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -17,15 +17,15 @@ export interface ProjectRow {
   product: string | null;
   provider: ProjectProvider;
   repository: string | null;
-  /** Id of its current SBOM. */
+  /** Id of the current SBOM. */
   sbom: string | null;
   scanStatus: ScanStatus;
 }
 
-/** By its id or its exact name. */
+/** By id or exact name. */
 type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
 
-/** @returns false when the workspace has a project of that name */
+/** @returns false if the workspace has a project with that name */
 export async function insertProject(
   project: Pick<ProjectRow, "id" | "name" | "provider"> & { workspace: WorkspaceId; at: Date },
   tx: Transaction,
@@ -38,7 +38,7 @@ export async function insertProject(
   return rows.length === 1;
 }
 
-/** Locks the project until the transaction ends, so that changes of its SBOM and its product do not overlap. */
+/** Locks the project until the transaction ends, so that changes to its SBOM and its product do not overlap. */
 export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Transaction): Promise<ProjectRow | undefined> {
   const [row] = await tx<ProjectRow[]>`
     SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, ${shownStatus(tx)} AS "scanStatus"
@@ -60,8 +60,8 @@ export async function updateDocument({ id, sbom }: { id: string; sbom: string },
 }
 
 /**
- * Moves the findings too, since lists of a product read only findings. The counts of these lists are updated here and not at the commit,
- * so that the longer statement timeout applies to them.
+ * Moves the findings too, since lists of a product read only findings. The counts of these lists are updated here, not at the commit, so
+ * that the longer statement timeout applies.
  */
 export async function updateProduct({ id, product }: { id: string; product: string | null }, tx: Transaction): Promise<void> {
   await allowStatements(projectMoveMs, tx);
@@ -83,15 +83,15 @@ interface ProjectFilter {
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
-  /** A part of the name, in any case; absent: any. */
+  /** Part of the name, in any case; absent: any. */
   text?: string | undefined;
 }
 
 export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
   lastScannedAt: Date | null;
-  /** Findings of the last scan that were not stored, because of the limit. */
+  /** Findings of the last scan beyond the limit, which were not stored. */
   findingsLeftOut: number;
-  /** Components of the current SBOM that no advisory can be compared with. */
+  /** Components of the current SBOM for which no advisory can be compared. */
   notCompared: number;
 }
 
@@ -145,7 +145,7 @@ export async function selectProject(
   return row;
 }
 
-/** The status that people see: a completed scan that had nothing to compare is not a verdict. */
+/** The displayed status: a completed scan that had nothing to compare is not a verdict. */
 function shownStatus(sql: Queries) {
   return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
 }

@@ -50,7 +50,7 @@ async function listTree({ name, branch }: { name: string; branch: string }, api:
   return whole.isTruncated ? listFolders(branch, read) : whole.entries.flatMap((entry) => listedFile(entry, ""));
 }
 
-/** @throws DomainError invalid_field when that takes too many calls, or a folder alone is truncated */
+/** @throws DomainError invalid_field if that takes too many calls, or a single folder is truncated */
 async function listFolders(branch: string, read: (tree: string, query: string) => Promise<Tree>): Promise<ListedFile[]> {
   const listed: ListedFile[] = [];
   const folders = [{ tree: branch, within: "" }];

@@ -62,8 +62,8 @@ function listedFile(entry: JsonObject): ListedFile[] {
 }
 
 /**
- * The query of the link to the next page: by keyset, or by number for an older GitLab. The rest of the link is ignored: it
- * contains GitLab's own host name, which may differ from the called one.
+ * The query of the link to the next page: by keyset, or by page number on an older GitLab. The rest of the link is ignored: it contains
+ * GitLab's host name, which may differ from the one called.
  */
 function nextPage({ headers }: SafeResponse): [string, string][] | null {
   const links = String(headers["link"] ?? "")

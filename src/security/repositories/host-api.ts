@@ -1,9 +1,9 @@
 /**
  * Calls a platform's API, with the same retries, limits and messages for all platforms.
  *
- * Renamed repositories redirect, within the platform's own host; a token is sent to no other host. A short rate limit is waited for, a
- * longer one is an error with its time. Answers are bounded before they are parsed. Sources of the limits:
- * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
+ * Redirects of renamed repositories are followed within the platform's host; a token is sent to no other host. It waits for the end of a
+ * short rate limit; a longer one is an error that says when it ends. Answers are limited in size before they are parsed. Sources of the
+ * limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit,
  * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
  */
 import { DomainError } from "../../accounts/errors.ts";
@@ -16,7 +16,7 @@ import type { JsonValue } from "../sboms/json.ts";
 interface HostApiParts {
   call: SafeFetch;
   clock: Clock;
-  /** The address of the API, without a slash at its end. */
+  /** The address of the API, without a trailing slash. */
   base: string;
   headers: Record<string, string>;
   /** The platform's name in messages. */
@@ -24,12 +24,12 @@ interface HostApiParts {
   /** The repository's name in messages. */
   repository: string;
   hasToken: boolean;
-  /** Aborted when the caller no longer waits. */
+  /** Aborted when the caller stops waiting. */
   signal: AbortSignal;
 }
 
 interface HostRequest {
-  /** Below the base, with its query. */
+  /** Below the base address, with its query. */
   path: string;
   bytesMax: number;
   headers?: Record<string, string>;
@@ -53,7 +53,7 @@ export class HostApi {
       if (moved === null) {
         await this.#wait(answer, tries++);
       } else {
-        if (++redirects > limits.repositoryRedirectsMax) throw this.#refusal("redirects without an end");
+        if (++redirects > limits.repositoryRedirectsMax) throw this.#refusal("redirects endlessly");
         url = moved;
       }
     }
@@ -65,16 +65,16 @@ export class HostApi {
     try {
       return { value: jsonOf(answer.body.toString()), answer };
     } catch {
-      throw this.#refusal("gave an answer that is no JSON");
+      throw this.#refusal("gave an answer that is not JSON");
     }
   }
 
-  /** @returns the error for an answer without the documented content */
+  /** The error for an answer without the documented content. */
   unexpected(what: string): DomainError {
     return this.#refusal(`gave an answer without ${what}`);
   }
 
-  /** @returns null if it did not answer and the call may be retried */
+  /** @returns null if there was no answer and the call may be retried */
   async #tried({
     url,
     bytesMax,
@@ -94,7 +94,7 @@ export class HostApi {
     } catch (error) {
       if (error instanceof TooLargeError) throw this.#refusal(`gave an answer larger than ${bytesMax} bytes`, error);
       if (error instanceof PrivateAddressError || error instanceof BaseUrlError)
-        throw this.#refusal("is not at an address that is reachable from everywhere");
+        throw this.#refusal("is not at a publicly reachable address");
       if (isLast) throw this.#refusal("does not answer: try again later");
       return null;
     }
@@ -108,7 +108,7 @@ export class HostApi {
     return to;
   }
 
-  /** Waits for a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
+  /** Waits out a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
   async #wait(answer: SafeResponse | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
     const now = clock.now();
@@ -124,14 +124,16 @@ export class HostApi {
     const advice = this.#parts.hasToken
       ? ""
       : `, or connect the workspace to ${this.#parts.title} with a token, which is allowed more`;
-    return this.#refusal(`takes no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
+    return this.#refusal(`accepts no more calls until ${isoTime(Math.ceil(until / 1000) * 1000)}: try again then${advice}`);
   }
 
   #refusalOf(status: number): DomainError {
     const { title, repository, hasToken } = this.#parts;
     if (status === 401) {
       return this.#refusal(
-        hasToken ? "refused the token of the workspace's connection: replace it" : "wants a token: connect the workspace to it",
+        hasToken
+          ? "refused the token of the workspace's connection: replace it"
+          : "requires a token: connect the workspace to it",
       );
     }
     if (status === 403) {
@@ -152,7 +154,7 @@ export class HostApi {
   }
 }
 
-/** The wait after a refusal that names no time. */
+/** The wait after a refusal without a time. */
 const withoutWordMs = 60_000;
 
 /** JSON.parse returns only these kinds of values. */
@@ -169,7 +171,7 @@ function limitedUntil({ status, headers, body }: SafeResponse, nowMs: number): n
     const reset = seconds(headers["x-ratelimit-reset"]) ?? seconds(headers["ratelimit-reset"]);
     return reset === null ? nowMs + withoutWordMs : Math.max(reset * 1000, nowMs);
   }
-  // GitHub's secondary limits may only be mentioned in the text.
+  // GitHub may mention secondary limits only in the text.
   const isSaid = status === 429 || /rate limit/i.test(body.subarray(0, 2_000).toString());
   return isSaid ? nowMs + withoutWordMs : null;
 }

@@ -1,6 +1,6 @@
 /**
  * A platform that hosts repositories, as the source of lock files, and the download of the lock files that it lists, several at a time.
- * Only lock files of a list are kept, so the list may be long. Symbolic links are refused; after a failure the other downloads stop.
+ * Only the lock files of a list are kept, so it may be long. Symbolic links are refused; after a failure the other downloads stop.
  */
 import { DomainError } from "../../accounts/errors.ts";
 import { TooLargeError } from "../../http/safe-fetch.ts";
@@ -26,7 +26,7 @@ export interface RepositoryHost {
 
 export interface ListedFile {
   path: string;
-  /** Its id among git's objects. */
+  /** Its git object id. */
   sha: string;
   /** As git stores it: `120000` is a symbolic link. */
   mode: string;
@@ -34,12 +34,12 @@ export interface ListedFile {
   size: number | null;
 }
 
-/** Keeps only the lock files of a list, so that the list may be long. */
+/** Only lock files of a list are kept, so it may be long. */
 export function isLockFilePath(path: string): boolean {
   return isLockFileOrCompanion(path) && !isIgnored(path);
 }
 
-/** @param get downloads the bytes of one @throws DomainError */
+/** @param get downloads one file's bytes @throws DomainError */
 export async function fetchFiles(
   listed: readonly ListedFile[],
   get: (file: ListedFile) => Promise<Uint8Array>,
@@ -53,7 +53,7 @@ export async function fetchFiles(
   if (wanted.length > repositoryFilesMax)
     throw new DomainError(
       "invalid_field",
-      `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are taken: import a checkout folder by folder`,
+      `The repository has ${wanted.length} lock files; at most ${repositoryFilesMax} are accepted: import a checkout folder by folder`,
     );
   const left = wanted.toReversed();
   const work = async (): Promise<void> => {
@@ -73,7 +73,7 @@ const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
 function refusalOf({ mode, sha, size }: ListedFile): string | null {
   if (mode === "120000") return "is a link, and links are not followed";
   if (size !== null && size > lockFileBytesMax) return tooLarge;
-  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no object of git";
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no git object";
 }
 
 async function fetchFile(file: ListedFile, get: (file: ListedFile) => Promise<Uint8Array>, found: CollectedFiles): Promise<void> {

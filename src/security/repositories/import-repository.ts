@@ -1,10 +1,10 @@
 /**
- * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of
- * a project. The same lock files again change nothing.
+ * Imports a repository by its address: reads the default branch from GitHub or GitLab, and stores its lock files as the current SBOM of a
+ * project. Importing the same lock files again changes nothing.
  *
- * The workspace's token is used if one of its connections has one; of several, the one whose credentials were given last. It goes only
- * to the platform's API. An address may be `https://host/owner/name`, with or without `.git` and page paths, or git's own
- * `git@host:owner/name.git`; http is only allowed for a platform that is configured on this machine.
+ * The workspace's token is used if one of its connections has one; of several, the one with the newest credentials. It goes only to the
+ * platform's API. An address may be `https://host/owner/name`, with or without `.git` and page paths, or git's own
+ * `git@host:owner/name.git`; http is allowed only for a platform that is configured on this machine.
  */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -32,7 +32,7 @@ import type { RepositoryFiles } from "./repository-files.ts";
 export const importRepository = operation({
   title: "Import a repository",
   description:
-    "Reads the lock files of a repository at GitHub or GitLab, makes them its project's present SBOM, and asks for a scan. " +
+    "Reads the lock files of a repository at GitHub or GitLab, stores them as its project's current SBOM, and requests a scan. " +
     "Call it again after changes; the same lock files change nothing.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   addition: true,
@@ -59,7 +59,7 @@ export const importRepository = operation({
 });
 
 const hosts = { github, gitlab };
-/** The connectors have the platforms' names; their forms have the token in this field. */
+/** Connectors are named like the platforms; their forms have the token in this field. */
 const tokenField = "personal_access_token";
 
 interface ImportParts extends SbomStoreParts {
@@ -78,7 +78,7 @@ interface HostedImport {
   project: string | null;
 }
 
-/** Imports a repository from its platform. @throws DomainError that says what to change, or why the document cannot be stored */
+/** Imports a repository from its platform. @throws DomainError saying what to change, or why the document cannot be stored */
 export async function importHosted(
   { actor, workspace, url, project }: HostedImport,
   parts: ImportParts,
@@ -119,26 +119,26 @@ export async function storeRepository(
 
 interface RepositoryAddress {
   provider: "github" | "gitlab";
-  /** The address for people. */
+  /** The address shown to people. */
   origin: string;
-  /** `owner/name`, at GitLab with all groups. */
+  /** `owner/name`; at GitLab including all groups. */
   path: string;
 }
 
-/** Addresses of the platforms' APIs, without a slash at the end. */
+/** Addresses of the platforms' APIs, without a trailing slash. */
 interface HostUrls {
   github: string;
   gitlab: string;
 }
 
-/** Parses an address as people paste it. @throws DomainError that says what an address must be */
+/** Parses an address as people paste it. @throws DomainError saying what an address must look like */
 export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
   const url = urlOf(text.trim());
   const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));
   if (url === null)
     throw new DomainError(
       "invalid_field",
-      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
+      `${shown} is not the address of a repository: one such as https://github.com/owner/name is needed`,
     );
   if (url.username !== "" || url.password !== "") {
     throw new DomainError(
@@ -166,7 +166,7 @@ function sentences({ project, lock_files, not_read, not_pinned, scan_status }: I
   return [
     `${packages} packages of ${lock_files.length} lock files are in the project "${project}", whose scan is ${scan_status}`,
     not_read.length > 0 && `${not_read.length} lock files were not read: not_read says why`,
-    not_pinned.length > 0 && "Packages without one version are not watched: not_pinned names the first",
+    not_pinned.length > 0 && "Packages without a pinned version are not watched: not_pinned names the first",
   ]
     .filter((sentence) => sentence !== false)
     .join(". ");
@@ -224,7 +224,7 @@ function urlOf(text: string): URL | null {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : null;
 }
 
-/** The public hosts stand for the configured API; http is only allowed for one that is configured on this machine. */
+/** The public hosts stand for the configured API; http is allowed only for one that is configured on this machine. */
 function providerOf({ host, protocol }: URL, urls: HostUrls): RepositoryAddress["provider"] | null {
   if (protocol === "https:" && (host === "github.com" || host === "www.github.com")) return "github";
   if (protocol === "https:" && host === "gitlab.com") return "gitlab";

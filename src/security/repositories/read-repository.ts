@@ -1,7 +1,7 @@
 /**
- * Converts a repository's lock files to its document and the report of the import. Few and small files are read directly, others in a
- * subprocess, so that the event loop stays free. The result depends only on the name and the files. Both ends of the subprocess run
- * this file in the same version: the first line of the input is a header, the bytes of the files follow.
+ * Converts a repository's lock files to its document and the report of the import. A few small files are read directly, others in a
+ * subprocess, so that the event loop stays free. The result depends only on the name and the files. Both processes run the same version of
+ * this file. The first line of the input is a header; the bytes of the files follow.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
@@ -19,7 +19,7 @@ import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
 import { readerHead } from "../subprocess.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
 
-/** @throws DomainError if nothing can be read, or not in time; LimitReachedError */
+/** @throws DomainError if nothing can be read, or reading takes too long; LimitReachedError */
 export async function readInSubprocess(
   input: ReaderInput,
   { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
@@ -34,7 +34,7 @@ export async function readInSubprocess(
     throw new DomainError("invalid_field", sbom?.refused ?? "The lock files cannot be read");
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
-    const advice = "import folders of the repository as projects of their own";
+    const advice = "import folders of the repository as separate projects";
     throw new DomainError("invalid_field", `The lock files take too long to be read: ${advice}`);
   }
 }
@@ -47,7 +47,7 @@ interface ReadRepository {
 }
 
 /**
- * @param name of the repository, which its document also gets
+ * @param name of the repository and its document
  * @throws DomainError if no lock file can be read, or the document is too large
  */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
@@ -158,12 +158,12 @@ function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
     if (!(error instanceof SbomRefusal)) throw error;
     throw new DomainError(
       "invalid_field",
-      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as projects of their own`,
+      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as separate projects`,
     );
   }
 }
 
-/** The counterpart of `encodeReaderInput`. @param line the header @param bytes those of all files */
+/** The counterpart of `encodeReaderInput`. @param line the header @param bytes the bytes of all files */
 function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
   const { name, refused, files } = parseHeader(line);
   let at = 0;

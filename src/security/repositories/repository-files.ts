@@ -1,9 +1,9 @@
 /**
- * Collects the lock files of a repository, from a folder on this machine or an uploaded archive, within limits on their number and
- * size. It writes nothing to disk.
+ * Collects the lock files of a repository, from a folder on this machine or an uploaded archive, within limits on their number and size. It
+ * writes nothing to disk.
  *
- * Symbolic links are not followed. Installed packages, git's own files and `vendor` are passed over. Platforms pack a repository within
- * one folder named after its commit; that folder is removed from the paths, since its name changes each time.
+ * Symbolic links are not followed. Installed packages, git's own files and `vendor` are ignored. Platforms pack a repository into one
+ * folder named after its commit. That folder is removed from the paths, since its name changes each time.
  */
 import { constants } from "node:fs";
 import { open, opendir } from "node:fs/promises";
@@ -45,12 +45,12 @@ export class CollectedFiles implements RepositoryFiles {
     if (this.files.length >= limits.repositoryFilesMax)
       throw new DomainError(
         "invalid_field",
-        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+        `The repository has more than ${limits.repositoryFilesMax} lock files, the most that are accepted: import its folders as separate projects`,
       );
     if (this.#bytes > limits.repositoryBytesMax)
       throw new DomainError(
         "invalid_field",
-        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+        `The lock files of the repository hold more than ${limits.repositoryBytesMax / 1024 / 1024} MiB together, the most that are accepted: import its folders as separate projects`,
       );
     this.files.push(file);
   }
@@ -84,7 +84,7 @@ export async function archiveFiles(archive: UploadedArchive, budget = repository
     await collect(archive, usage, collecting);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
+    const advice = error instanceof BudgetError ? "" : ": create it again and upload all of it";
     throw new DomainError("invalid_field", `The archive ${error.message}${advice}`);
   }
   return withoutTopFolder(collecting);
@@ -116,19 +116,19 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
 
 interface Collecting {
   found: CollectedFiles;
-  /** The first path segments of the names; empty for files outside of any folder. At most two are kept: more would show nothing else. */
+  /** The first path segments of the names; empty for files outside any folder. Two are enough to show that there is more than one. */
   tops: Set<string>;
 }
 
 async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, tops }: Collecting): Promise<void> {
   const { entries, close } = await unwrap(piecesOf(archive), usage);
-  if (entries === null) throw new DomainError("invalid_field", "The file is no archive that is taken: zip, tar and tar.gz are");
+  if (entries === null) throw new DomainError("invalid_field", "The file is not a supported archive: zip, tar and tar.gz are");
   try {
     for await (const entry of entries) {
       usage.entry();
       const unsafe = refusalOfName(entry.name);
       if (unsafe !== null)
-        throw new DomainError("invalid_field", `The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
+        throw new DomainError("invalid_field", `The archive is refused: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
       const path = entry.name.replace(/^(?:\.\/+)+/, "");
       if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
       if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;
@@ -140,7 +140,7 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
   }
 }
 
-/** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
+/** Yields small pieces, so that other work gets a turn: reading skipped entries never waits. */
 async function* piecesOf({ bytes, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -159,7 +159,7 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
   found.add({ path, bytes: gathered.take() });
 }
 
-/** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
+/** Platforms pack a repository into one folder named after its commit. The name changes each time, so the folder is removed. */
 function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
   const [top = ""] = tops;
   if (tops.size !== 1 || top === "") return { files, refused };
@@ -167,7 +167,7 @@ function withoutTopFolder({ found: { files, refused }, tops }: Collecting): Repo
   return { files: files.map(cut), refused: refused.map(cut) };
 }
 
-/** Opened with a flag that fails if a link has replaced the file since. */
+/** Opened with a flag that fails if the file has since been replaced by a link. */
 async function addFolderFile({ folder, path }: { folder: string; path: string }, found: CollectedFiles): Promise<void> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

@@ -1,7 +1,6 @@
 /**
- * The content of an SBOM, independent of its format: what a format's reader returns (`ParsedSbom`), and what is stored
- * (`SbomDocument`). Equal content gives an equal document in one canonical order, with an equal digest. The bytes and their encoding do
- * not count.
+ * The content of an SBOM, independent of its format: what a format's reader returns (`ParsedSbom`), and what is stored (`SbomDocument`).
+ * Equal content gives an equal document in one canonical order, with an equal digest. The bytes and their encoding do not matter.
  *
  * A package URL is the only key for matching a component with advisories. An invalid one is stored as written, with the reason.
  */
@@ -29,7 +28,7 @@ export interface SbomComponent {
   licenses: string[];
   hashes: number;
   scope: string | null;
-  /** Only needed by the described product, not part of it (CycloneDX 1.7 `isExternal`). */
+  /** Needed by the described product, but not part of it (CycloneDX 1.7 `isExternal`). */
   external: boolean;
   /** The component that contains this one. */
   parent: string | null;
@@ -40,7 +39,7 @@ export interface SbomComponent {
   via: string | null;
 }
 
-/** `from` needs `to`. */
+/** `from` depends on `to`. */
 export interface SbomEdge {
   from: string;
   to: string;
@@ -56,18 +55,18 @@ export interface SbomDocument {
   /** As written in the document. */
   created: string | null;
   tools: string[];
-  /** The described product, which is not among the components. */
+  /** The described product; it is not among the components. */
   root: SbomComponent | null;
   /** Including nested ones, in the order of their refs. */
   components: SbomComponent[];
   edges: SbomEdge[];
-  /** Refs in edges that the document does not describe, such as elements of other documents. */
+  /** Refs in edges that the document does not define, such as elements of other documents. */
   missingRefs: string[];
-  /** Steps of paths that are not components, such as services: needed to show a whole path. */
+  /** Steps of paths that are not components, such as services; a whole path cannot be shown without them. */
   otherSteps: { ref: string; via: string | null }[];
   /** SHA-256 of the bytes, in hex. */
   sha256: string;
-  /** SHA-256 of all of the above except the encoding, in hex: equal for equal content. */
+  /** SHA-256 of everything above except the encoding, in hex: equal for equal content. */
   digest: string;
 }
 
@@ -113,11 +112,11 @@ export interface ParsedSbom {
   created: string | null;
   tools: string[];
   root: ParsedComponent | null;
-  /** The refs of several described products: then none is the root. */
+  /** The refs of the described products if there are several; then none is the root. */
   tops: string[];
   components: ParsedComponent[];
   edges: SbomEdge[];
-  /** `from` contains `to`, in addition to the parents. */
+  /** Containment beyond the components' parents: `from` contains `to`. */
   holdings: SbomEdge[];
   /** Refs of described elements that are not components: services, files. */
   otherRefs: ReadonlySet<string>;
@@ -130,7 +129,6 @@ interface SbomPurl {
   reason: string | null;
 }
 
-/** Reads a component's package URL. */
 export function readPurl(written: string | null): SbomPurl {
   if (written === null) return { written, parsed: null, reason: "the document gives no package URL" };
   try {

@@ -1,10 +1,10 @@
 /**
- * JSON that strangers sent: any value may be anywhere.
+ * JSON from untrusted sources: any value may be anywhere.
  *
- * The bytes are scanned before they are parsed, with memory proportional to the depth. Parsing cost depends on values and nesting, not
- * on bytes, so both are limited here. The scan also finds duplicate keys, of which JSON.parse silently keeps the last while other
- * parsers keep the first. Keys are compared by hash, and as bytes only if two hashes are equal; a large object keeps them in a set, so
- * no choice of keys makes this slow. Other faults are left to the parser. The first functions read parsed values without casts.
+ * The bytes are scanned before they are parsed, with memory proportional to the depth. Parsing cost depends on values and nesting, not on
+ * bytes, so both are limited here. The scan also finds duplicate keys: JSON.parse silently keeps the last one, while other parsers keep the
+ * first. Keys are compared by hash, and as bytes only if two hashes are equal. A large object keeps them in a set, so no choice of keys
+ * makes this slow. Other faults are left to the parser. The first functions read parsed values without casts.
  */
 import {
   closeBrace,
@@ -31,7 +31,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return isJsonObject(value);
 }
 
-/** An own field, never an inherited one. */
+/** An object's own field, never an inherited one. */
 export function fieldOf(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -70,7 +70,7 @@ export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = 
   return parsed(text, scanJson(bytes, bounds));
 }
 
-/** The same with a turn for others between the two looks at the text. */
+/** The same, but gives other work a turn between scanning and parsing. */
 export async function parseJsonInTurns(
   { bytes, text, bounds }: { bytes: Uint8Array; text: string; bounds: JsonBounds },
   yielder: EventLoopYielder,
@@ -91,7 +91,7 @@ interface JsonBounds {
 
 const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
 
-/** @param whole whether the text ends outside of texts, lists and objects */
+/** @param whole whether the text ends outside any string, list or object */
 function parsed(text: string, whole: boolean): JsonValue {
   try {
     return valueOf(text);
@@ -122,7 +122,7 @@ const protoHash = hashOf(encoder.encode("__proto__"));
 const smallMax = 32;
 const decoder = new TextDecoder();
 
-/** The keys of the objects that are open at a position of a JSON text. */
+/** The keys of the objects that are open at a position in a JSON text. */
 class ObjectKeys {
   readonly #bytes: Uint8Array;
   readonly #fieldsMax: number;
@@ -134,7 +134,7 @@ class ObjectKeys {
     this.#fieldsMax = fieldsMax;
   }
 
-  /** An object begins at this depth; the keys of the previous object at this depth are dropped. */
+  /** Begins an object at this depth, and forgets the keys of the previous one there. */
   open(depth: number): void {
     const level = this.#level(depth);
     level.count = 0;
@@ -144,7 +144,7 @@ class ObjectKeys {
   /**
    * @param start position of the opening quote
    * @param end position of the closing quote
-   * @throws SbomRefusal malformed if the object already has the key, or if it is `__proto__`; too_large
+   * @throws SbomRefusal malformed for a duplicate key or `__proto__`; too_large
    */
   add(depth: number, start: number, end: number): void {
     if (end - start > sbomKeyBytesMax)
@@ -178,7 +178,7 @@ class ObjectKeys {
     return (this.#levels[depth] ??= { count: 0, hashes: ints(), starts: ints(), ends: ints(), large: null });
   }
 
-  /** The same key may be written with escapes, so these are decoded before hashing. */
+  /** A key may be written with escapes, so they are decoded before hashing. */
   #hash(start: number, end: number): number {
     const bytes = this.#bytes.subarray(start, end);
     return hashOf(bytes.includes(backslash) ? encoder.encode(this.#text(start - 1, end)) : bytes);
@@ -198,7 +198,7 @@ class ObjectKeys {
 /**
  * Ignores other faults, which the parser refuses.
  * @returns false if the text ends within a string, list or object
- * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a duplicate key or `__proto__`
+ * @throws SbomRefusal too_large for too many levels or values, malformed for a duplicate key or `__proto__`
  */
 function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
   const tokens = new JsonTokens(bytes);

@@ -1,9 +1,9 @@
 /**
  * Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest.
  *
- * A path is one shortest way of dependencies from the root. A component that no dependency reaches came with its container; among the
- * components of a container, those that another one needs come later, because lists of an image or a folder contain direct and
- * transitive ones alike. Cycles end, since each component is visited once; the time is linear in edges.
+ * A path is a shortest chain of dependencies from the root. A component that no dependency reaches is reached through its container. Within
+ * a container, components that others need come later, because the lists of an image or a folder mix direct and transitive components.
+ * Cycles end, since each component is visited once; the time is linear in the number of edges.
  */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/text.ts";
@@ -53,7 +53,7 @@ function requireAtMost(what: string, count: number, max: number): void {
   if (count > max) throw new SbomRefusal("too_large", `The document has ${count} ${what}; at most ${max} are read`);
 }
 
-/** A component without a ref gets one derived from its content, so that its position does not matter. */
+/** A component without a ref gets one derived from its content, whatever its position. */
 function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
   const used = new Set(components.flatMap(({ ref }) => ref ?? []));
   const counts = new Map<string, number>();
@@ -72,7 +72,6 @@ function referencesOf(components: readonly ParsedComponent[]): Map<ParsedCompone
   return new Map(entries);
 }
 
-/** Sorts the edges and removes duplicates. */
 function sortedUnique(edges: readonly SbomEdge[]): SbomEdge[] {
   const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
   return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);
@@ -88,7 +87,7 @@ function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMa
 
 interface Graph {
   root: string | null;
-  /** One step from a root that has no component of its own. */
+  /** Refs one step from a root that is not a component itself. */
   tops: readonly string[];
   edges: readonly SbomEdge[];
   holdings: readonly SbomEdge[];

@@ -1,6 +1,6 @@
 /**
- * Limits how many documents a workspace stores, within an hour and in all, and how large their rows are. Room is checked before the
- * work on a document begins, and again after its rows are written, so that two transactions never take the last place together.
+ * Limits how many documents a workspace stores, per hour and in total, and how large their rows are. Room is checked before the work on a
+ * document begins, and again after its rows are written, so that two transactions never take the last slot together.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -17,7 +17,7 @@ interface Documents {
 }
 
 /**
- * Checks for room before the work on a document begins, unless the workspace already has this document.
+ * Checks for room before the work on a document begins, unless the workspace already has the document.
  * @throws DomainError conflict, LimitReachedError
  */
 export async function requireRoomForSbom({ sha256, ...documents }: Documents & { sha256: string }, sql: Queries): Promise<void> {

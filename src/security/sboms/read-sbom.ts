@@ -1,9 +1,9 @@
 /**
- * Reads bytes as a document, or refuses them: encoding, format, rules, parsed form, normalized form. The result depends only on the
- * bytes and consists of plain values, so a subprocess can do it: 50 MiB block the thread for seconds.
+ * Reads bytes as a document, or refuses them: encoding, format, rules, parsed form, normalized form. The result depends only on the bytes
+ * and consists of plain values, so a subprocess can do it: 50 MiB would block the thread for seconds.
  *
- * When the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal
- * names it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with its mark (XML 1.0 4.3.3).
+ * If the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal names
+ * it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with a byte order mark (XML 1.0 4.3.3).
  */
 import { sbomBytesMax } from "../limits.ts";
 import { type SbomDocument, type ParsedSbom, cyclonedxMinor, spdx2Minor } from "./document.ts";
@@ -53,7 +53,7 @@ function recognizeBinary(bytes: Uint8Array): string | null {
 }
 
 function notAnSbom(is: string): SbomRefusal {
-  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that is read here but ${is}`);
+  return new SbomRefusal("not_an_sbom", `The document is not an SBOM that can be read, but ${is}`);
 }
 
 function parseSbom(bytes: Uint8Array): ParsedSbom {
@@ -86,14 +86,16 @@ function decodeSbom(bytes: Uint8Array): string {
   }
 }
 
-/** Detected by the byte order mark, or by the zero in every second byte. */
+/** Detected by the byte order mark, or by a zero in every second byte. */
 function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first = 1, second = 1] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
 }
 
-/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with its mark. */
+/**
+ * RFC 8259 8.1 requires UTF-8 for JSON, and SPDX requires it for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with a byte order mark.
+ */
 function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
   let text: string;
   try {
@@ -172,19 +174,19 @@ function parseJsonSbom(value: JsonValue): ParsedSbom {
   return extractSpdx3(graph);
 }
 
-/** JSON documents by fields that only they have. */
+/** JSON documents, recognized by fields that only they have. */
 const jsonKinds: { fields: string[]; is: string }[] = [
   { fields: ["sbom"], is: "an SBOM within the field `sbom`, as GitHub's API answers; upload what that field holds" },
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },
   { fields: ["SchemaVersion", "ArtifactName"], is: "a report of Trivy; run trivy with --format cyclonedx or --format spdx-json" },
   { fields: ["matches", "descriptor"], is: "a report of Grype; upload the SBOM that was scanned" },
-  { fields: ["runs", "version"], is: "a SARIF report, which lists results and no components" },
-  { fields: ["document", "vulnerabilities"], is: "a CSAF advisory; it is no SBOM" },
-  { fields: ["statements", "author"], is: "an OpenVEX document, which lists statements and no components" },
+  { fields: ["runs", "version"], is: "a SARIF report, which lists results but no components" },
+  { fields: ["document", "vulnerabilities"], is: "a CSAF advisory; it is not an SBOM" },
+  { fields: ["statements", "author"], is: "an OpenVEX document, which lists statements but no components" },
   { fields: ["payloadType", "payload"], is: "a signed envelope (DSSE); upload the SBOM within it" },
   { fields: ["predicateType", "predicate"], is: "an in-toto attestation; upload the field `predicate` alone" },
   { fields: ["lockfileVersion"], is: "an npm lock file; make an SBOM of it (npm sbom), or import the repository" },
-  { fields: ["affected", "id"], is: "an OSV advisory; it is no SBOM" },
+  { fields: ["affected", "id"], is: "an OSV advisory; it is not an SBOM" },
   {
     fields: ["name", "dependencies"],
     is: "a package.json or a list of npm; make an SBOM of it (npm sbom), or import the repository",
@@ -193,7 +195,7 @@ const jsonKinds: { fields: string[]; is: string }[] = [
 
 function recognizeJson(value: JsonValue): string {
   if (Array.isArray(value)) return "a JSON list; an SBOM is one JSON object";
-  if (!isObject(value)) return "JSON that is no object";
+  if (!isObject(value)) return "JSON that is not an object";
   const format = fieldOf(value, "bomFormat");
   if (format !== undefined) return `JSON whose \`bomFormat\` is ${JSON.stringify(format).slice(0, 100)} and not "CycloneDX"`;
   const found = jsonKinds.find(({ fields }) => fields.every((field) => Object.hasOwn(value, field)));
@@ -201,7 +203,7 @@ function recognizeJson(value: JsonValue): string {
 }
 
 function parseTagValueSbom(text: string): ParsedSbom {
-  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of no kind that is known here");
+  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of an unknown kind");
   const { value, lines } = readTagValue(text);
   check({
     document: value,

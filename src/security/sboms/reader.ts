@@ -1,8 +1,8 @@
 /**
  * Reads SBOMs without blocking the event loop: small ones directly, large ones in subprocesses, a few at a time.
  *
- * Workspaces take turns for the subprocesses. A document that waits is in a file that no longer has a name and disappears with its
- * process, so no gateway holds it in memory. A reader that takes too long is ended, and its document is refused as too large.
+ * Workspaces take turns for the subprocesses. A waiting document is in an unlinked file that disappears with its process, so no gateway
+ * holds it in memory. A reader that takes too long is killed, and its document is refused as too large.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
@@ -35,11 +35,11 @@ interface ReaderParts {
 }
 
 interface IncomingBody {
-  /** The body's pieces, as they arrive or all at once. */
+  /** The body in pieces, as they arrive or all at once. */
   pieces: Pieces;
   path: SbomPath;
   workspace: WorkspaceId;
-  /** Awaited when the body is complete, before it is read. @param large whether a subprocess reads it */
+  /** Awaited once the body is complete, before it is read. @param large whether a subprocess reads it */
   onReceived?: (large: boolean) => Promise<void>;
 }
 
@@ -53,9 +53,8 @@ export class SbomReader {
   }
 
   /**
-   * @throws LimitReachedError if too many documents are being read, or the disk is full; SbomRefusal too_large if the document
-   * takes too long, or the body has more than 1 MiB besides it; errors of reading the pieces. Other refusals are part of the
-   * result
+   * @throws LimitReachedError if too many documents are being read, or the disk is full; SbomRefusal too_large if the document takes too
+   *   long, or the body has more than 1 MiB besides the document; errors of reading the pieces. Other refusals are part of the result
    */
   async read({ pieces, path, workspace, onReceived }: IncomingBody): Promise<ParsedBody> {
     await this.requireDisk();
@@ -72,13 +71,13 @@ export class SbomReader {
     return body;
   }
 
-  /** @throws LimitReachedError 503 if the disk has no room for another document */
+  /** @throws LimitReachedError 503 if the disk has no space for another document */
   requireDisk(): Promise<void> {
     return this.#parts.disk.require();
   }
 
   /**
-   * Runs a task of the reader whose result is written by `encodeBody`, when it is the workspace's turn.
+   * Runs a reader task whose result `encodeBody` writes, when it is the workspace's turn.
    * @throws LimitReachedError; SbomRefusal too_large if it takes too long
    */
   async readInSubprocess({ input, workspace }: { input: SubprocessInput; workspace: WorkspaceId }): Promise<ParsedBody> {
@@ -101,7 +100,7 @@ export class SbomReader {
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** The pieces to read directly, and the iterator of the rest; null if there is none. */
+/** The pieces to read directly, and the iterator of the rest; null if there is no rest. */
 async function begunOf(
   pieces: Pieces,
 ): Promise<{ beginning: Uint8Array[]; rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array> | null }> {
@@ -122,7 +121,7 @@ interface SpoolFile extends AsyncDisposable {
 }
 
 /**
- * Writes the pieces as they arrive. When this resolves, the file no longer has a name.
+ * Writes the pieces as they arrive. When this resolves, the file is unlinked.
  * @param folder of this process; created if missing
  * @throws errors of reading the pieces
  */
@@ -154,6 +153,6 @@ async function* allOf(
 function restTooLarge({ sbom }: ParsedBody, path: readonly string[]): SbomRefusal {
   const place = path.join(".");
   const none = `There is no document at "${place}" in the body: without one, send at most ${limits.toolsBodyBytesMax} bytes`;
-  const some = `The body is too large: send at most ${limits.toolsBodyBytesMax} bytes beside the document at "${place}"`;
+  const some = `The body is too large: send at most ${limits.toolsBodyBytesMax} bytes in addition to the document at "${place}"`;
   return new SbomRefusal("too_large", sbom === null ? none : some);
 }

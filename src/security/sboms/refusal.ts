@@ -1,5 +1,5 @@
 /**
- * Why a document is refused, and what to change: the only error of reading an SBOM. Its message is a complete sentence that names the
+ * Why a document is refused and what to change: the only error of reading an SBOM. Its message is a complete sentence that names the
  * location; `invalid` also lists the first problems.
  */
 import { sbomProblemsMax, sbomProblemsShownMax } from "../limits.ts";
@@ -10,11 +10,11 @@ type SbomRefusalCode =
   /** Larger, deeper or with more values than allowed. */
   | "too_large"
   | "wrong_encoding"
-  /** Ends in the middle. */
+  /** Ends prematurely. */
   | "truncated"
   /** Violates the syntax of JSON, XML or tag-value. */
   | "malformed"
-  /** Not an SBOM, or an unsupported kind of SBOM. */
+  /** Not an SBOM, or an unsupported kind. */
   | "not_an_sbom"
   | "unsupported_version"
   /** An SBOM that violates the rules of its format. */

@@ -1,9 +1,9 @@
 /**
  * Finds an SBOM's bytes within the body of a call, reads it, and passes the result from one process to another.
  *
- * The document is parsed from exactly these bytes with its own limits, and the small rest of the body with the limits of every call.
- * Nothing is parsed twice. Between processes the result goes as lines of JSON, each so small that parsing it does not block the event
- * loop. Both ends run this file in the same version.
+ * The document is parsed from exactly these bytes with its own limits; the small rest of the body has the limits of every call. Nothing is
+ * parsed twice. Processes exchange the result as lines of JSON, each small enough to parse without blocking the event loop. Both ends run
+ * the same version of this file.
  */
 import {
   closeBrace,
@@ -38,11 +38,11 @@ export type SbomResult = { refused: null; rows: SbomRows } | { refused: string; 
 export interface ParsedBody {
   /** null if the body contains no document. */
   sbom: SbomResult | null;
-  /** The rest of the body with its other fields; empty if the bytes are the document. */
+  /** The body without its document; empty if the bytes are the document. */
   rest: Uint8Array;
 }
 
-/** Finds the document and reads it. Large ones block the thread for seconds: SbomReader handles these. */
+/** Finds the document and reads it. Large ones block the thread for seconds, so SbomReader handles them. */
 export function parseSbomField({ bytes, path }: SbomBody): ParsedBody {
   if (path === null) return { sbom: read(bytes), rest: new Uint8Array() };
   const field = extractJsonField(bytes, path);
@@ -97,7 +97,7 @@ export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoo
   throw new Error("The process that reads SBOMs ended before its answer did");
 }
 
-/** The facts of the reader's task: SbomReader wrote them. */
+/** The facts of the reader's task, written by SbomReader. */
 export function decodePath(facts: string): SbomPath {
   return JSON.parse(facts) as SbomPath;
 }
@@ -117,7 +117,7 @@ function skipSpace(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** @param at position of the object's brace. @returns position of the field's value, or null */
+/** @param at position of the object's brace @returns position of the field's value, or null */
 function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null {
   let found: number | null = null;
   for (let next = skipSpace(bytes, at + 1); bytes[next] === quote;) {
@@ -172,7 +172,7 @@ function parsedText(written: Uint8Array): string | null {
   }
 }
 
-/** A text with half of a surrogate pair has no valid encoding: the check of the whole body refuses it. */
+/** A text with half a surrogate pair has no valid encoding; the check of the whole body refuses it. */
 function textOf(written: Uint8Array): Uint8Array | null {
   const text = parsedText(written);
   return text?.isWellFormed() === true ? encoder.encode(text) : null;

@@ -1,9 +1,9 @@
 /**
- * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a subprocess
- * can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
+ * Converts a document to its stored rows. The result depends only on the document and consists of a few large texts, so that a subprocess
+ * can make it and pass it on quickly: 300,000 component objects would block the receiver's thread.
  *
- * Components begin at position 1, with or without a root. Components are counted by ecosystem, those without a comparable version
- * apart; the counts later say what a scan could not compare.
+ * Components begin at position 1, with or without a root. They are counted by ecosystem, with those that lack a comparable version counted
+ * separately. The counts later show what a scan could not compare.
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
@@ -19,23 +19,23 @@ export interface SbomRows extends Pick<
 > {
   /** The number of components, without the root. */
   components: number;
-  /** How many of these are of which ecosystem, without those that only stand for a lock file. */
+  /** Components per ecosystem, without those that only stand for a lock file. */
   ecosystems: EcosystemCount[];
-  /** The packages of the components, each once. */
+  /** The packages of the components, without duplicates. */
   packages: PackageName[];
   componentRows: ComponentColumns[];
   edgeRows: EdgeColumns[];
 }
 
 interface EcosystemCount {
-  /** Empty: none of the seven, or no package URL that can be read. */
+  /** Empty: none of the seven, or no readable package URL. */
   ecosystem: Ecosystem | "";
   components: number;
-  /** Those among them without a version that can be compared. */
+  /** How many of these have no version that can be compared. */
   unreadable: number;
 }
 
-/** As many rows as one statement takes, as texts of PostgreSQL arrays. */
+/** As many rows as one statement takes, as PostgreSQL array literals. */
 export interface ComponentColumns {
   positions: string;
   refs: string;
@@ -43,13 +43,13 @@ export interface ComponentColumns {
   names: string;
   versions: string;
   purls: string;
-  /** The ecosystem of the package, and its key; both null if it belongs to none of the seven. */
+  /** The ecosystem and the key of the package; both null if it belongs to none of the seven. */
   ecosystems: string;
   keys: string;
   relations: string;
   vias: string;
   scopes: string;
-  /** Each element is itself the text of an array. */
+  /** Each element is itself an array literal. */
   licenses: string;
 }
 
@@ -82,7 +82,7 @@ export function toSbomRows(document: SbomDocument): SbomRows {
   };
 }
 
-/** The number of characters in a document's rows: what it takes to store, independent of the document's size. */
+/** The number of characters in a document's rows: what storing it costs, whatever the size of the document. */
 export function rowCharacters({ componentRows, edgeRows }: SbomRows): number {
   let characters = 0;
   for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;
@@ -115,7 +115,7 @@ function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument
   });
 }
 
-/** JSON escapes can write characters that PostgreSQL cannot store. */
+/** JSON escapes can produce characters that PostgreSQL cannot store. */
 function requireStorable(texts: readonly (string | null)[], path: string): void {
   const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
   if (bad === undefined) return;
@@ -127,7 +127,7 @@ function placed(component: SbomComponent, index: number): { component: SbomCompo
   return { component, position: index + 1 };
 }
 
-/** A longer value does not fit into an index with other columns. */
+/** A longer value does not fit into an index together with other columns. */
 const indexedBytesMax = 2_048;
 
 function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
@@ -152,7 +152,7 @@ function placeOf(ref: string): string {
   return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
 }
 
-/** A package's advisories are compared with each of its versions; no real application has more. */
+/** Each version is compared with a package's advisories; no real application has more. */
 function requireFewVersions(rows: readonly Row[]): void {
   const versions = new Map<string, Set<string>>();
   for (const { named, version } of rows) {
@@ -181,12 +181,12 @@ function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
   return [...counts.values()];
 }
 
-/** A lock file is above the packages that it names; no advisory is about it. */
+/** A lock file contains the packages that it names; no advisory is about it. */
 function isFileOfPackages({ type, version, purl }: SbomComponent): boolean {
   return type === "application" && version === null && purl.parsed === null;
 }
 
-/** Most versions have this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */
+/** Most versions have this form, which every ecosystem can read: otherwise 300,000 would take more than a second. */
 const plainVersion = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
 
 function isReadable({

@@ -1,9 +1,8 @@
 /**
- * A small language for the rules of documents, the validation by such rules, and the place of a fault in JSON and in XML.
+ * A small language for the rules of documents, validation by these rules, and the location of a fault in JSON and in XML.
  *
- * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know the version that
- * introduced a field, and name the location of a fault in either encoding. The first faults are enough: validation ends after
- * `sbomProblemsMax`.
+ * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know which version introduced a
+ * field, and locate a fault in either encoding. The first faults are enough: validation ends after `sbomProblemsMax`.
  */
 import { sbomProblemsMax, sbomTextCharactersMax } from "../limits.ts";
 import { type JsonObject, type JsonValue, fieldOf, isObject } from "./json.ts";
@@ -13,7 +12,7 @@ export type Shape = TextShape | IntegerShape | FlagShape | ListShape | ObjectSha
 interface TextShape {
   kind: "text";
   pattern?: RegExp;
-  /** The requirement of the pattern: `must be …`. */
+  /** What the pattern requires: `must be …`. */
   says?: string;
   /** The allowed values, each with the format version that introduced it. */
   oneOf?: ReadonlyMap<string, number>;
@@ -36,13 +35,13 @@ export interface ListShape {
   of: () => Shape;
   itemsMin?: number;
   rule?: (items: JsonValue[], version: number) => string | null;
-  /** XML: the elements in the list's own element. */
+  /** XML: the name of the elements inside the list's element. */
   items?: string;
-  /** XML: elements of several names, each an item with that one field, filled from the element or from its attribute. */
+  /** XML: elements with different names, each an item with just that field, filled from the element or from its attribute. */
   choice?: Record<string, { field: string; attribute?: string }>;
   /** XML: skipped elements. */
   passes?: string;
-  /** XML: the elements are directly in the object, under this name. */
+  /** XML: the elements are directly in the object, with this name. */
   flat?: string;
   /** XML: an item is this attribute of its element. */
   itemAttribute?: string;
@@ -51,14 +50,14 @@ export interface ListShape {
 export interface ObjectShape {
   kind: "object";
   fields: Record<string, Field>;
-  /** The version from which unknown fields are refused; absent: never. */
+  /** The version from which unknown fields are refused; absent: they are always allowed. */
   closedFrom?: number;
   /** The field whose value must be unique in the document; null if this object has none. */
   identity?: (value: JsonObject) => string | null;
   rule?: (value: JsonObject, version: number) => RuleBreak | null;
 }
 
-/** A list in one form of a field, an object in the other. */
+/** A list in one variant of a field, an object in the other. */
 interface EitherShape {
   kind: "either";
   list: ListShape;
@@ -73,9 +72,9 @@ interface OpaqueShape {
 export interface Field {
   shape: Shape;
   since?: number;
-  /** In versions from the first to the last of these. */
+  /** The first and the last version in which it is required. */
   required?: readonly [number, number];
-  /** XML: an attribute, the element's own text, or an element, with a name other than the field's. */
+  /** XML: an attribute, the element's text, or an element whose name differs from the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };
 }
 
@@ -96,7 +95,7 @@ export const object = (fields: Record<string, Field>, more: Omit<ObjectShape, "k
   ...more,
 });
 
-/** The values of an enumeration that never changed. */
+/** The values of an enumeration that has never changed. */
 export const oneOf = (...values: string[]): TextShape => text({ oneOf: new Map(values.map((value) => [value, 0])) });
 
 /** A field in its most common form. */
@@ -209,7 +208,7 @@ function validateField({ validation, value, shape, key }: FieldToValidate): void
   const isKnown = field !== undefined && (field.since ?? 0) <= validation.version;
   if (!isKnown) {
     if (shape.closedFrom === undefined || validation.version < shape.closedFrom) return;
-    return fault(validation, "is not a field that this version of the format knows here", key);
+    return fault(validation, "is not a field here in this version of the format", key);
   }
   validation.path.push(key);
   validateValue(validation, value[key] ?? null, field.shape);

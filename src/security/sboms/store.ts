@@ -1,6 +1,6 @@
 /**
  * The SQL of SBOMs: the document, its components and dependencies, the shortest paths to components, and what quotas count. Rows are
- * written in large batches as arrays of columns. Texts of paths are cut here, because a document has names of up to 65,536 characters.
+ * written in large batches, as one array per column. Names on paths are cut here, because a document may have names of 65,536 characters.
  */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -14,7 +14,7 @@ interface NewSbom {
   workspace: WorkspaceId;
   project: string;
   filename: string | null;
-  /** An e-mail address, or `operator`. */
+  /** An email address, or `operator`. */
   createdBy: string;
   rows: SbomRows;
   at: Date;
@@ -51,7 +51,7 @@ export async function insertEcosystems(
       ${arrayText(rows, ({ unreadable }) => unreadable)}::integer[])`;
 }
 
-/** Their packages already have rows. */
+/** Requires that their packages already have rows. */
 export async function insertComponents({ sbom, rows }: { sbom: string; rows: ComponentColumns }, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, purl, package_id, relation, via, scope, licenses)
@@ -75,7 +75,7 @@ interface DependencyPath {
   names: string[];
   /** Each as `name@version`, or as its name if it has no version. */
   labels: string[];
-  /** Whether the path begins at the root: only the last `stepsMax` components of a longer path are read. */
+  /** Whether the path begins at the root; of a longer path, only the last `stepsMax` components are read. */
   whole: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function selectPaths(
   return new Map(rows.map(({ position, ...path }) => [position, path]));
 }
 
-/** What a workspace stores: the number of documents, and the characters of all their rows. */
+/** What a workspace stores: the number of documents, and the characters in all their rows. */
 export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise<{ documents: number; characters: number }> {
   const [row] = await sql<{ documents: number; characters: number }[]>`
     SELECT count(*)::integer AS documents, coalesce(sum(row_characters), 0)::double precision AS characters
@@ -107,7 +107,7 @@ export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise
   return row ?? { documents: 0, characters: 0 };
 }
 
-/** When the document at `offset` was stored, counting from the newest after a time; undefined if there are fewer. */
+/** When the document at `offset` was stored, newest first, among those after a given time; undefined: there are fewer. */
 export async function selectStoredAt(
   { workspace, after, offset }: { workspace: WorkspaceId; after: Date; offset: number },
   sql: Queries,
@@ -124,7 +124,7 @@ export async function hasSbom({ workspace, sha256 }: { workspace: WorkspaceId; s
   return rows.length > 0;
 }
 
-/** A document has names of up to 65,536 characters, and hundreds of paths may go through one of them: the end of such a name is cut. */
+/** A document may have names of 65,536 characters, and hundreds of paths may include one of them, so long names lose their ends. */
 function cut(name: PendingQuery<Row[]>, sql: Queries): PendingQuery<Row[]> {
   return sql`CASE WHEN length(${name}) > ${pathNameCharactersMax} THEN left(${name}, ${pathNameCharactersMax}) || '…' ELSE ${name} END`;
 }

@@ -1,10 +1,9 @@
 /**
- * The SQL of what scans can compare with. A completed scan is a verdict only where advisories of an ecosystem of its components are
- * known.
+ * The SQL for what scans can compare with. A completed scan is a verdict only if advisories are known for an ecosystem of its components.
  *
- * An ecosystem is known by a record that is not withdrawn; if a synchronization brings its first records, only after that synchronization
- * has ended. The status is not stored. When advisories come, the projects with a package that one is about are scanned again, and the
- * others are scanned already, so the end of a first synchronization changes it at once.
+ * An ecosystem is known once it has a record that is not withdrawn; if a synchronization brings its first records, it must have ended. This
+ * status is not stored, so the end of a first synchronization changes it at once. Nothing has to be scanned for that: new advisories have
+ * already caused scans of the projects with an affected package.
  */
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
@@ -21,7 +20,7 @@ export function isComparable(sql: Queries) {
     WHERE sbom_id = projects.sbom_id AND components > unreadable AND ${isKnown(sql)})`;
 }
 
-/** Components of ecosystems without advisories, and those without a version that can be read. */
+/** Components of ecosystems without advisories, and those without a readable version. */
 export function notCompared(sql: Queries) {
   return sql`(
     SELECT coalesce(sum(CASE WHEN ${isKnown(sql)} THEN unreadable ELSE components END), 0)::integer
@@ -29,13 +28,13 @@ export function notCompared(sql: Queries) {
 }
 
 interface EcosystemCountRow {
-  /** Empty: none that is known. */
+  /** Empty: no known one. */
   ecosystem: Ecosystem | "";
   components: number;
   unreadable: number;
 }
 
-/** The largest group first; components of no known ecosystem last. */
+/** The largest group first; components of unknown ecosystems last. */
 export async function selectEcosystemCounts(sbom: string, sql: Queries): Promise<EcosystemCountRow[]> {
   return sql<EcosystemCountRow[]>`
     SELECT ecosystem, components, unreadable FROM sbom_ecosystems WHERE sbom_id = ${sbom}
@@ -43,9 +42,9 @@ export async function selectEcosystemCounts(sbom: string, sql: Queries): Promise
 }
 
 interface ScanTotals {
-  /** Projects that were scanned, also while another scan waits or after one failed. */
+  /** Projects that have been scanned, even if another scan waits or has failed since. */
   scanned: number;
-  /** Those among them that could not be compared with any advisory. */
+  /** How many of these could not be compared with any advisory. */
   notComparable: number;
 }
 

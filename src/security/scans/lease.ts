@@ -1,10 +1,10 @@
 /**
- * The right to scan a project for a time. Every transaction of the scan extends it. When a killed or stuck scan lets it expire, another
- * scanner takes the project, and the first scan can write nothing more.
+ * The right to scan a project for a limited time. Every transaction of the scan extends it. If a killed or stuck scan lets it expire,
+ * another scanner takes the project, and the first scan can no longer write.
  *
- * The next project is that of the workspace with the least scanner time recently. A workspace is charged for a whole slice at once, so
- * that several scanners divide their time fairly, and refunded what it did not use. A new scan waits for imports that are running, so
- * that it reads everything that was imported before it. While a transaction of a scan runs, no person triages findings of that project.
+ * The next project comes from the workspace that recently had the least scanner time. A workspace is charged for a whole slice in advance
+ * and refunded the rest, so that several scanners share their time fairly. A new scan waits for running imports, so that it reads
+ * everything that was imported before it. While a transaction of a scan runs, no one can triage findings of that project.
  */
 import { type Database, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -26,7 +26,7 @@ interface Sources {
 /** The state of a scan that has begun. */
 export interface ScanState {
   workspace: WorkspaceId;
-  /** When the scan began, later than every one before. */
+  /** When the scan began; later than all before it. */
   at: Date;
   progress: ScanProgress;
 }
@@ -48,7 +48,7 @@ export class Lease {
     this.#sinceMs = sources.clock.monotonic();
   }
 
-  /** Takes a project of the workspace with the least scanner time. @returns null when no project is waiting that no other scanner has */
+  /** Takes a project of the workspace with the least scanner time. @returns null if no waiting project is free */
   static async take(sources: Sources): Promise<Lease | null> {
     const { sql, clock } = sources;
     const now = new Date(clock.now());
@@ -62,18 +62,18 @@ export class Lease {
     return null;
   }
 
-  /** How many times the scan was begun since it was requested or last made progress. */
+  /** How many times the scan has begun since it was requested or last made progress. */
   get attempts(): number {
     return this.#attempts;
   }
 
-  /** Whether the time slice is used up, so that other scans come next. */
+  /** Whether the time slice is used up, so that other scans are next. */
   get isSliceOver(): boolean {
     return this.#spentMs >= scanSliceMs;
   }
 
   /**
-   * Resumes a scan while the SBOM is the same; else begins a new one. A new scan waits for imports that are running, so that it reads
+   * Resumes the scan if the SBOM is unchanged; otherwise begins a new one. A new scan waits for running imports, so that it reads
    * everything that was imported before it.
    * @throws LeaseLostError
    */
@@ -91,8 +91,8 @@ export class Lease {
   }
 
   /**
-   * Runs `work` in a transaction, during which no other scan of the project runs and no person triages its findings.
-   * @param further the progress of the scan after `work`; null: the same as before
+   * Runs `work` in a transaction, during which no other scan of the project runs and no one triages its findings.
+   * @param further the progress of the scan after `work`; null: unchanged
    * @throws LeaseLostError
    */
   async hold<T>(
@@ -111,7 +111,7 @@ export class Lease {
     return result;
   }
 
-  /** @param also runs in the same transaction */
+  /** @param also what to do in the same transaction */
   async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
       await store.updateToCompleted({ ...this.#key, progress, at: now }, tx);
@@ -124,7 +124,7 @@ export class Lease {
     await this.#end((tx, now) => store.updateToNextSlice({ ...this.#key, due: now, spentMs: Math.round(this.#spentMs) }, tx));
   }
 
-  /** Releases the project; the scan is tried again after `pauseMs`. */
+  /** Releases the project; the scan is retried after `pauseMs`. */
   async retryAfter(pauseMs: number): Promise<void> {
     await this.#end((tx, now) => {
       const due = new Date(now.getTime() + pauseMs);
@@ -142,7 +142,7 @@ export class Lease {
     await this.#end((tx, now) => store.updateToFailed({ ...this.#key, at: now, failure }, tx));
   }
 
-  /** Charges the workspace for the time that was used in place of the whole slice. */
+  /** Charges the workspace for the time used instead of the whole slice. */
   #end(work: (tx: Transaction, now: Date) => Promise<void>): Promise<void> {
     const now = new Date(this.#sources.clock.now());
     return this.#withLockWait(async (tx) => {
@@ -151,7 +151,7 @@ export class Lease {
     });
   }
 
-  /** An import locks its projects while a batch runs, so a scan waits longer for locks than other statements. */
+  /** An import locks its projects while a batch runs, so scans wait longer for locks than other statements do. */
   async #withLockWait<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { result } = await this.#sources.sql.begin(async (tx) => {
       await allowStatements(scanWaitMs, tx);
@@ -170,7 +170,7 @@ export class Lease {
   }
 }
 
-/** @returns null when there is none, or when it is a scan of an earlier SBOM */
+/** @returns null if there is none, or it belongs to an earlier SBOM */
 function resumableState({ workspace, sbom, beganAt, progress }: store.ScanStateRow): ScanState | null {
   return progress === null || beganAt === null || progress.sbom !== sbom ? null : { workspace, at: beganAt, progress };
 }

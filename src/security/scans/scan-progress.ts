@@ -1,12 +1,12 @@
 /**
- * The progress of a scan as the database stores it: the next scanner of the project resumes after the last finished step. Database ids
- * are strings, because JSON has no bigint.
+ * The progress of a scan as the database stores it: the project's next scanner resumes after the last finished step. Database ids are
+ * strings, because JSON has no bigint.
  */
 
 /** The last finished step. */
 type ScanCursor = MatchCursor | ResolveCursor;
 
-/** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */
+/** The scan matches the page of versions after `after` with one issue after another, and has finished the issues up to `done`. */
 export interface MatchCursor {
   phase: "match";
   /** null: the page begins with the first version. */
@@ -15,7 +15,7 @@ export interface MatchCursor {
   done: { package: string; vulnerability: string } | null;
 }
 
-/** The scan has checked the findings up to this one, and resolved those that it did not find again. The phase is stored as `rest`. */
+/** The scan has checked the findings up to this one, and resolved those that it did not find again. This phase is stored as `rest`. */
 interface ResolveCursor {
   phase: "rest";
   package: string;
@@ -26,7 +26,7 @@ interface ResolveCursor {
 export interface ScanProgress {
   /** The SBOM that is scanned; null: the project has none. */
   sbom: string | null;
-  /** The number of the scan request that this scan serves. */
+  /** The number of the request that this scan serves. */
   asked: string;
   cursor: ScanCursor | null;
   /** Counts so far. */

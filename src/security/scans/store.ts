@@ -1,10 +1,10 @@
 /**
- * The SQL of the queue of scans: request, take, extend, complete, postpone, fail, and the fair shares of workspaces.
+ * The SQL of the scan queue: request, take, extend, complete, postpone, fail, and the fair shares of workspaces.
  *
  * A scan is requested in the transaction that changes an SBOM or an advisory; after the commit, the caller sends the notification
- * `scan-waits`. It may be lost, so scanners also poll. What is requested during a scan is scanned again. The scanner time of a
- * workspace decays, so that about the last half minute counts. Within a workspace, each doubling of its time moves a scan one level
- * behind the others, so a small document does not wait for a large one.
+ * `scan-waits`. It may be lost, so scanners also poll. A request during a scan causes another scan. A workspace's scanner time decays, so
+ * that roughly the last half minute counts. Within a workspace, each doubling of its time moves a scan one level behind the others, so a
+ * small document does not wait for a large one.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -14,7 +14,7 @@ import type { ScanProgress } from "./scan-progress.ts";
 
 const advisoryChangeLock = "weir scans";
 
-/** Waits until the transactions that hold the lock now have ended. */
+/** Waits until the transactions that now hold the lock have ended. */
 export async function awaitAdvisoryChanges(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtext(${advisoryChangeLock}))`;
 }
@@ -26,7 +26,7 @@ export interface TakenRow {
   attempts: number;
 }
 
-/** Takes the due project of the workspace with the least scanner time, then the one that has waited longest; undefined: none is free. */
+/** Takes the due project that has waited longest in the workspace with the least scanner time; undefined: none is free. */
 export async function takeDue(
   { workspace, now, until }: { workspace: WorkspaceId; now: Date; until: Date },
   sql: Queries,
@@ -76,8 +76,8 @@ export async function updateToBegun(
 
 /**
  * Extends the lease and locks the project. Progress resets the count of attempts.
- * @param pass how far the scan is when the transaction is committed; null: as far as before
- * @returns its product; undefined when the lease is lost
+ * @param pass how far the scan is once the transaction is committed; null: unchanged
+ * @returns its product; undefined if the lease is lost
  */
 export async function moveLease(
   { project, until, next, progress }: LeaseKey & { next: Date; progress: ScanProgress | null },
@@ -104,7 +104,7 @@ export async function updateToCompleted(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/** Each doubling of its scanner time moves a scan one level behind the workspace's other scans. */
+/** Each doubling of a scan's scanner time moves it one level behind the workspace's other scans. */
 export async function updateToNextSlice(
   { project, until, due, spentMs }: LeaseKey & { due: Date; spentMs: number },
   sql: Queries,
@@ -144,8 +144,8 @@ export async function requestScan({ project, at }: { project: string; at: Date }
 }
 
 /**
- * Requests a scan of every project whose current SBOM has one of these packages, after their advisories changed. A scan that begins
- * from now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change too.
+ * Requests a scan of every project whose current SBOM has one of these packages, after their advisories changed. A scan that begins from
+ * now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change as well.
  * @returns how many projects
  */
 export async function requestScansOf(
@@ -178,7 +178,7 @@ export async function selectLeastServed(now: Date, sql: Queries): Promise<Worksp
   return rows.map(({ workspace }) => workspace);
 }
 
-/** @param milliseconds a negative number refunds */
+/** @param milliseconds a negative number is a refund */
 export async function chargeShare(
   { workspace, milliseconds, now }: { workspace: WorkspaceId; milliseconds: number; now: Date },
   sql: Queries,
@@ -190,8 +190,8 @@ export async function chargeShare(
 }
 
 /**
- * The queue position of each of these projects: how many projects are being scanned now, and how many would be scanned before it if all
- * slices were equally long. A project that is being scanned has position 0. A project that does not wait is not in the result.
+ * The queue position of each of these projects: how many projects are being scanned now, plus how many would be scanned before it if all
+ * slices were equally long. A project that is being scanned has position 0. Projects that do not wait are not in the result.
  */
 export async function selectQueuePositions(
   { projects, now }: { projects: readonly string[]; now: Date },
@@ -216,7 +216,7 @@ export async function selectQueuePositions(
   return new Map(rows.map(({ project, before }) => [project, before]));
 }
 
-/** A new SBOM starts over: the scanner time of the former scan does not count against it. */
+/** A new SBOM starts over: the former scan's scanner time does not count against it. */
 async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
   await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }
@@ -228,7 +228,7 @@ function pendingSince(at: Date, sql: Queries) {
     scan_due_at = CASE WHEN scan_status IN ('pending', 'scanning') THEN scan_due_at ELSE ${at} END`;
 }
 
-/** A shared lock of every transaction that changes advisories; it lasts until the transaction ends. */
+/** A shared lock held by every transaction that changes advisories, until it ends. */
 async function lockAdvisoryChange(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${advisoryChangeLock}))`;
 }

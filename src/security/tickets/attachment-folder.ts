@@ -1,6 +1,6 @@
 /**
- * The files of tickets, in the data folder of one process. A file is written piece by piece to a partial name first, so that a file
- * with the final name is complete; no file is in memory as a whole. A file that no ticket uses is removed after an hour.
+ * The files of tickets, in the data folder of one process. A file is first written piece by piece under a partial name, so that a file with
+ * the final name is complete. No whole file is ever in memory. Files without a ticket are removed after an hour.
  */
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
@@ -34,9 +34,9 @@ export class AttachmentFolder {
 
   /**
    * Stores a file for a later ticket.
-   * @param pieces the content; nothing is read of a file that exceeds a quota
-   * @returns the id by which the ticket names it, and how many bytes it has
-   * @throws LimitReachedError, DomainError when too many files are stored; errors of `pieces`
+   * @param pieces the content; none of it is read if a quota is exceeded
+   * @returns the id by which a ticket refers to it, and its size in bytes
+   * @throws LimitReachedError, DomainError if too many files are stored; errors of `pieces`
    */
   async keep({ pieces, name, ...place }: SentFile, { sql, clock }: FolderParts): Promise<{ id: string; sizeBytes: number }> {
     const now = clock.now();
@@ -72,13 +72,13 @@ export class AttachmentFolder {
     }
   }
 
-  /** Ids are generated here: a prefix and 26 characters of a-z and 2-7. */
+  /** Ids are generated here: a prefix and 26 characters from a-z and 2-7. */
   #path(id: string): string {
     return join(this.#folder, id);
   }
 }
 
-/** Writes and hashes piece by piece: no file is in memory as a whole. */
+/** Writes and hashes piece by piece, so that no whole file is in memory. */
 async function writePieces(path: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
   await using file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");

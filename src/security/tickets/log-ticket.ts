@@ -1,9 +1,9 @@
 /**
- * Logs a ticket with its attachment and the mail that acknowledges it: one transaction, so all of them or none.
+ * Logs a ticket with its attachment and the acknowledgement email in one transaction.
  *
- * Agents retry, so the same ticket of the same person within ten minutes is logged once and answered alike. The reference is random, so
- * that it does not show the number of tickets. Only that generated reference is in a header of the mail; the caller's text is
- * quoted in its body.
+ * Agents retry, so a repeated ticket from the same person within ten minutes is logged once and gets the same answer. The reference is
+ * random, so that it does not reveal the number of tickets. The email's headers contain that reference and none of the caller's text, which
+ * is quoted in the body.
  */
 import { randomInt } from "node:crypto";
 import { DomainError } from "../../accounts/errors.ts";
@@ -20,11 +20,11 @@ import * as store from "./store.ts";
 interface Draft {
   type: TicketType;
   subject: string;
-  /** The caller's text, which the mail quotes. */
+  /** The caller's text, which the email quotes. */
   text: string;
 }
 
-/** @throws DomainError for an unknown attachment; LimitReachedError when the workspace has logged too many tickets */
+/** @throws DomainError for an unknown attachment; LimitReachedError if the workspace has logged too many tickets */
 export async function logTicket(draft: Draft, call: OperationCall<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
   const mailed = draft.type !== "support";
@@ -73,7 +73,9 @@ async function logIn(tx: Transaction, draft: Draft, call: OperationCall<{ attach
   return { ticket: { ...ticket, status: "open" }, attachment, repeated: false };
 }
 
-/** Returns a used attachment too, since a repeated call gives the same ticket. @throws DomainError when it does not exist */
+/**
+ * Also returns an attachment that is already used, since a repeated call gives the same ticket. @throws DomainError if it does not exist
+ */
 async function attachmentOf(
   { attachment: id, caller }: OperationCall<unknown>,
   tx: Transaction,
@@ -90,12 +92,12 @@ function attachmentNotFound(): DomainError {
 
 const digits = 8;
 
-/** Crockford's base 32 has no characters that are confused when read aloud (https://www.crockford.com/base32.html). */
+/** Crockford's base 32 has no characters that are confused when read aloud: https://www.crockford.com/base32.html */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 const words: Record<TicketType, string> = { feedback: "FB", bug: "BUG", support: "SUP" };
 
-/** Such as `BUG-7K2M9QXD`. It is random, so that it does not show the number of tickets. */
+/** Such as `BUG-7K2M9QXD`. It is random, so that it does not reveal the number of tickets. */
 function newReference(type: TicketType): string {
   const text = Array.from({ length: digits }, () => alphabet[randomInt(alphabet.length)]).join("");
   return `${words[type]}-${text}`;
@@ -105,16 +107,16 @@ interface LoggedText {
   id: string;
   reference: string;
   type: TicketType;
-  /** E-mail address of the person who logged it. */
+  /** Email address of the person who logged it. */
   owner: string;
-  /** The text of that person. */
+  /** That person's text. */
   text: string;
 }
 
 const names: Partial<Record<TicketType, string>> = { feedback: "feedback", bug: "bug report" };
 const excerptCharactersMax = 200;
 
-/** @returns null when no mail is sent for this type */
+/** @returns null if this type sends no email */
 function acknowledgementOf({ id, reference, type, owner, text }: LoggedText): NewMail | null {
   const name = names[type];
   if (name === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * Limits the tickets and mails of a workspace within an hour, and the files that wait for their tickets. Tickets are counted under a
- * lock, after the new row is written, so that two calls never take the last place together.
+ * Limits a workspace's tickets and emails per hour, and its files that have no ticket yet. Tickets are counted under a lock, after the new
+ * row is written, so that two calls never take the last slot together.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -33,7 +33,7 @@ export async function requireTicketQuota(
 
 /**
  * Checks whether there is room for `more` files.
- * @throws LimitReachedError when too many files have no ticket; DomainError conflict when the files of tickets are too large
+ * @throws LimitReachedError if too many files have no ticket; DomainError conflict if the files of tickets are too large
  */
 export function requireFileQuota(stored: StoredFiles, { more, now }: { more: number; now: number }): void {
   const wait = { status: 429 as const, retryAfterMs: (stored.oldestUnused?.getTime() ?? now) + limits.attachmentUnusedMs - now };

@@ -44,11 +44,11 @@ export const ticketText = (title: string) => textField({ title, min: 1, max: lim
 
 export const Confirmation = Type.Object({
   ticket_id: Type.String({ description: "The ticket's id" }),
-  reference: Type.String({ description: "Its reference for people, which is in every mail about it" }),
+  reference: Type.String({ description: "Its reference for people, which is in every email about it" }),
   type: TicketTypeView,
   status: TicketStatusView,
   acknowledgement_email: Type.Union([Type.Literal("queued"), Type.Null()], {
-    description: "Whether a mail with the reference is sent to the key's owner; null: this type has no mail",
+    description: "Whether an email with the reference is sent to the key's owner; null: this type has no email",
   }),
   attachment: Type.Union(
     [

@@ -33,7 +33,7 @@ export interface TicketRecord {
   updatedAt: Date;
 }
 
-/** The same ticket, logged after a time. Until the transaction ends, no other call logs a ticket with this fingerprint. */
+/** The same ticket, if logged after a given time. Until the transaction ends, no other call logs a ticket with this fingerprint. */
 export async function lockDuplicate(
   { fingerprint, after }: { fingerprint: string; after: Date },
   tx: Transaction,
@@ -44,7 +44,7 @@ export async function lockDuplicate(
   return row;
 }
 
-/** @returns false when the reference is in use */
+/** @returns false if the reference is in use */
 export async function insertTicket(ticket: NewTicket, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO tickets (id, reference, workspace_id, owner_email, type, subject, details, fingerprint, created_at, updated_at)
@@ -91,7 +91,7 @@ export async function insertAttachment(attachment: AttachmentRow & TicketOwner &
       decode(${attachment.sha256}, 'hex'), ${attachment.at})`;
 }
 
-/** A file that its owner sent before the ticket; it is locked until the transaction ends. */
+/** A file that its owner sent before the ticket; locked until the transaction ends. */
 export async function lockAttachment(
   { id, workspace, owner }: TicketOwner & { id: string },
   tx: Transaction,
@@ -110,7 +110,7 @@ export async function selectAttachmentOf(ticket: string, sql: Queries): Promise<
   return row;
 }
 
-/** @returns false when another ticket has it */
+/** @returns false if another ticket has it */
 export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id} AND ticket_id IS NULL RETURNING id`;
@@ -119,9 +119,9 @@ export async function updateAttachmentTicket({ id, ticket }: { id: string; ticke
 
 /** The stored files of a workspace. */
 export interface StoredFiles {
-  /** Number of files of this person without a ticket. */
+  /** How many files of this person have no ticket. */
   own: number;
-  /** Bytes of files without a ticket, and of all files. */
+  /** Bytes of files without a ticket; `bytes` includes all files. */
   unusedBytes: number;
   bytes: number;
   /** When the oldest file without a ticket was sent; null: there is none. */
@@ -138,7 +138,7 @@ export async function selectStoredFiles({ workspace, owner }: TicketOwner, sql: 
   return row ?? { own: 0, unusedBytes: 0, bytes: 0, oldestUnused: null };
 }
 
-/** When the ticket at `offset` was logged, among the workspace's tickets after a time, newest first; undefined: there are fewer. */
+/** When the ticket at `offset` was logged, among the workspace's tickets after a given time, newest first; undefined: there are fewer. */
 export async function selectLoggedAt(
   { workspace, after, offset, mailed }: { workspace: WorkspaceId; after: Date; offset: number; mailed: boolean },
   sql: Queries,
@@ -159,14 +159,14 @@ export async function deleteUnused(before: Date, sql: Queries): Promise<string[]
 
 export interface WorkspaceTicketFilter {
   workspace: WorkspaceId;
-  /** null: everyone's. */
+  /** null: everyone. */
   owner: string | null;
   type: TicketType | null;
   status: TicketStatus | null;
 }
 
 interface Page {
-  /** The id of the ticket before the page; null: the first page. */
+  /** The id of the last ticket of the previous page; null: the first page. */
   before: string | null;
   limit: number;
 }

@@ -1,6 +1,6 @@
 /**
- * The operations that log tickets, and the lists: a key's owner sees their own tickets in the key's workspace; in the Console members
- * see their own and everyone else those of all members.
+ * The operations that log tickets, and the lists: a key's owner sees their own tickets in the key's workspace; in the Console, members see
+ * their own and all other roles see everyone's.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
@@ -17,7 +17,7 @@ import { logTicket } from "./log-ticket.ts";
 import { aboutFields, Confirmation, ticketText, TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
 import * as store from "./store.ts";
 
-/** The annotations of operations that log a ticket: people outside read it, and it deletes nothing. */
+/** The annotations of operations that log a ticket: people outside the service read it, and it deletes nothing. */
 const ticketAnnotations: Annotations = {
   readOnlyHint: false,
   destructiveHint: false,

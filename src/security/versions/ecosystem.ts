@@ -1,15 +1,15 @@
 /**
- * The seven ecosystems by their names in OSV records, their package URL types, and how each compares names of packages.
+ * The seven ecosystems by their names in OSV records, their package URL types, and how each compares package names.
  *
- * PyPI ignores case and treats runs of `-`, `_`, `.` as one `-` (https://peps.python.org/pep-0503/#normalized-names). NuGet ignores
- * case (https://learn.microsoft.com/nuget/reference/nuspec#id). Maven, Go, RubyGems, crates.io and npm distinguish names by case; npm
- * keeps old names that have capitals. The canonical package URL of a Go module has lost the case. So a component is the module that its
- * URL spells, or, if the URL is all lower case, the one that its displayed name spells. Records of that spelling count; only if there
- * are none, records of spellings that differ by case count.
+ * PyPI ignores case and treats runs of `-`, `_`, `.` as one `-` (https://peps.python.org/pep-0503/#normalized-names). NuGet ignores case
+ * (https://learn.microsoft.com/nuget/reference/nuspec#id). Maven, Go, RubyGems, crates.io and npm are case-sensitive; npm keeps old names
+ * with capitals. The canonical package URL of a Go module loses the case. So a component is the module that its URL spells or, if the URL
+ * is all lower case, the one that its displayed name spells. Records with that spelling count; records with other capitalization count only
+ * if there are none.
  */
 import type { PackageUrl } from "./package-url.ts";
 
-/** Weir compares versions of these ecosystems; of others it keeps and shows what records say. */
+/** Weir compares versions of these ecosystems; for others it keeps and shows what records say. */
 export const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
 
 export type Ecosystem = (typeof ecosystems)[number];
@@ -49,13 +49,13 @@ export function ecosystemOfOsvName(name: string): Ecosystem | null {
 
 export interface PackageName {
   ecosystem: Ecosystem;
-  /** As in OSV records: `@scope/name`, `group:artifact`, a module path. */
+  /** As in OSV records: `@scope/name`, `group:artifact`, or a module path. */
   name: string;
 }
 
 /**
- * The key that all spellings of a package name share. Packages of an ecosystem are found and compared by it. What records say about Go
- * modules is looked up by `package_records` of the database.
+ * The key that all spellings of a package name share. Packages of an ecosystem are found and compared by it. Records about Go modules are
+ * looked up by the database's `package_records`.
  */
 export function packageKey({ ecosystem, name }: PackageName): string {
   if (ecosystem === "PyPI") return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
@@ -69,14 +69,14 @@ export function packageIdentity(name: PackageName): string {
 }
 
 /**
- * @param shown the component's name, which has a Go module's own spelling if the package URL is all lower case
- * @returns null for a type outside of the seven ecosystems
+ * @param shown the component's name, which gives a Go module's spelling if the package URL is all lower case
+ * @returns null for a type outside the seven ecosystems
  */
 export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {
   const ecosystem = ecosystemOfPackageUrlType(type);
   if (ecosystem === null) return null;
   if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
-  // Tools that read Go modules call the standard library `std`, like the go command; OSV records call it `stdlib`.
+  // Tools for Go modules call the standard library `std`, like the go command; OSV records call it `stdlib`.
   if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
   const path = namespace === null ? name : `${namespace}/${name}`;
   const isLower = path === path.toLowerCase();

@@ -1,19 +1,19 @@
 /**
- * Maven: the version order of the POM reference, https://maven.apache.org/pom.html#version-order-specification, as Maven up to 3.8.6
- * and the tools of OSV read it: `.qualifier` < `-qualifier` < `-number` < `.number` at one place.
+ * Maven: the version order of the POM reference, https://maven.apache.org/pom.html#version-order-specification, as Maven up to 3.8.6 and
+ * OSV's tools read it: `.qualifier` < `-qualifier` < `-number` < `.number` at the same position.
  *
- * That rule alone is circular (`1.foo` < `1-alpha` < `1` < `1.foo`). Here a version's qualifiers first decide whether it comes before
- * or after the version that ends at that place, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and therefore before `2.9.0-1`,
+ * That rule alone is circular (`1.foo` < `1-alpha` < `1` < `1.foo`). Here a version's qualifiers first decide whether it comes before or
+ * after the version that ends at that position, then the rule decides. So `2.9.0.RC1` comes before `2.9.0` and therefore before `2.9.0-1`,
  * as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that change, `.qualifier` =
  * `-qualifier`, is not adopted: ranges of advisories are written and read with the older order.
  *
- * Of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) three are therefore ordered
- * differently from there: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and `1.0.0.RC7-3`.
- * The newer edition as a whole would turn 17.
+ * Three of the 14,752 pairs of real versions in osv-scalibr (semantic/testdata/maven-versions-generated.txt) are therefore ordered
+ * differently: `2.9.0-1` and `2.9.0.RC1`, `1.1.0-01-glassfish` and `1.1.0.Beta1`, `1.0.0-gradle-rework-beta3` and `1.0.0.RC7-3`. Adopting
+ * the whole newer edition would reorder 17.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
-/** Qualifiers before the empty one come before the release. The empty one is the release; `sp` and all others come after it. */
+/** The empty qualifier is the release. Those before it precede the release; `sp` and all others follow it. */
 const qualifiers = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
 const abbreviations: Partial<Record<string, string>> = { a: "alpha", b: "beta", m: "milestone" };
 const synonyms: Partial<Record<string, string>> = { cr: "rc", ga: "", final: "", release: "" };
@@ -43,7 +43,7 @@ interface Token {
   numeric: boolean;
 }
 
-/** Removes nulls from the end and before each hyphen: `1.0.0-foo.0.0` is `1-foo`. The first token stays. */
+/** Removes null tokens at the end and before each hyphen: `1.0.0-foo.0.0` is `1-foo`. The first token stays. */
 function trimmed([first, ...rest]: Token[]): Token[] {
   const kept: Token[] = [];
   let trimming = true;
@@ -59,7 +59,7 @@ function isNull({ text, numeric }: Token): boolean {
   return numeric ? text === "0" : text === "";
 }
 
-/** Splits at dots, hyphens and between digits and others, which counts as a hyphen; an empty token is zero. */
+/** Splits at dots, at hyphens, and at digit boundaries, which count as hyphens; an empty token is zero. */
 function tokensOf(version: string): Token[] {
   const tokens: Token[] = [];
   let separator: Token["separator"] = ".";
@@ -81,7 +81,7 @@ function tokensOf(version: string): Token[] {
   return tokens.map((token) => ({ ...token, text: synonyms[token.text] ?? token.text }));
 }
 
-/** From the end, since the token after a null in the middle decides whether the null is before or after the release. */
+/** Starts at the end, since the token after a null in the middle decides whether that null is before or after the release. */
 function atomsOf(tokens: Token[]): Atom[] {
   const atoms: Atom[] = [];
   let after = true;

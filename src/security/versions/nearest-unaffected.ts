@@ -2,8 +2,8 @@
  * Finds the version to upgrade to: the smallest one above the installed version that no entry affects.
  *
  * Versions of the installed release line come before all later ones, and releases before prereleases, unless a prerelease is installed.
- * Candidates are the versions that records name as fixes, or the published versions if they are known. Without a candidate the answer
- * says why. A version that cannot be compared with an entry is never recommended.
+ * Candidates are the versions that records name as fixes, or the published versions if known. Without a candidate, the answer says why. A
+ * version that cannot be compared with an entry is never recommended.
  */
 import { type Affected, evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
@@ -14,9 +14,9 @@ export type Upgrade =
   | {
       found: true;
       version: string;
-      /** The first number that differs from the installed version's; `patch` also when only later parts differ. */
+      /** The first number that differs from the installed version's; `patch` also if only later parts differ. */
       step: UpgradeStep;
-      /** No release is unaffected yet; for an installed release only the last resort. */
+      /** No release is unaffected yet. If a release is installed, a prerelease is the last resort. */
       prerelease: boolean;
     }
   | { found: false; reason: NoUpgradeReason };
@@ -34,11 +34,11 @@ interface UpgradeSearch {
   installed: Version;
   /** The entries of one record, or of all records about the component. */
   entries: readonly Affected[];
-  /** Published versions if known: then one of these is returned if one is unaffected. */
+  /** Published versions if known: if any is unaffected, one of them is returned. */
   published?: readonly string[];
 }
 
-/** The result is on the installed version's own line if possible. */
+/** The result is on the installed version's release line if possible. */
 export function nearestUnaffected({ installed, entries, published = [] }: UpgradeSearch): Upgrade {
   if (!installed.known) return { found: false, reason: "version_unknown" };
   if (evaluateAll({ version: installed, entries }).state === "unaffected") return { found: false, reason: "not_affected" };
@@ -57,7 +57,7 @@ function fixesOf({ ranges }: Affected): string[] {
   return events.filter(({ kind }) => kind === "fixed").map(({ text }) => text);
 }
 
-/** Those above the installed version, without duplicates, in the order of the attempts. */
+/** Versions above the installed one, without duplicates, in the order in which they are tried. */
 function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: readonly string[] }): KnownVersion[] {
   const versions = [...new Set(texts)].map((text) => readVersion({ scheme: installed.scheme, text }));
   const above = versions.filter((version) => version.known).filter((version) => compareVersions(version, installed) > 0);
@@ -67,8 +67,8 @@ function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: read
 }
 
 /**
- * The entry that refused one version usually refuses the next one too, so it is checked first: otherwise packages with many
- * records take long.
+ * The entry that ruled out one version usually rules out the next one too, so it is checked first: otherwise packages with many records
+ * take too long.
  */
 function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
   let strictest: Affected | undefined;

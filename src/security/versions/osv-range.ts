@@ -1,11 +1,11 @@
 /**
- * One `affected` entry of an OSV record: read once, then compared with many versions by the algorithm that OSV publishes,
+ * One `affected` entry of an OSV record: parsed once, then compared with many versions by OSV's published algorithm,
  * https://ossf.github.io/osv-schema/#evaluation.
  *
- * A version is affected if it is listed or in a range, otherwise unknown if a range cannot be compared with it, otherwise unaffected.
- * The verdict carries its evidence: the record's spelling of a listed version, and the part of the range that contains it. Ranges of
- * commits are not evaluated. Lists count as much as ranges: of 60,681 versions that 5,274 records of the Go team and the PyPA list,
- * ranges alone miss nine (`test/security/versions/real-records.test.ts`).
+ * A version is affected if it is listed or in a range, otherwise unknown if a range cannot be compared with it, otherwise unaffected. The
+ * verdict carries its evidence: the record's spelling of a listed version, and the part of the range that contains it. Ranges of commits
+ * are not evaluated. Lists count as much as ranges: of 60,681 versions that 5,274 records of the Go team and the PyPA list, ranges alone
+ * miss nine (`test/security/versions/real-records.test.ts`).
  */
 import type { Ecosystem } from "./ecosystem.ts";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme, type Version } from "./version.ts";
@@ -39,16 +39,16 @@ interface RangeEvent {
 }
 
 type AffectedRange =
-  /** Both in order. */
+  /** Both are in order. */
   | { readable: true; index: number; scheme: VersionScheme; events: RangeEvent[]; limits: RangeEvent[] }
   /** An event that cannot be ordered makes the range unusable. */
   | { readable: false; index: number; scheme: VersionScheme; reason: string };
 
 export interface Affected {
   ecosystem: Ecosystem;
-  /** The listed versions, by their texts and by the keys of the valid ones. */
+  /** The listed versions by text and, if valid, also by version key. */
   listed: ReadonlyMap<string, string>;
-  /** Without those of type GIT, whose events are commits. */
+  /** Without GIT ranges, whose events are commits. */
   ranges: AffectedRange[];
 }
 
@@ -65,7 +65,7 @@ export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry
   return { ecosystem, listed, ranges };
 }
 
-/** Why a version is affected. A record may say it in both forms. */
+/** Why a version is affected. A record may give both reasons. */
 export interface VerdictEvidence {
   /** The record's spelling of the version; null if it is not listed. */
   listed: string | null;
@@ -92,7 +92,7 @@ export function evaluateAll({ version, entries }: { version: Version; entries: r
   return joined(entries.map((affected) => evaluate({ version, affected })));
 }
 
-/** Ecosystems with semantic versions parse a SEMVER range by their own rules, which accept its spellings too. */
+/** Ecosystems with semantic versions parse SEMVER ranges by their own rules, which also accept that syntax. */
 function schemeOf({ type, ecosystem }: { type: string; ecosystem: Ecosystem }): VersionScheme | null {
   if (type === "ECOSYSTEM") return ecosystem;
   if (type !== "SEMVER") return null;
@@ -159,7 +159,7 @@ function compareEvents(left: RangeEvent, right: RangeEvent): number {
   return compareVersions(left.at, right.at);
 }
 
-/** By its text, or else by its meaning: `v1.0.0` is listed if `1.0.0` is. */
+/** By its text, otherwise by its meaning: `v1.0.0` is listed if `1.0.0` is. */
 function listedAs({ version, affected: { ecosystem, listed } }: { version: Version; affected: Affected }): string | null {
   const byText = listed.get(version.text);
   if (byText !== undefined || !version.known || version.scheme !== ecosystem) return byText ?? null;
@@ -203,7 +203,7 @@ interface Passing {
   since: RangeEvent | null;
 }
 
-/** @returns the event since which the version is affected, including this event */
+/** @returns the event since which the version is affected, after this event */
 function afterEvent({ version, event, since }: Passing): RangeEvent | null {
   const order = orderTo({ version, event });
   if (event.kind === "introduced") return order >= 0 ? (since ?? event) : since;

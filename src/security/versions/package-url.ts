@@ -2,7 +2,7 @@
  * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically. An error names the invalid
  * part and the reason.
  *
- * Written by hand, because the packages for this also accept invalid URLs and do not say what is wrong with one. Source:
+ * Written by hand, because existing packages accept invalid URLs and do not say what is wrong with one. Source:
  * https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
 import { trimmedEnd } from "../../kernel/text.ts";
@@ -19,7 +19,7 @@ export interface PackageUrl {
   subpath: string | null;
 }
 
-/** Parses from right to left, as the specification requires. @throws PackageUrlError that names the invalid part */
+/** Parses from right to left, as the specification requires. @throws PackageUrlError naming the invalid part */
 export function parsePackageUrl(text: string): PackageUrl {
   if (text.length > purlCharactersMax) throw new PackageUrlError("text", `is longer than ${purlCharactersMax} characters`);
   if (/[^\u0021-\u007e]/.test(text)) throw new PackageUrlError("text", "has a space or a character outside ASCII");
@@ -43,8 +43,8 @@ export function parsePackageUrl(text: string): PackageUrl {
 }
 
 /**
- * The canonical form: two package URLs are the same where their canonical forms are. Go's namespaces and names are lower case in it,
- * whatever a module's own spelling: https://github.com/package-url/purl-spec/blob/main/types/golang-definition.json
+ * The canonical form: equal package URLs have equal canonical forms. Go's namespaces and names are lower case in it, whatever the module's
+ * spelling: https://github.com/package-url/purl-spec/blob/main/types/golang-definition.json
  */
 export function printPackageUrl({ type, namespace, name, version, qualifiers, subpath }: PackageUrl): string {
   const names = [...(namespace?.split("/") ?? []), name];
@@ -71,12 +71,12 @@ export class PackageUrlError extends Error {
   }
 }
 
-/** @returns the parts before and after the character at the position; all and nothing for -1 */
+/** @returns the parts before and after the character at the position; for -1, everything and nothing */
 function cut(text: string, at: number): [string, string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** For messages: truncates a long text. */
+/** For messages: shortens a long text. */
 function quoted(text: string): string {
   return text.length <= 60 ? `"${text}"` : `"${text.slice(0, 60)}…"`;
 }
@@ -89,8 +89,8 @@ function versionAt(path: string): number {
 }
 
 /**
- * What the definitions of the types say: https://github.com/package-url/purl-spec/tree/main/types Go's says that a namespace is
- * required, but the standard library has none.
+ * From the type definitions, https://github.com/package-url/purl-spec/tree/main/types. Go's says that a namespace is required, but the
+ * standard library has none.
  */
 const namespaceRules: Record<string, "required" | "prohibited"> = {
   maven: "required",
@@ -100,7 +100,7 @@ const namespaceRules: Record<string, "required" | "prohibited"> = {
   nuget: "prohibited",
 };
 
-/** Applies the type's own rules. PyPI's canonical names are lower case with dashes. */
+/** Applies the type's rules. PyPI's canonical names are lower case with hyphens. */
 function applyTypeRules(url: PackageUrl): PackageUrl {
   if (url.name === "") throw new PackageUrlError("name", "is missing");
   const rule = namespaceRules[url.type];
@@ -127,10 +127,7 @@ function percentDecoded(part: PackageUrlPart, text: string): string {
   }
 }
 
-/**
- * Empty segments are dropped. @throws PackageUrlError if a segment contains a slash, which would become two segments when
- * printed
- */
+/** Empty segments are dropped. @throws PackageUrlError if a segment contains a slash, as it would become two segments when written */
 function segmentsOf(part: "namespace" | "subpath", text: string): string[] {
   const segments = text.split("/").filter((segment) => segment !== "");
   return segments.map((segment) => {

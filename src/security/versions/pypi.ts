@@ -1,8 +1,8 @@
 /**
- * PyPI: PEP 440 completely, with epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b).
+ * PyPI: all of PEP 440, including epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b).
  *
- * Any other version is a legacy version and precedes all of PEP 440, as PyPI's own tool ordered them: in the order of `LegacyVersion`
- * of packaging 20, which setuptools had documented, https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
+ * Any other version is a legacy version and precedes all of PEP 440. The order is that of `LegacyVersion` in packaging 20, PyPI's own tool,
+ * as setuptools had documented it: https://packaging.pypa.io/en/20.9/version.html#packaging.version.LegacyVersion
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
@@ -12,7 +12,7 @@ const releaseRanks = { end: 0, number: 1 };
 const preRanks = { development: 0, alpha: 1, beta: 2, candidate: 3, final: 4 };
 const postRanks = { none: 0, number: 1 };
 const developmentRanks = { number: 0, none: 1 };
-/** No local version precedes any local version; numbers follow words. */
+/** A version without a local part precedes any with one; numbers follow words. */
 const localRanks = { end: 0, word: 1, number: 2 };
 
 export const pypiOrder: VersionOrder = { read: readPypi, padding: wordAtom(localRanks.end) };
@@ -36,7 +36,7 @@ const preSpellings: Partial<Record<string, number>> = {
   beta: preRanks.beta,
 };
 
-/** Before the epoch that begins a version of PEP 440. */
+/** Precedes the epoch with which a PEP 440 version begins. */
 const legacyRank = 0;
 const ranks = { word: 1, number: 2 };
 const spellings: Partial<Record<string, string>> = { pre: "c", preview: "c", rc: "c", "-": "final-", dev: "@" };
@@ -65,7 +65,7 @@ function readPypi(text: string): ParsedVersion | null {
 
 /**
  * A text without a digit, or with characters of a range, a path or a placeholder, is not a version.
- * @param version in lower case, and not valid by PEP 440
+ * @param version in lower case, and invalid in PEP 440
  */
 function readLegacy(version: string): ParsedVersion | null {
   if (!/^[\da-z.!+_:~-]+$/.test(version) || !/\d/.test(version)) return null;

@@ -1,6 +1,6 @@
 /**
- * RubyGems: a version is a row of numbers and words; a word makes it a prerelease and comes before any number, and what is
- * missing is zero. Source: https://docs.ruby-lang.org/en/master/Gem/Version.html
+ * RubyGems: a version is a sequence of numbers and words. A word makes it a prerelease and precedes any number; missing parts are zero.
+ * Source: https://docs.ruby-lang.org/en/master/Gem/Version.html
  */
 import { numberAtom, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
@@ -25,7 +25,7 @@ function readGem(text: string): ParsedVersion | null {
   };
 }
 
-/** `1.0.a` is `1.a` and `1.a.0` is `1.a`: zeros only count before a number. */
+/** `1.0.a` is `1.a` and `1.a.0` is `1.a`: zeros count only before a number. */
 function withoutTrailingZeros(atoms: Atom[]): Atom[] {
   return atoms.slice(0, atoms.findLastIndex(({ numeric, text }) => !numeric || text !== "0") + 1);
 }

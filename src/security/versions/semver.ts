@@ -1,25 +1,25 @@
 /**
- * Semantic Versioning 2.0.0, precedence of section 11 (https://semver.org/#spec-item-11), for crates.io and OSV's SEMVER ranges, and
- * what npm, Go and NuGet do differently. As OSV records need it, a leading `v` is dropped, missing numbers are zero, leading zeros do
- * not count and an empty identifier is `-`: https://github.com/google/osv.dev/blob/master/osv/semver_index.py
+ * Semantic Versioning 2.0.0, with the precedence of section 11 (https://semver.org/#spec-item-11), for crates.io and OSV's SEMVER ranges,
+ * and the deviations of npm, Go and NuGet. As OSV records require, a leading `v` is dropped, missing numbers are zero, leading zeros are
+ * ignored and an empty identifier is `-`: https://github.com/google/osv.dev/blob/master/osv/semver_index.py
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
-/** A longer row of identifiers comes later, numbers precede words, and any prerelease precedes the release. */
+/** A longer list of identifiers comes later, numbers precede words, and any prerelease precedes the release. */
 const ranks = { end: 0, number: 1, word: 2, release: 3 };
 const coreRank = 0;
 export const semverOrder: VersionOrder = { read: readSemver, padding: wordAtom(ranks.end) };
 const pattern = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\dA-Za-z.-]+))?(?:\+[\dA-Za-z.-]*)?$/;
 
 /**
- * npm: Semantic Versioning with the leniency of node's loose mode, in which a label needs no hyphen: `1.2.3beta`. Source:
+ * npm: Semantic Versioning in node-semver's loose mode, in which a label needs no hyphen: `1.2.3beta`. Source:
  * https://github.com/npm/node-semver#versions
  */
 export const npmOrder: VersionOrder = { read: readNpm, padding: semverOrder.padding };
 
 /**
- * Go: Semantic Versioning with a `v` before it, which OSV records leave out. Pseudo-versions such as `v0.0.0-20200101…` are
- * prereleases, and `+incompatible` counts as little as any build. Source: https://go.dev/ref/mod#versions
+ * Go: Semantic Versioning with a `v` before it, which OSV records leave out. Pseudo-versions such as `v0.0.0-20200101…` are prereleases,
+ * and `+incompatible` is ignored like any build metadata. Source: https://go.dev/ref/mod#versions
  */
 export const goOrder: VersionOrder = { read: readGo, padding: semverOrder.padding };
 
@@ -27,8 +27,8 @@ export const goOrder: VersionOrder = { read: readGo, padding: semverOrder.paddin
 const release = /^(?:go)?(\d+)\.(\d+)(?:\.(\d+)|(beta|rc)(\d+))?$/;
 
 /**
- * NuGet: up to four numbers, of which missing ones are zero; labels as in Semantic Versioning but without regard to case; metadata
- * behind a plus does not count. Source: https://learn.microsoft.com/nuget/concepts/package-versioning
+ * NuGet: up to four numbers, where missing ones are zero; labels as in Semantic Versioning, but case-insensitive; metadata after a plus is
+ * ignored. Source: https://learn.microsoft.com/nuget/concepts/package-versioning
  */
 export const nugetOrder: VersionOrder = { read: readNuget, padding: semverOrder.padding };
 

@@ -1,13 +1,13 @@
 /**
- * The SQL of packages. A package keeps the spelling that came first; equal keys are one package. New packages are written in a fixed
- * order, so that two writers never deadlock.
+ * The SQL of packages. A package keeps its first spelling; equal keys are one package. New packages are written in a fixed order, so that
+ * two writers never deadlock.
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { byCodeUnits } from "../../kernel/text.ts";
 import { type Ecosystem, packageIdentity, packageKey, type PackageName } from "./ecosystem.ts";
 
-/** Returns the ids of these packages, after creating missing ones. Call it once per transaction. @returns by `packageIdentity` */
+/** Returns the ids of these packages and creates missing ones. Call it once per transaction. @returns by `packageIdentity` */
 export async function packageIds(names: readonly PackageName[], sql: Queries): Promise<Map<string, bigint>> {
   const rows = new Map(names.map((name) => [packageIdentity(name), rowOf(name)]));
   const ids = await selectIds([...rows.values()], sql);
@@ -22,7 +22,7 @@ export async function packageIds(names: readonly PackageName[], sql: Queries): P
   return ids;
 }
 
-/** These packages, and Go modules whose names only differ by case: advisories of one may apply to the other. */
+/** These packages, and Go modules whose names differ only in case: advisories about one may apply to the other. */
 export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT other.id

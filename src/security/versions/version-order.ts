@@ -1,7 +1,7 @@
 /**
- * The basis of all version orders. A version is parsed into a row of atoms, and rows compare like words in a dictionary, the shorter
- * one padded. An ecosystem says only how it reads a version, how it ranks its kinds of atoms, and what pads a row. An invalid version
- * has no place in any order: it counts as unknown and is never guessed.
+ * The basis of all version orders. A version is parsed into a sequence of atoms, and sequences compare like words in a dictionary, with the
+ * shorter one padded. An ecosystem defines only how it parses a version, how it ranks its kinds of atoms, and what pads a sequence. An
+ * invalid version has no position in any order: it counts as unknown and is never guessed.
  */
 
 /** A version as its ecosystem parses it. */
@@ -17,7 +17,7 @@ export interface ParsedVersion {
 export interface VersionOrder {
   /** @returns null for an invalid version, which counts as unknown and is never guessed */
   read(text: string): ParsedVersion | null;
-  /** The padding of a shorter row of atoms. */
+  /** Pads the shorter sequence of atoms. */
   padding: Atom;
 }
 
@@ -26,7 +26,7 @@ export type Order = -1 | 0 | 1;
 export interface Atom {
   /** Atoms of lower rank come first. All atoms of one rank are numbers, or all are words. */
   readonly rank: number;
-  /** A number has its digits without leading zeros, because it may exceed every exact numeric type. */
+  /** A number's digits without leading zeros. They stay text, because a number may exceed every exact numeric type. */
   readonly text: string;
   readonly numeric: boolean;
 }
@@ -40,7 +40,7 @@ export function wordAtom(rank: number, text = ""): Atom {
   return { rank, text, numeric: false };
 }
 
-/** Rows of different length compare as if `padding` continued the shorter one for ever. */
+/** Sequences of different lengths compare as if `padding` continued the shorter one forever. */
 export function compareAtoms({ left, right, padding }: { left: readonly Atom[]; right: readonly Atom[]; padding: Atom }): Order {
   const length = Math.max(left.length, right.length);
   for (let at = 0; at < length; at++) {

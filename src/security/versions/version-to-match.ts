@@ -1,6 +1,6 @@
 /**
  * Chooses the version of a component to compare with advisories. The package URL's version comes first, because packages are matched by
- * the URL; otherwise the displayed one counts. The platform of a gem is removed, because advisories do not name platforms.
+ * URL; otherwise the displayed one counts. The platform of a gem is removed, because advisories do not name platforms.
  */
 import type { Ecosystem } from "./ecosystem.ts";
 import { parsePackageUrl, type PackageUrl } from "./package-url.ts";
@@ -13,7 +13,7 @@ interface ComponentVersion {
   purl: string | null;
 }
 
-/** `1.16.0-x86_64-linux` of a gem is 1.16.0. */
+/** `1.16.0-x86_64-linux` of a gem becomes 1.16.0. */
 export function versionToMatch({ ecosystem, version, purl }: ComponentVersion): string {
   const url = purl === null ? null : readUrl(purl);
   const named = url?.version ?? version;
@@ -31,9 +31,9 @@ function readUrl(purl: string): PackageUrl | null {
 /** Source of platforms: https://docs.ruby-lang.org/en/master/Gem/Platform.html */
 const processor =
   /^(?:x86|x86_64|x64|i[3-6]86|amd64|universal|aarch64|arm|arm64|armv\d\w*|ppc|ppc64|ppc64le|powerpc|powerpc64|powerpc64le|s390x?|riscv64|loongarch64|mips\w*|sparc\w*)$/;
-/** It follows a processor. The rest of the text, such as the system's version, is ignored. */
+/** Follows a processor. The rest of the text, such as the system's version, is ignored. */
 const system = /^(?:linux|darwin|macosx|mingw|mswin|freebsd|openbsd|netbsd|dragonfly|solaris|aix|cygwin|android|dalvik|java)/;
-/** Without a processor, at the end. At most three parts. */
+/** Appears without a processor, at the end. At most three parts. */
 const systemAlone = /^(?:mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\d+)?|java|jruby|dalvik\d*|ruby)$/;
 
 function withoutPlatform(version: string, named: string | null): string {

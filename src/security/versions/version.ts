@@ -1,5 +1,5 @@
 /**
- * Versions of any ecosystem: parsed once, compared often. Two versions of one scheme are equal exactly if their keys are, in any
+ * Versions of any ecosystem: parsed once, compared often. Two versions of one scheme are equal if and only if their keys are, in any
  * spelling. A version that cannot be read is shown with the reason, and no conclusion is drawn from it.
  */
 import { compareAtoms, type Atom, type Order, type ParsedVersion, type VersionOrder } from "./version-order.ts";
@@ -10,7 +10,7 @@ import { pypiOrder } from "./pypi.ts";
 import { rubygemsOrder } from "./rubygems.ts";
 import { versionCharactersMax } from "../limits.ts";
 
-/** The scheme of a range: an ecosystem's own, or plain Semantic Versioning. */
+/** The scheme of a range: an ecosystem's, or plain Semantic Versioning. */
 export type VersionScheme = Ecosystem | "SemVer";
 
 const orders: Record<VersionScheme, VersionOrder> = {
@@ -29,37 +29,37 @@ export interface KnownVersion extends ParsedVersion {
   scheme: VersionScheme;
   /** As written. */
   text: string;
-  /** Equal for two versions of one scheme exactly if they compare as equal. */
+  /** Two versions of one scheme have equal keys if and only if they compare as equal. */
   key: string;
 }
 
-/** Not ordered relative to any version: it is shown, and no conclusion is drawn from it. */
+/** It has no order relative to other versions: it is shown, and nothing is concluded from it. */
 interface UnknownVersion {
   known: false;
   text: string;
-  /** A clause, as in: "abc" is not a version of npm. */
+  /** A clause, such as `"abc" is not a version of npm`. */
   reason: string;
 }
 
 export type Version = KnownVersion | UnknownVersion;
 
-/** Takes time proportional to the length of the text, which is at most `versionCharactersMax` characters. */
+/** Takes time proportional to the text's length, which is at most `versionCharactersMax` characters. */
 export function readVersion({ scheme, text }: { scheme: VersionScheme; text: string }): Version {
   if (text.length > versionCharactersMax) {
     const reason = `"${text.slice(0, 40)}…" is longer than ${versionCharactersMax} characters`;
     return { known: false, text, reason };
   }
   const reading = orders[scheme].read(text);
-  if (reading === null) return { known: false, text, reason: `"${text}" is no version of ${scheme}` };
+  if (reading === null) return { known: false, text, reason: `"${text}" is not a version of ${scheme}` };
   return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
 }
 
-/** A total order in which equal means the same version in any spelling. Both must have the same scheme. */
+/** A total order in which equal versions are the same version in any spelling. Both must have the same scheme. */
 export function compareVersions(left: KnownVersion, right: KnownVersion): Order {
   return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
 }
 
-/** The atoms without padding at the end. */
+/** The atoms without trailing padding. */
 function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];
   const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;

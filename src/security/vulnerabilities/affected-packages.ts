@@ -1,6 +1,6 @@
 /**
- * The packages that an issue affects, united from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records
- * may be cut off at the limits of a response; the totals still count everything.
+ * The packages that an issue affects, combined from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records may
+ * be truncated to the limits of a response; the totals still count everything.
  */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
@@ -9,12 +9,12 @@ import { packageIdentity, type Ecosystem } from "../versions/ecosystem.ts";
 import { readAffected, type OsvAffected, type OsvEvent, type OsvRange } from "../versions/osv-range.ts";
 import type { AffectedView } from "./schema.ts";
 
-/** An advisory whose last entries and versions may be cut off. */
+/** An advisory whose last entries and versions may be missing. */
 export interface BoundedRecord {
   advisory: Advisory;
   /** The number of all its entries. */
   entries: number;
-  /** The number of all versions that each entry lists. */
+  /** How many versions each of its entries lists in total. */
   versions: readonly number[];
 }
 
@@ -49,7 +49,7 @@ interface Merged {
   ranges: Set<string>;
   fixed: Set<string>;
   versions: Set<string>;
-  /** The number of versions in the advisory that lists the most. */
+  /** The number of versions in the longest list of any advisory. */
   listed: number;
 }
 
@@ -78,7 +78,7 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   known.listed = Math.max(known.listed, listed, known.versions.size);
 }
 
-/** @param ecosystem null: an unknown one, so the events keep the advisory's order */
+/** @param ecosystem null: unknown, so the events keep the advisory's order */
 function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
   const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
   const sorted = new Map(read.flatMap((range) => (range.readable ? [[range.index, range] as const] : [])));
@@ -94,7 +94,7 @@ interface Step {
   text: string;
 }
 
-/** One text from each `introduced` event to the next end of the range. */
+/** One text for each `introduced` event, up to the next end of the range. */
 function textsOf(steps: readonly Step[], limit: string | null): string[] {
   const texts: string[] = [];
   let since: string | null = null;

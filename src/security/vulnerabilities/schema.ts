@@ -1,4 +1,4 @@
-/** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how much it does not show. */
+/** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how many items are missing. */
 import { Type, type Static } from "@sinclair/typebox";
 import { textOrNull } from "../../http/json-schema.ts";
 import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";

@@ -34,9 +34,9 @@ export const getVulnerability = operation({
 });
 
 interface ShownVulnerability {
-  /** As it was asked for, in capitals. */
+  /** As requested, in upper case. */
   id: string;
-  /** The vulnerabilities that the id stands for. */
+  /** The vulnerabilities that the id refers to. */
   names: string[];
   record: VulnerabilityRecord;
 }
@@ -44,7 +44,7 @@ interface ShownVulnerability {
 /**
  * One vulnerability in a scope.
  * @param named any id of the vulnerability, in any case
- * @throws DomainError invalid_field for what is not an id; not_found
+ * @throws DomainError invalid_field for a text that is not an id; not_found
  */
 export async function showVulnerability(
   { named, workspace, scope }: { named: string } & Omit<store.InScope, "vulnerability">,
@@ -65,7 +65,7 @@ export async function showVulnerability(
   return { id, names, record: { ...record, ecosystem } };
 }
 
-/** For an id of several issues, the response shows the most severe one and names the others. */
+/** For an id of several issues, the answer shows the most severe one and names the others. */
 function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
   if (others.length === 0) return `${name} and its sources`;
   const named = others.slice(0, limits.vulnerabilityAliasesMax).join(", ");
@@ -148,7 +148,7 @@ function descriptionOf(records: readonly Advisory[]): string {
   return details === "" ? summary : `${summary}\n\n${details}`;
 }
 
-/** Does not cut within a surrogate pair. */
+/** Never cuts within a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= limits.vulnerabilityDescriptionCharactersMax) return text;
   const kept = text.slice(0, limits.vulnerabilityDescriptionCharactersMax);
@@ -162,7 +162,7 @@ function cwesOf({ databaseSpecific }: Advisory): string[] {
   return ids.filter((id) => typeof id === "string").filter((id) => /^CWE-\d{1,6}$/.test(id));
 }
 
-/** Leaves out the year 1, which some databases write for an unknown time. */
+/** Omits the year 1, which some databases write for an unknown time. */
 function inOrder(times: readonly string[]): string[] {
   const known = times.filter((time) => !time.startsWith("0001-"));
   return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));
@@ -197,7 +197,7 @@ function componentOf({ component, version }: store.OccurrenceRow): string {
   return version === "" ? component : `${component}@${version}`;
 }
 
-/** @returns null when packages of several ecosystems are affected */
+/** @returns null if packages of several ecosystems are affected */
 function onlyEcosystem(ecosystems: readonly string[]): string | null {
   const [only, ...more] = new Set(ecosystems);
   return more.length === 0 ? (only ?? null) : null;

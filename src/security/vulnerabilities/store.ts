@@ -1,6 +1,6 @@
 /**
- * The SQL of one vulnerability: its issues by name, its records cut to the bounds of a response, and where it occurs. The database cuts
- * the records, since one may list a hundred thousand versions.
+ * The SQL of one vulnerability: its issues by name, its records cut to the limits of a response, and where it occurs. The database cuts the
+ * records, since one may list a hundred thousand versions.
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
@@ -17,12 +17,12 @@ export interface IssueRow {
   cvssVersion: string | null;
   cvssVector: string | null;
   severitySource: string | null;
-  /** Names of only this issue, and names that it shares with other issues. */
+  /** Names of this issue only, and names that it shares with other issues. */
   ids: string[];
   shared: string[];
 }
 
-/** The issues of a name, the most severe first. @param name in capitals */
+/** The issues of a name, the most severe first. @param name in upper case */
 export async function selectByName(name: string, sql: Queries): Promise<IssueRow[]> {
   return sql<IssueRow[]>`
     SELECT id, name, severity, score, cvss_version AS "cvssVersion", cvss_vector AS "cvssVector", severity_source AS "severitySource",
@@ -35,19 +35,19 @@ export async function selectByName(name: string, sql: Queries): Promise<IssueRow
 
 interface RecordBounds {
   records: number;
-  /** Entries of one record. */
+  /** Entries per record. */
   entries: number;
-  /** Versions of one entry. */
+  /** Versions per entry. */
   versions: number;
 }
 
 interface RecordRow {
-  /** The record, cut to the bounds. */
+  /** The record, cut to the limits. */
   record: unknown;
   entries: number;
   /** The number of versions that each remaining entry lists. */
   versions: number[];
-  /** The number of all records with these names. */
+  /** The number of all records about these names. */
   records: number;
 }
 

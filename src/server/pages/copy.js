@@ -1,4 +1,4 @@
-// Runs in the browser. It shows the address under which the page came, and copies a text that the page shows.
+// Runs in the browser. It shows the address that the page was loaded from, and copies text that the page shows.
 "use strict";
 
 for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;

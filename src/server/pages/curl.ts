@@ -1,6 +1,6 @@
 /**
- * The command that sends an operation's example. Address and keys are variables of the shell, so that it works as pasted. Example
- * values come from the schema; fields that no schema can know have words that a reader can follow, by their names.
+ * The command that sends an operation's example. Address and keys are shell variables, so that it works as pasted. Example values come from
+ * the schema, or from the tables below for fields whose schema says too little.
  */
 import type { Operation, Parameter } from "../../openapi/operation.ts";
 import { shapeOf, type Shape, withoutNull } from "./shape.ts";
@@ -32,7 +32,7 @@ export function exampleBody({ operation: { operationId }, body }: ExampleRequest
 /** A message of another protocol, which no schema describes. */
 const mcpMessage = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
-/** The values in paths, by the noun before `{id}` or by the parameter's name. */
+/** Example values in paths, by the noun before `{id}` or by the parameter's name. */
 const pathValues: Record<string, string> = {
   models: "sandbox/echo",
   workspaces: "default",
@@ -58,7 +58,7 @@ function exampleQuery(parameters: readonly Parameter[]): string {
   return `?${String(new URLSearchParams(values))}`;
 }
 
-/** Values of fields by their names. */
+/** Example values of fields, by name. */
 const exampleFields: Record<string, unknown> = {
   model: "sandbox/echo",
   messages: [{ role: "user", content: "Hello, weir" }],
@@ -89,8 +89,8 @@ const exampleFields: Record<string, unknown> = {
 };
 
 /**
- * A small value that a schema allows; an object has only its required fields. @param name the field's, which may have a value of its
- * own
+ * A small value that a schema allows; an object has only its required fields. @param name of the field, for which `exampleFields` may have
+ * a value
  */
 function exampleValue(shape: Shape, name = ""): unknown {
   const { words, types, branches, items, fields, numbers } = withoutNull(shape);
@@ -116,7 +116,7 @@ function keyHeader({ security }: Operation): string[] {
   return variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`];
 }
 
-/** What the operation needs besides its key and the type of its body. */
+/** The headers that the operation needs in addition to its key and the type of its body. */
 function headersOf({ operation: { operationId, responses }, parameters }: ExampleRequest): string[] {
   const needed = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
   const answers = responses["200"];
@@ -133,7 +133,7 @@ function bodyArguments(request: ExampleRequest): string[] {
   return [header, `-d '${JSON.stringify(exampleBody(request)).replaceAll("'", String.raw`'\''`)}'`];
 }
 
-/** Fields that an operation needs although none of them is required by itself, by the end of its id. */
+/** Fields of the example although the schema requires none of them, by the end of the operation's id. */
 const further: [operation: string, fields: Record<string, unknown>][] = [
   ["createEmbedding", { model: "sandbox/embed" }],
   ["_update_finding", { status: "in_progress" }],

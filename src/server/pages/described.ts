@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document cut into the parts of the reference, with its references resolved. Answers that many operations give are
- * described once for a part.
+ * The OpenAPI document split into the parts of the reference, with its references resolved. Answers that many operations share are
+ * described once per part.
  */
 import type { JsonSchema } from "../../http/json-schema.ts";
 import type { OpenApiDocument } from "../../openapi/document.ts";
@@ -11,7 +11,7 @@ import { shapeOf, type Shape } from "./shape.ts";
 export interface DescribedOperation extends ExampleRequest {
   /** In capitals; HEAD follows its GET. */
   methods: string[];
-  /** The title, and what the summary says besides. */
+  /** The title, and the rest of the summary. */
   title: string;
   remark: string;
   /** What the list of operations shows. */
@@ -21,7 +21,7 @@ export interface DescribedOperation extends ExampleRequest {
 
 export interface DescribedAnswer extends ResponseDescription {
   status: string;
-  /** The answer is described once for all operations that give it. */
+  /** Whether the answer is described once for all operations that give it. */
   shared: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Part {
   title: string;
   description: string;
   operations: DescribedOperation[];
-  /** The named schemas that the operations use, with those that these use. */
+  /** The named schemas that the operations use, directly or through others. */
   schemas: [name: string, shape: Shape][];
   headers: [name: string, header: Header][];
 }
@@ -60,7 +60,7 @@ export function partsOf(document: OpenApiDocument): Part[] {
   });
 }
 
-/** Labels that several operations would share give way to their paths. */
+/** Replaces labels that several operations would share with the operations' paths. */
 function labelled(operations: DescribedOperation[]): DescribedOperation[] {
   const uses = Map.groupBy(operations, ({ label }) => label);
   return operations.map((one) =>
@@ -127,7 +127,7 @@ function lastPiece(reference: string): string {
 }
 
 function schemasOf({ components }: OpenApiDocument, operations: DescribedOperation[]): Part["schemas"] {
-  // Where a body refers to a schema as a whole, the operation shows its fields itself.
+  // If a body is a reference to a schema, the operation shows the schema's fields itself.
   const shown = operations.flatMap(({ operation, answers }) => {
     const schema = operation.requestBody?.content["application/json"]?.schema;
     const name = schema?.["$ref"];

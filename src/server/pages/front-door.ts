@@ -1,9 +1,9 @@
 /**
- * The front door: what this service is, whether it works, and where to begin. People get the page at `/`; everyone else gets what every
- * unknown path gives. A request is a person's if its `Accept` names HTML, and nothing that programs read before it (RFC 9110, 12.5.1).
- * Wildcards do not count, since programs send them.
+ * The front door: what this service is, whether it works, and where to begin. People get the page at `/`; programs get the answer of an
+ * unknown path. A request is a person's if its `Accept` names HTML, and no format for programs before it (RFC 9110, 12.5.1). Wildcards do
+ * not count, since programs send them.
  *
- * It says which parts work and never why one does not: causes are for the operator.
+ * It says which parts work, but never why one does not: only the operator sees causes.
  */
 import { copyButton } from "../../console/look/parts.ts";
 import { inferencePrefix, notFound } from "../../gateway/api/routes.ts";
@@ -27,7 +27,7 @@ interface Readiness {
   dependencies: Record<string, string>;
 }
 
-/** What a reason means for one model and for several. */
+/** What a reason means, for one model and for several. */
 const missing: Record<UnavailableReason, { one: string; many: string }> = {
   provider_not_configured: { one: "needs its provider's key", many: "need a provider's key" },
   terms_not_checked: { one: "needs its provider's terms to be checked", many: "need their provider's terms to be checked" },
@@ -42,7 +42,7 @@ const missing: Record<UnavailableReason, { one: string; many: string }> = {
 
 /** Such as `12 of 84 models can be called; the others need a provider's key, such as OPENAI_API_KEY`. */
 export function modelSentences(models: CallableModels | null): Html {
-  if (models === null) return markup`<p>The model catalog cannot be read at present.</p>`;
+  if (models === null) return markup`<p>The model catalog cannot be read right now.</p>`;
   const { callable, total, keyVariable } = models;
   const counts = markup`<strong>${callable}</strong> of ${total} models can be called`;
   const such = (reason: UnavailableReason): Html | null =>
@@ -60,7 +60,7 @@ export function modelSentences(models: CallableModels | null): Html {
 interface CallableModels {
   callable: number;
   total: number;
-  /** The reasons with the number of their models, the most frequent first. */
+  /** The reasons with their number of models, the most frequent first. */
   missing: { reason: UnavailableReason; count: number }[];
   /** A variable that would give a provider's key; null: no key is missing. */
   keyVariable: string | null;
@@ -68,7 +68,7 @@ interface CallableModels {
 
 type Listed = Pick<Models, "readable" | "catalog" | "list" | "availability">;
 
-/** What a workspace has before a setting of it was changed. */
+/** The settings of a new workspace. */
 const newWorkspace = { zeroDataRetention: false, earlyAccess: [] };
 
 /** @returns null while no catalog can be read */
@@ -92,7 +92,7 @@ export interface FrontDoorParts {
   consoleOn: boolean;
   /** null: PUBLIC_URL is not set. */
   publicOrigin: string | null;
-  /** Without causes, as everybody may see it. */
+  /** Without causes, as anyone may see it. */
   readiness: () => Promise<Readiness>;
   models: Pick<Models, "readable" | "catalog" | "list" | "availability">;
   /** null while there is no catalog. */
@@ -161,7 +161,7 @@ function missingVariable(unconfigured: readonly Model[], models: Listed): string
 }
 
 interface FrontDoor {
-  /** null: shown without it, as a path. */
+  /** null: not known, so paths are shown without it. */
   origin: string | null;
   version: string;
   /** The beginning of keys. */
@@ -244,7 +244,7 @@ function inferenceCard({ origin, models }: FrontDoor): Html {
   </section>`;
 }
 
-/** A click selects the whole text where no script runs. */
+/** Without a script, a click selects the whole text. */
 function copied({ id, label, text }: { id: string; label: string; text: string }): Html {
   return markup`${labelled({ id, label })}
     <p class="copied"><code id="${id}">${text}</code></p>`;

@@ -1,6 +1,6 @@
 /**
- * One operation of the reference: method, path, fields, answers and an example. Fields are a nested list: name, type, whether a field
- * is required, what it means, and its bounds. Inner forms are collapsed, so that a reader can skim the page.
+ * One operation of the reference: method, path, fields, answers and an example. Fields are a nested list: name, type, whether a field is
+ * required, what it means, and its bounds. Nested objects are collapsed, so that a reader can skim the page.
  */
 import { markup, type Html } from "../../http/html.ts";
 import type { MediaType, Parameter } from "../../openapi/operation.ts";
@@ -32,7 +32,7 @@ export function fieldList(fields: readonly ShapeField[], side: Side): Html {
   </ul>`;
 }
 
-/** The objects that a value can be or contain, without those that have a name. */
+/** The unnamed objects that a value can be or contain. */
 export function objectForms(shape: Shape): Shape[] {
   const { branches, items, values, fields } = withoutNull(shape);
   if (fields.length > 0) return [withoutNull(shape)];
@@ -96,7 +96,7 @@ function bodyFields({ body, operation: { requestBody } }: DescribedOperation): H
     ${fieldList(body.fields, "request")}`;
 }
 
-/** Errors that many operations give are described once on the page. */
+/** Errors that many operations share are described once on the page. */
 function answerList(answers: readonly DescribedAnswer[]): Html {
   const own = answers.filter(({ shared }) => !shared);
   const shared = answers.filter((one) => one.shared);

@@ -1,5 +1,5 @@
 /**
- * The pages of the API reference: an overview, and a page for each part, with their navigation. Errors that many operations of a part give
+ * The pages of the API reference: an overview, and a page for each part, with their navigation. Errors that many operations of a part share
  * appear once, at its end.
  */
 import { markup, type Html } from "../../http/html.ts";

@@ -1,11 +1,11 @@
 /**
- * /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for, and then kept. The commands
- * of the overview have the address of PUBLIC_URL; without it, the page's script shows the address under which the browser came.
+ * /reference and a page for each part of it. They are made from the OpenAPI document at the first request for one, and then kept. The
+ * commands of the overview have the address of PUBLIC_URL; without it, the page's script shows the address that the browser used.
  *
  * Why no renderer from npm: served from our own origin under the policy of our pages (no inline style, no eval, no HTML from scripts),
  * Scalar 1.72, Redoc 3.0, RapiDoc 9.3 and Elements 9.0 show nothing, and Swagger UI 5.35 only its frame. They are 0.9 to 4.4 MB of script;
- * a page here is one request and can be read without one. With the policy off, the audit of the browser tests, which must find nothing,
- * finds 45 faulty elements in Redoc and 48 in Elements, and Redoc asks its maker's host for an image.
+ * a page here is one request and can be read without one. With the policy off, the browser tests' accessibility audit, which must find
+ * nothing, finds 45 faulty elements in Redoc and 48 in Elements, and Redoc loads an image from its maker's host.
  */
 import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
 import { notFound } from "../../gateway/api/routes.ts";
@@ -22,7 +22,7 @@ interface ReferenceParts {
   /** The OpenAPI document as JSON. */
   description: string;
   consoleOn: boolean;
-  /** The address that PUBLIC_URL names; null: it is not set, and the browser says under which address it came. */
+  /** The address that PUBLIC_URL names; null: it is not set, and the page's script shows the browser's address. */
   publicOrigin: string | null;
 }
 
@@ -41,7 +41,7 @@ export function referenceRoutes({ clock, ...parts }: ReferenceParts & { clock: C
   return router.app;
 }
 
-/** @returns makes each page once; null for a name that no part has; the name null is the overview's */
+/** @returns a function that makes each page once, and returns null for an unknown part; the name null means the overview */
 function pagesOf({ description, consoleOn, publicOrigin }: ReferenceParts): (name: string | null) => Promise<Document> | null {
   const made = new Map<string | null, Promise<Document>>();
   let read: { document: OpenApiDocument; parts: Part[] } | null = null;
@@ -98,7 +98,7 @@ function quickStart(origin: string | null): Html {
   const variables = markup`export WEIR_URL=${address}\nexport WEIR_KEY=…  # an API key`;
   return markup`<section aria-labelledby="quick-start">
     <h2 id="quick-start">Quick start</h2>
-    <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
+    <p>The first start of a service prints an API key and a tools key. Its operator can create more.</p>
     ${codeBlock({ id: "variables", what: "the variables", code: variables })}
     <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
     ${codeBlock({ id: "first-chat", what: "the first chat", code: firstChat })}

@@ -1,6 +1,6 @@
 /**
- * A JSON Schema of the OpenAPI document as the reference reads it: fields, and their types and bounds in words, such as `array of
- * string or null` and `1 to 256 characters`. It reads only what the document has, and shows no regular expression that refuses only
+ * A JSON Schema of the OpenAPI document as the reference reads it: fields, and their types and bounds in words, such as `array of string or
+ * null` and `1 to 256 characters`. It reads only the keywords that the document uses, and hides regular expressions that refuse only
  * invisible characters.
  */
 import { markup, type Html } from "../../http/html.ts";
@@ -91,7 +91,7 @@ export function schemaId(name: string): string {
   return `schema-${name}`;
 }
 
-/** Such as `1 to 256 characters`, in no fixed number; those of a list's items follow `each`. */
+/** Any number of bounds, such as `1 to 256 characters`; those of a list's items follow `each`. */
 export function boundWords(shape: Shape): Html[] {
   const own = [
     ...wordList(shape.words),
@@ -137,7 +137,7 @@ function quantity({ numbers }: Shape, [least, most]: [Bound, Bound], unit: strin
   return max === undefined ? [] : [markup`at most ${max}${after}`];
 }
 
-/** The expressions of ordinary text, which refuse only characters that cannot be seen. */
+/** The expressions of ordinary text, which refuse only invisible characters. */
 const textExpressions = new Map([
   [String.raw`^[^\u0000-\u001f\u007f]*$`, "one line without control characters"],
   [String.raw`^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$`, "no control characters but tab and line breaks"],

@@ -1,6 +1,6 @@
 /**
- * What the front door and the reference share: the bar with links to the public pages, their style, the script that copies, the
- * service's address, and prose of the OpenAPI document as HTML. Whoever sends a Host that is not a host gets no address back.
+ * What the front door and the reference share: the bar with links to the public pages, their style, the script that copies, the service's
+ * address, and prose of the OpenAPI document as HTML. An invalid Host header is never shown as an address.
  */
 import { copyButton } from "../../console/look/parts.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -10,7 +10,7 @@ export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
 export const signInPath = "/console/sign-in";
 
-/** The script of copy buttons, which also shows the address under which the browser came. */
+/** The script of copy buttons, which also shows the address that the browser used. */
 export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
 /** @param consoleOn whether the Console is served, so that a person can sign in */
@@ -26,12 +26,12 @@ export function siteHeader({ words, consoleOn }: { words: string; consoleOn: boo
   return pageHeader({ home: { path: "/", words }, navigation });
 }
 
-/** @param file of the page itself, after the style of all pages and that of the bar */
+/** @param file the page's own style, after that of all pages and of the bar */
 export function siteStyle(file: URL): Asset {
   return asset("style", [pageStyle, new URL("site.css", import.meta.url), file]);
 }
 
-/** What a Host may consist of. */
+/** A valid Host header. */
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
@@ -42,7 +42,7 @@ export function serviceOrigin({ headers, url }: Request, publicOrigin: string | 
   if (publicOrigin !== null) return publicOrigin;
   const host = headers.get("host") ?? "";
   if (!hostPattern.test(host)) return null;
-  // A proxy that ends TLS says so here. It decides nothing but what the sender itself reads.
+  // A proxy that terminates TLS says so here. It only affects what the sender itself reads.
   const secure = headers.get("x-forwarded-proto") === "https" || url.startsWith("https:");
   return `${secure ? "https" : "http"}://${host}`;
 }
@@ -53,7 +53,7 @@ export function prose(text: string): Html {
   return markup`${pieces.map((piece, index) => (index % 2 === 1 ? markup`<code>${piece}</code>` : markup`${piece}`))}`;
 }
 
-/** A term and what is said of it, within a list of class `answers`. */
+/** A term with its definition, within a list of class `answers`. */
 export function definition({ id, term, words }: { id?: string; term: string | Html; words: Html }): Html {
   return markup`<div${id === undefined ? null : markup` id="${id}"`}><dt>${term}</dt><dd>${words}</dd></div>`;
 }
@@ -65,7 +65,7 @@ export function joined(parts: readonly Html[], between = ", ", last = between): 
 }
 
 /**
- * Code to copy: a button in its corner, shown where a script can copy. @param id unique on the page @param what names it to screen
+ * Code to copy: a button in its corner, shown where a script can copy. @param id unique on the page @param what its name for screen
  * readers, after "Copy"
  */
 export function codeBlock({ id, what, code }: { id: string; what: string; code: string | Html }): Html {

@@ -1,4 +1,4 @@
-/** Rules of alerts, and the alerts that settled charges cause: once, and to the people they concern. */
+/** Alert rules, and the alerts that settled charges cause: once, and to the people they concern. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { raiseAlert } from "../../../src/accounts/alerts/alerts.ts";
 import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";

@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     const one = await openTwice(page.getByRole("button", { name: "Delete", exact: true }).first());
     await enter(one.getByRole("button", { name: "Delete", exact: true }));
     await page.getByText("The prompt and its answer are deleted.", { exact: true }).first().waitFor();
-    await page.getByText("No prompt is stored of this request").waitFor();
+    await page.getByText("No prompt is stored for this request").waitFor();
     await page.goto(settings);
     await page.getByText("No prompt is stored.").waitFor();
     expect(visitor.faults).toEqual([]);

@@ -173,7 +173,7 @@ describe("the page of the list", () => {
   });
 
   test.each([
-    [{ q: "zzzz" }, "No name, former name, vendor or category begins so", ["/connectors"]],
+    [{ q: "zzzz" }, "No name, former name, vendor or category begins like this", ["/connectors"]],
     [{ q: "okta", category: "HRIS" }, "“okta” is found elsewhere, but not in HRIS", ["/connectors?q=okta", "/connectors"]],
     [
       { category: "HRIS", method: "record_only" },

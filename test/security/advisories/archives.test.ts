@@ -53,12 +53,12 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
 
   test("is refused when it has too many entries, after the allowed ones", async () => {
     const readings = idsAndFailures(await readStream(archive, { name: "all", budget: { ...archiveBudget, entriesMax: 3 } }));
-    expect(readings).toEqual(["X-1", "X-2", "all has more than 3 entries, the most that are taken"]);
+    expect(readings).toEqual(["X-1", "X-2", "all has more than 3 entries, the most that are accepted"]);
   });
 
   test("is refused when it is too large, after the records before the limit", async () => {
     const readings = idsAndFailures(await readStream(archive, { name: "all", budget: { ...archiveBudget, bytesMax: 100 } }));
-    expect(readings.at(-1)).toBe(kind === "a tar archive" ? "X-3" : "all holds more than 100 bytes, the most that are taken");
+    expect(readings.at(-1)).toBe(kind === "a tar archive" ? "X-3" : "all holds more than 100 bytes, the most that are accepted");
   });
 });
 
@@ -80,7 +80,7 @@ describe("a decompression bomb", () => {
     const archive = tarOf([file("X-1"), { name: "x", text: "0".repeat(100_000), type: "x" }]);
     expect(idsAndFailures(await readStream(archive, { name: "all" }))).toEqual([
       "X-1",
-      "all holds a tar header of 100000 bytes; at most 65536 are taken",
+      "all holds a tar header of 100000 bytes; at most 65536 are accepted",
     ]);
   });
 });
@@ -106,7 +106,7 @@ describe("a damaged archive", () => {
     tar.write("garbage", 1024 + 100);
     expect(idsAndFailures(await readStream(tar, { name: "all" }))).toEqual([
       "X-1",
-      "all holds a damaged tar header, or is no tar archive",
+      "all holds a damaged tar header, or is not a tar archive",
     ]);
     const packed = gzipSync(tarOf(files));
     // The block type 3 of deflate is invalid.

@@ -45,7 +45,7 @@ describe("the error says what to change for", () => {
     [
       "an explicit null that is not allowed",
       { message: "x", rating: null },
-      'The field "rating" is null: a whole number from 1 to 5 is needed; leave the field out where you mean none',
+      'The field "rating" is null: a whole number from 1 to 5 is needed; leave the field out to mean none',
     ],
     ["a number for a text", { message: 5 }, `The field "message" is 5: ${text}`],
     ["a list for a text", { message: ["x"] }, `The field "message" is a list: ${text}`],
@@ -109,7 +109,7 @@ describe("the error says what to change for", () => {
     const refusal = (body: string) => stage.api.refusal("upload_sbom", body);
     const sbom = { bomFormat: "CycloneDX" };
     expect(await refusal(JSON.stringify({ sbom, project: "p".repeat(toolsBodyBytesMax) }))).toBe(
-      `The body is too large: send at most ${toolsBodyBytesMax} bytes beside the document at "sbom"`,
+      `The body is too large: send at most ${toolsBodyBytesMax} bytes in addition to the document at "sbom"`,
     );
     expect(await refusal(JSON.stringify({ project: "p".repeat(toolsBodyBytesMax) }))).toBe(
       `There is no document at "sbom" in the body: without one, send at most ${toolsBodyBytesMax} bytes`,
@@ -132,7 +132,7 @@ test.each([
 ])("the unknown operation %s is answered with 404 and the failure envelope, with or without a key", async (path) => {
   for (const sent of [{}, { key: null }]) {
     const { status, body } = await stage.api.send(path, {}, sent);
-    expect([status, body]).toEqual([404, { success: false, error: `There is no operation ${path}: /openapi.json names all` }]);
+    expect([status, body]).toEqual([404, { success: false, error: `There is no operation ${path}: /openapi.json lists all` }]);
   }
 });
 

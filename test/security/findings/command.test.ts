@@ -118,8 +118,8 @@ test("a gate passes what was compared, and says how much was left out and why", 
   const gate = ["sbom", "upload", path, ...inW, "--project", "mixed", "--fail-on", "critical"];
   const { code, error } = await whileScanned(...gate, "--format", "sarif", "--output", output);
   const left =
-    "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
-    "1 component of no ecosystem that is known";
+    "3 of 4 components cannot be compared: 1 component of npm without a readable version; there are no advisories for PyPI (1 component); " +
+    "1 component of an unknown ecosystem";
   expect([code, error]).toEqual([0, expect.stringContaining(left)]);
   const [invocation] = JSON.parse(await readFile(output, "utf8")).runs[0].invocations;
   expect(invocation).toMatchObject({

@@ -92,7 +92,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const results = [{ ecosystem: "npm", imported: 5, refused: 1_200, failure: null }];
     await database.sql`UPDATE advisory_sync_run SET failure = NULL, results = ${database.sql.json(results)}`;
     const page = await advisories();
-    expect(page).toContain("took over everything but 1,200 records, which could not be read.");
+    expect(page).toContain("imported everything but 1,200 records, which could not be read.");
     expect(page).not.toContain('class="notice good"');
   });
 
@@ -111,7 +111,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const page = await see(`/projects/${project}`);
     expect(page).toContain(`${good}scanned</span> <span class="under">1 component not compared</span>`);
     expect(page).toContain("npm: of 2 hours ago · no known ecosystem: none");
-    expect(page).toContain("1 of 3 components cannot be compared: 1 component of no ecosystem that is known.");
+    expect(page).toContain("1 of 3 components cannot be compared: 1 component of an unknown ecosystem.");
     expect(page).toContain("CVE-2026-0001");
     expect(await see("")).not.toContain("cannot be compared");
     const fresh = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));

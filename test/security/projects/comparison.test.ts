@@ -74,10 +74,10 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
         "there are no advisories for npm (1 component). The operator imports them",
     );
     const blind =
-      "6 of 6 scanned projects are not_comparable: there are no advisories for the components, so this says nothing of them";
+      "6 of 6 scanned projects are not_comparable: there are no advisories for the components, so this says nothing about them";
     expect(await messageOf("list_findings", {})).toBe(`0 of 0 findings. ${blind}`);
     expect(await messageOf("get_remediation", { project_id: ids.get("vulnerable") })).toBe(
-      "0 of 0 findings and 0 of 0 components have a version to upgrade to. The scanned project is not_comparable: there are no advisories for the components, so this says nothing of them",
+      "0 of 0 findings and 0 of 0 components have a version to upgrade to. The scanned project is not_comparable: there are no advisories for the components, so this says nothing about them",
     );
     expect(await messageOf("list_vulnerabilities", {})).toBe(`0 of 0 vulnerabilities. ${blind}`);
     expect(await messageOf("list_findings", { project_id: ids.get("empty") })).toContain("The scanned project is not_comparable");
@@ -119,7 +119,7 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
     await stage.api.data("set_active_scope", { kind: "project", id: ids.get("clean") });
     const { body } = await stage.api.call("list_findings", { sbom_id: sbom });
     expect(objectOf(body)["message"]).toBe(
-      "0 of 0 findings. The scanned project is not_comparable: there are no advisories for the components, so this says nothing of them",
+      "0 of 0 findings. The scanned project is not_comparable: there are no advisories for the components, so this says nothing about them",
     );
     await stage.api.data("set_active_scope", { kind: "workspace" });
   });
@@ -147,8 +147,8 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
     expect(await coverage("mixed")).toEqual([{ ...npm, stale: false }, ...others]);
     const { body } = await stage.api.call("get_project", { project_id: ids.get("mixed") });
     expect(objectOf(body)["message"]).toContain(
-      "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
-        "1 component of no ecosystem that is known",
+      "3 of 4 components cannot be compared: 1 component of npm without a readable version; there are no advisories for PyPI (1 component); " +
+        "1 component of an unknown ecosystem",
     );
     stage.control.clock.advance(advisoryStaleMs + 1);
     expect(await coverage("mixed")).toEqual([{ ...npm, stale: true }, ...others]);
@@ -183,7 +183,7 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
       String((rowsOf(await stage.api.data("list_projects", { name: "only-files" }), "projects")[0] ?? {})["id"]),
     );
     const { body } = await stage.api.call("get_project", { project_id: ids.get("only-files") });
-    expect(objectOf(body)["message"]).toContain("The SBOM names files and no packages, so there is nothing to compare");
+    expect(objectOf(body)["message"]).toContain("The SBOM names files but no packages, so there is nothing to compare");
   });
 
   test("without the advisories of its ecosystem a project is not comparable again", async () => {

@@ -62,7 +62,7 @@ describe.each(oneDatabase)("products on $name", ({ open }) => {
       expect(theirs["id"]).not.toBe(created["id"]);
     });
 
-    test.each([[{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`]])(
+    test.each([[{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name looks like an id`]])(
       "are not created from %j",
       async (body, sentence) => {
         expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);

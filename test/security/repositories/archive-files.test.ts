@@ -77,7 +77,7 @@ describe("an archive is refused", () => {
     "with an entry named %s",
     async (name) => {
       for (const archive of [zipOf([{ name, text: "{}" }]), tarOf([{ name, text: "{}" }])]) {
-        expect(await refusalOf(archiveFiles(archive))).toStartWith("The archive is not taken: its entry");
+        expect(await refusalOf(archiveFiles(archive))).toStartWith("The archive is refused: its entry");
       }
     },
   );
@@ -86,7 +86,7 @@ describe("an archive is refused", () => {
     for (const share of [0.3, 0.6, 0.8]) {
       const cut = archive.subarray(0, Math.floor(archive.length * share));
       expect(await refusalOf(archiveFiles(cut))).toMatch(
-        /^The (?:archive .*: make it again and upload the whole of it|file is no archive)/,
+        /^The (?:archive .*: create it again and upload all of it|file is not a supported archive)/,
       );
     }
   });
@@ -100,7 +100,7 @@ describe("an archive is refused", () => {
       Buffer.from("Rar!\u001a\u0007"),
     ]) {
       expect(await refusalOf(archiveFiles(bytes))).toMatch(
-        /^The (?:file is no archive that is taken: zip, tar and tar\.gz are|archive )/,
+        /^The (?:file is not a supported archive: zip, tar and tar\.gz are|archive )/,
       );
     }
   });

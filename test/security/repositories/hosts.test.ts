@@ -74,12 +74,12 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     stub.next.push(new Response("{}", { status: platform === "github" ? 403 : 429, headers: used }));
     const limited = await refusalOf(filesFrom(platform, stub, { clock }));
     expect(limited).toBe(
-      `${title} takes no more calls until ${new Date(reset * 1000).toISOString()}: try again then, or connect the workspace to ${title} with a token, which is allowed more`,
+      `${title} accepts no more calls until ${new Date(reset * 1000).toISOString()}: try again then, or connect the workspace to ${title} with a token, which is allowed more`,
     );
     stub.next.push(
       Response.json({ message: "You have exceeded a secondary rate limit" }, { status: platform === "github" ? 403 : 429 }),
     );
-    expect(await refusalOf(filesFrom(platform, stub, { clock, token: null }))).toContain("takes no more calls until");
+    expect(await refusalOf(filesFrom(platform, stub, { clock, token: null }))).toContain("accepts no more calls until");
   });
 
   test("that fails is retried; a persistent failure is reported", async () => {
@@ -103,7 +103,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
       expect(await refusalOf(filesFrom(platform, stub))).toBe(`${title} redirects to another host, which is not followed`);
     }
     stub.next.push(...Array.from({ length: 5 }, () => moved(here)));
-    expect(await refusalOf(filesFrom(platform, stub))).toContain("redirects without an end");
+    expect(await refusalOf(filesFrom(platform, stub))).toContain("redirects endlessly");
   });
 
   test("that gives nonsense is refused", async () => {
@@ -111,7 +111,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     for (const body of ["<html>", "[]", "null", '{"full_name": 1}', '{"id": "x"}']) {
       stub.next.push(new Response(body));
       expect(await refusalOf(filesFrom(platform, stub))).toMatch(
-        /^Git(?:Hub|Lab) gave an answer (?:that is no JSON|without .+)$/,
+        /^Git(?:Hub|Lab) gave an answer (?:that is not JSON|without .+)$/,
       );
     }
     stub.next.push(null, new Response("{}"));

@@ -112,13 +112,13 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
   });
 
   test.each([
-    [{ url: "acme/app" }, '"acme/app" is no address of a repository'],
+    [{ url: "acme/app" }, '"acme/app" is not the address of a repository'],
     [{ url: "https://github.com/acme" }, "names no repository"],
     [{ url: "https://github.com/../.." }, "names no repository"],
     [{ url: "https://user:secret@github.com/acme/app" }, "The address has a user or a password in it"],
     [{ url: "https://169.254.169.254/a/b" }, "No platform is known at"],
     [{ url: "http://github.com/acme/app" }, "No platform is known at"],
-    [{ url: "file:///etc/passwd" }, "is no address of a repository"],
+    [{ url: "file:///etc/passwd" }, "is not the address of a repository"],
     [{ url: "https://github.com.evil.example/acme/app" }, "No platform is known at"],
   ])("refuses %j with a sentence", async (input, sentence) => {
     const refused = await stage.api.refusal("import_repository", input);
@@ -162,7 +162,7 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
     expect(other.body).toMatchObject({ provider: "git", repository, sbom_id: (one.body as { sbom_id: string }).sbom_id });
     expect(await upload(Buffer.from("no archive"), { workspace: "w", name: "shop" })).toMatchObject({
       status: 400,
-      body: { error: { message: "The file is no archive that is taken: zip, tar and tar.gz are" } },
+      body: { error: { message: "The file is not a supported archive: zip, tar and tar.gz are" } },
     });
     expect(await upload(archive, { workspace: "w" })).toMatchObject({ status: 400, body: { error: { field: "name" } } });
     expect(await upload(archive, { workspace: "none", name: "shop" })).toMatchObject({ status: 404 });

@@ -53,7 +53,7 @@ const excesses: [string, () => unknown, string, string][] = [
   ],
   ["a comment without an end", () => `<!--${"y".repeat(20 * mebibyte)}`, "truncated", "upload the whole file"],
   ["a line without an end", () => `SPDXVersion: SPDX-2.3\n${"a".repeat(20 * mebibyte)}`, "malformed", "line 2"],
-  ["millions of comments", () => `${"#\n".repeat(4 * mebibyte)}a`, "not_an_sbom", "text of no kind"],
+  ["millions of comments", () => `${"#\n".repeat(4 * mebibyte)}a`, "not_an_sbom", "text of an unknown kind"],
   ["millions of lines", () => `SPDXVersion: SPDX-2.3\n${"#\n".repeat(6 * mebibyte)}`, "too_large", "5000000 lines"],
   [
     "components beyond the bound",

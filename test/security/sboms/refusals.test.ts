@@ -16,7 +16,7 @@ const refused: [string, unknown, string, string][] = [
   ["a zip archive", new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), "not_an_sbom", "zip archive; unpack it"],
   ["a tar archive", tar, "not_an_sbom", "tar archive; unpack it"],
   ["a program", new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]), "not_an_sbom", "a program"],
-  ["plain text", "hello", "not_an_sbom", "text of no kind"],
+  ["plain text", "hello", "not_an_sbom", "text of an unknown kind"],
   ["SPDX in YAML", "spdxVersion: SPDX-2.3\nname: x\n", "not_an_sbom", "YAML; export it as JSON or tag-value"],
   ["SPDX in RDF", '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', "not_an_sbom", "RDF/XML"],
   ["other XML", "<project/>", "not_an_sbom", "pom.xml"],

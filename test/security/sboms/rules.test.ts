@@ -48,7 +48,7 @@ const cyclonedx: [string, unknown, string][] = [
   [
     "an unknown field",
     withComponent({ ...library, pulr: "x" }),
-    "components[0].pulr: is not a field that this version of the format knows",
+    "components[0].pulr: is not a field here in this version of the format",
   ],
   ["a field of a later version", withComponent({ ...library, tags: [] }, "1.5"), "components[0].tags: is not a field"],
   [

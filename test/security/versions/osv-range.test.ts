@@ -170,14 +170,14 @@ describe("several ranges and the list", () => {
 describe("unknown", () => {
   test("a version that cannot be read is unknown to any range, also to the one that holds all", () => {
     const verdict = verdictOf({ entry: semver({ introduced: "0" }), text: "latest" });
-    expect(verdict).toEqual({ state: "unknown", reason: '"latest" is no version of npm' });
+    expect(verdict).toEqual({ state: "unknown", reason: '"latest" is not a version of npm' });
   });
 
   test("an invalid bound makes its range unknown, and a range that contains the version takes precedence", () => {
     const unreadable = { type: "SEMVER", events: [{ introduced: "0" }, { fixed: "0.6.0,<1" }] };
     expect(verdictOf({ entry: { ranges: [unreadable] }, text: "1.0.0" })).toEqual({
       state: "unknown",
-      reason: `the range's bound "0.6.0,<1" is no version of npm`,
+      reason: `the range's bound "0.6.0,<1" is not a version of npm`,
     });
     const entry = { ranges: [unreadable, { type: "SEMVER", events: [{ introduced: "1.0.0" }] }] };
     expect(answers(entry, ["1.0.0", "0.9.0"])).toEqual([">= 1.0.0", "unknown"]);

@@ -19,7 +19,7 @@ test("versions of crates.io are semantic: https://doc.rust-lang.org/cargo/refere
   });
 });
 
-test("what is no version of crates.io is unknown", () => {
+test("what is not a version of crates.io is unknown", () => {
   expectUnknown({
     scheme: crates,
     texts: ["", "*", "^1", "1.2.3.4", "1.2.3beta", " 1.2.3"],
@@ -77,7 +77,7 @@ test("numbers beyond 2^53 compare exactly", () => {
   });
 });
 
-test("what is no version of npm is unknown", () => {
+test("what is not a version of npm is unknown", () => {
   expectUnknown({
     scheme: npm,
     texts: [
@@ -142,7 +142,7 @@ test("releases of Go itself are read by their own names: https://go.dev/doc/tool
   });
 });
 
-test("what is no version of a module is unknown", () => {
+test("what is not a version of a module is unknown", () => {
   expectUnknown({
     scheme: go,
     texts: ["", "(devel)", "devel", "master", "latest", "v1.2.3.4", "daa7c04131f5", "go1.21.3 X:boringcrypto"],
@@ -219,7 +219,7 @@ test("numbers beyond 32 and 53 bits compare exactly", () => {
   });
 });
 
-test("what is no version of NuGet is unknown", () => {
+test("what is not a version of NuGet is unknown", () => {
   expectUnknown({
     scheme: nuget,
     texts: ["", "1.2.3.4.5", "[1.0,2.0)", "1.*", "1.0.0-", "1.0.0-a..b", "1.0.0-a_b", "beta", "1,0"],

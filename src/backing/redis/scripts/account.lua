@@ -2,7 +2,7 @@
 -- key's window, and how holds are returned. It precedes every function, after the one that reads the clock.
 -- Shared code is created when the library is loaded, not in every call; Redis makes its own libraries available only while a function runs.
 local call, floor, max, min, pack, read
--- The time of the call: Redis runs one at a time.
+-- The time of the call; Redis runs one call at a time.
 local clock
 
 -- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.
@@ -15,16 +15,16 @@ local function register(name, run, flags)
   redis.register_function({ function_name = name .. '_' .. version, callback = callback, flags = flags or {} })
 end
 
--- A function that serves workspaces of any slots names no key: it looks at each workspace before it does anything for it.
+-- A function for workspaces in any slots declares no key: it checks each workspace before it does anything for it.
 local anySlots = isOfCluster and { 'allow-cross-slot-keys' } or {}
 
--- Whether this node has the workspace. In a cluster a slot on its way to another node is nowhere: what is missing here may be there, so
--- Redis refuses to look for a missing key, and a key that is only a base name is always missing.
+-- Whether this node has the workspace. In a cluster a slot that is moving belongs to no node: a key missing here may be there, so Redis
+-- refuses to look up a missing key, and a key that is only a base name is always missing.
 local function isHere(base)
   return not isOfCluster or type(redis.pcall('EXISTS', base)) == 'number'
 end
 
--- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: to write and to read digits takes five times as long.
+-- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: writing and reading digits takes five times as long.
 local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones
 local totalFormat = '<ddd' -- spent, version of spent, held
 local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
@@ -36,7 +36,7 @@ local lendingFormat = '<dddd' -- until when blocks may count in a window and may
 local lentFormat = '<sddd' -- in {w}:l:<key>, of each block: id, places, until when they count, amount; without id: nothing lent until then
 local tombstoneFormat = '<dd' -- how and when it was resolved
 
--- Also of an unknown workspace. No hold has a deadline before `due`.
+-- Also for an unknown workspace. No hold has a deadline before `due`.
 local function headIn(bytes)
   if not bytes then return 0, 0, -1, 0, math.huge, 0 end
   return read(headFormat, bytes)
@@ -47,7 +47,8 @@ local function lendingIn(bytes)
   return read(lendingFormat, bytes)
 end
 
--- Of a key's blocks: places that count in its window and when the first of them leave it, what they were lent, and until when nothing is.
+-- For a key's blocks: places that count in its window and when the first of them leave it, what they were lent, and until when nothing is
+-- lent.
 local function lentIn(bytes)
   local places, leaveAt, amount, pausedUntil, at = 0, math.huge, 0, 0, 1
   while bytes and at <= #bytes do
@@ -85,9 +86,8 @@ local function resolutionIn(tombstone, lifeMs)
   return at + lifeMs >= clock and resolution or nil
 end
 
--- For a minute t takes tombstones, then it is u for another: expired ones go without a search.
--- A value of more than 64 bytes makes Redis keep it as a table; its compact form would be read from end to end.
--- Returns since when t takes them, and whether it is new.
+-- For a minute t takes tombstones, then it is u for another: expired ones are dropped without a search. A value of more than 64 bytes makes
+-- Redis store it as a hash table; the compact form would be scanned linearly. Returns since when t takes them, and whether it is new.
 local function rotatedTombstones(base, buried, tombstoneMs)
   if buried <= clock and clock <= buried + tombstoneMs then return buried, false end
   if 0 < buried and buried < clock then
@@ -125,7 +125,7 @@ end
 -- Lua unpacks some 8,000 values at once. An even number keeps fields and values together.
 local chunk = 4000
 
--- One command over values[1] to values[count].
+-- Runs one command over values[1] to values[count].
 local function callWithAll(command, key, values, count)
   for first = 1, count, chunk do
     call(command, key, unpack(values, first, min(first + chunk - 1, count)))
@@ -163,8 +163,8 @@ local function timeAt(list, index)
   return tonumber(call('LINDEX', list, index) or clock)
 end
 
--- How many times have left the window when the oldest has and the newest has not, and the oldest that stays.
--- Usually few: the search starts at the head and widens.
+-- If the oldest time has left the window and the newest has not: how many have left, and the oldest that stays. Usually few have, so the
+-- search starts at the head and widens.
 local function countExpired(list, count, cut)
   local gone, stays = 0, 1
   local oldest = timeAt(list, stays)

@@ -10,7 +10,7 @@
 --          Where requests have claims, how many keys is below zero, and how long a claim is remembered follows it.
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
 
--- Of the call.
+-- Values of the call.
 local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs
 local replies, replyCount
 -- Outcomes, as calls.ts reads them.
@@ -19,15 +19,15 @@ local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown
 local budgetUnknown, budgetSpent, elsewhere, claimed = 14, 15, 16, 17
 local void = 2 -- the resolution
 
--- Of the current workspace. known[place + shift] is the value of the field texts[place].
+-- Values of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
 local balance, sequence, reserved, due, buried, spent, version, held
--- Until when blocks may count in a window and may hold credit that nothing uses, what was lent, and until when nothing is.
+-- Until when blocks may count in a window and hold unused credit, what was lent, and until when lending pauses.
 local lentUntil, holdsUntil, lentAmount, pausedUntil
 -- The holds of this call, where a generation may come again; nil where there is only one.
 local admitted
--- Its budgets, nil where no request has one: field, the assumed period from `since` to `ends`, and the known total, which is in the
--- period that begins at `begun`. And those of the current request, each with its limit.
+-- Its budgets, nil where no request has one: field, the assumed period from `since` to `ends`, and the known total, which is in the period
+-- that begins at `begun`. Then the current request's budgets, each with its limit.
 local budgets, asked
 -- The claim of the current request, nil where it has none, and how long one is remembered.
 local claim, claimMs
@@ -61,7 +61,7 @@ local function lentAt(place)
   return lentIn(call('GET', base .. ':l:' .. string.sub(texts[place], 3)))
 end
 
--- When the oldest request leaves the window, or places that are lent, if that is before.
+-- When the oldest request leaves the window, or lent places, if earlier.
 local function leavesAt(count, oldest, leaveAt)
   return min(leaveAt, count > 0 and oldest + windowMs or math.huge)
 end
@@ -82,7 +82,7 @@ local function replay(hold, fingerprint, rpm, place)
   replyWindow(rpm, count, oldest, lentAt(place))
 end
 
--- 1: with what blocks may have that nothing uses, the amount would fit. After a recall they have nothing.
+-- 1: the amount would fit with the unused part of blocks. After a recall they have none.
 local function isLent(left, amount, lent, keyPausedUntil)
   if pausedUntil > clock or holdsUntil <= clock or keyPausedUntil > clock then return 0 end
   return left + lent >= amount and 1 or 0

@@ -1,4 +1,4 @@
--- Blocks: what is lent to gateways, and what they return.
+-- Blocks: credit and places lent to gateways and returned by them.
 
 -- Lends a block: a hold, and places that count in a key's window until the times of its requests are known.
 -- KEYS  base name {w}
@@ -20,7 +20,7 @@ register('lend', function(keys, args)
 
   local window, count, oldest, newest = currentWindow(known[4], list, windowMs)
   if window and window ~= known[4] then call('HSET', account, args[2], window) end
-  -- The clock was set back. Requests of a block would count for times that the window has left behind.
+  -- The clock was set back: requests of a block would count at times that the window has already passed.
   if newest > clock and not known[6] then return { clock } end
   local blocks = call('GET', lentKey)
 
@@ -74,7 +74,7 @@ register('take_back', function(keys, args)
   local base, account = keys[1], keys[1] .. ':a'
   local windowMs, tombstoneMs, pauseMs, paused = tonumber(args[1]), tonumber(args[2]), tonumber(args[3]), args[4]
 
-  -- A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+  -- A time ahead of the clock was read from another clock, and is before now. If the clock was set back, now is the newest time.
   local function timesOf(distances, now)
     local times, time = {}, 0
     for distance in string.gmatch(distances, '%d+') do

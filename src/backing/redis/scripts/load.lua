@@ -1,4 +1,4 @@
--- Loads a workspace from its ledger: a load begins, windows are merged, and the workspace becomes ready; until then no request is admitted.
+-- Loads a workspace from its ledger: a load begins, windows are merged, and the workspace becomes ready. Until then no request is admitted.
 -- `forget` makes it wait for another load.
 
 -- KEYS  base name {w}
@@ -52,14 +52,14 @@ register('merge_windows', function(keys, args)
       for index, time in ipairs(merged) do texts[index] = text(time) end
       call('DEL', list)
       callWithAll('RPUSH', list, texts, #texts)
-      -- As in admit.lua: admissions of the same minute do not renew it, and each of them counts for a window more.
+      -- As in admit.lua: admissions of the same minute do not renew the lifetime, and each of them counts for another window.
       call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + 2 * windowMs + 1000))
     end
   end
   return { 'merged' }
 end)
 
--- Makes a workspace ready: its hash is written anew from the ledger's values and the given holds.
+-- Makes a workspace ready: its hash is rewritten from the ledger's values and the given holds.
 -- KEYS  base name {w}
 -- ARGV  load or an empty text, texts, numbers; then where open generations have claims, how long one is remembered in ms, and
 --       (claim, generation)
@@ -110,7 +110,7 @@ register('load', function(keys, args)
     put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint) .. remembered)
   end
 
-  -- Of two totals of one period the one with the newer version stays, and of two periods the later one.
+  -- Within one period the total with the newer version stays; between two periods, the later one's.
   local function openBudget(field, spent, since)
     local budget, found = { spent = spent, version = ledgerSequence, held = 0, since = since }, call('HGET', account, field)
     if found then
@@ -167,10 +167,9 @@ register('load', function(keys, args)
   return { 'loaded' }
 end)
 
--- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters.
--- KEYS  base name {w}
--- ARGV  run, the sequence from which on it is made so
--- Returns "forgotten" where it was ready and the balance has that sequence or a later one. All else stays: a load replaces what is older.
+-- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters. KEYS  base name {w}
+-- ARGV  run, the sequence from which on it is made so Returns "forgotten" where it was ready and the balance has that sequence or a later
+-- one. The rest stays: a load replaces older values.
 register('forget', function(keys, args)
   local account = keys[1] .. ':a'
   local readyIn, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))

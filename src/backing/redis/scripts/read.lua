@@ -1,4 +1,4 @@
--- Reads what is counted of a workspace: balance and totals, open holds, and the holds that are overdue.
+-- Reads the counters of a workspace: balance and totals, open holds, and the holds that are overdue.
 
 -- KEYS  base name {w}
 -- ARGV  run, field of a key's month, blocks
@@ -25,10 +25,8 @@ register('holds', function(keys, args)
   return elements
 end)
 
--- KEYS  base name {w}
--- ARGV  how many at most
--- Returns the elements of each hold whose deadline has passed (see `appendHold`), the oldest deadline first.
--- Usually there is none, which the head shows without a look at the holds.
+-- KEYS  base name {w} ARGV  how many at most Returns the elements of each hold whose deadline has passed (see `appendHold`), the oldest
+-- deadline first. Usually there is none, which the head shows without reading the holds.
 register('overdue', function(keys, args)
   local account = keys[1] .. ':a'
   local run, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))

@@ -9,10 +9,10 @@
 --          first ms of the period and sequence of each come last.
 -- Returns numbers: for each workspace whether it is here, and if it is the amount that each resolve freed.
 
--- Of the call.
+-- Values of the call.
 local texts, numbers, numbersAt, tombstoneMs, windowMs, budgetMs
 local replies, replyCount
--- Of the current workspace. `totals` are by field; `heldIn` is the total of the month that a hold was last released from.
+-- Values of the current workspace. `totals` are by field; `heldIn` is the total of the month that a hold was last released from.
 local base, account, totals, heldIn, heldMonth
 -- known[place + shift] is the value of the field texts[place].
 local known, shift
@@ -21,7 +21,7 @@ local run, balance, sequence, reserved, due, buried, isChanged, lentFreed
 local unknown, unknownCount
 -- To be written.
 local fields, fieldCount, ended, endedCount, graves, graveCount
--- By resolution, as of now.
+-- Keyed by resolution, as of now.
 local tombstones
 
 local function put(field, value)
@@ -34,7 +34,7 @@ local function bury(generation, tombstone)
   graveCount = graveCount + 2
 end
 
--- Of a month of the workspace or of a key; version -1: the spent amount is unknown.
+-- The total of a month, of the workspace or a key; version -1: the spent amount is unknown.
 local function rememberTotal(field, found)
   local total = { spent = 0, version = -1, held = 0, isChanged = false }
   if found then total.spent, total.version, total.held = read(totalFormat, found) end
@@ -42,7 +42,7 @@ local function rememberTotal(field, found)
   return total
 end
 
--- Of a budget, in the period that begins at `since`.
+-- The total of a budget, in the period that begins at `since`.
 local function rememberBudget(field, found)
   local total = { spent = 0, version = -1, held = 0, since = -1, isChanged = false }
   if found then total.spent, total.version, total.held, total.since = read(budgetFormat, found) end
@@ -66,7 +66,7 @@ local function takeBack(keyField, amount)
   heldIn.held, heldIn.isChanged = heldIn.held - amount, true
 end
 
--- A hold of an earlier period than the known one counts no longer.
+-- A hold of an earlier period than the known one no longer counts.
 local function takeBackBudgets(hold, at, amount)
   while at <= #hold do
     local field, since
@@ -158,8 +158,8 @@ local function write()
   fieldCount, isChanged, totals = 0, false, {}
 end
 
--- Of months that ended long ago only open holds stay, until they are released. Empty windows and old budgets without holds
--- are removed, too.
+-- For months that ended long ago only open holds stay, until they are released. Empty windows and old budgets without holds are removed,
+-- too.
 local function forgetMonthsBefore(oldest)
   write()
   local found, gone = call('HGETALL', account), {}

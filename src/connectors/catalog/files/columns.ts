@@ -1,6 +1,6 @@
 /**
- * Writes the five columns of a connector in the specification's words: how to connect, what to fill in, what to grant. What is unknown
- * is a dash, never a guess.
+ * Writes the five columns of a connector in the specification's words: how to connect, what to fill in, what to grant. A dash stands for
+ * the unknown, never a guess.
  */
 import type { ConnectorCatalog, Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
@@ -37,12 +37,12 @@ const genericSet: CredentialSet = {
   ],
 };
 
-/** The alternatives of the form, the default first; the generic form if the vendor's own is unknown. */
+/** The form's alternatives, the default first; the generic form if the vendor's is unknown. */
 export function credentialSetsOf({ form, credential_sets = [] }: Connector): readonly CredentialSet[] {
   return form === "generic" ? [genericSet] : credential_sets.map(({ fields }) => ({ fields }));
 }
 
-/** The vendor's own words for what to grant; null if only notes are known. */
+/** The vendor's words for what to grant; null if only notes are known. */
 export function grantName({ text, scopes }: Grant): string | null {
   return text ?? (scopes.join(", ") || null);
 }

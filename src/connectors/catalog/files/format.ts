@@ -1,6 +1,6 @@
 /**
- * Rewrites catalog files in their canonical text, the only one that a connector's facts may have. So diffs show only facts, and exports
- * are stable to the byte. It changes no fact; a file that cannot be read stays as it is and is named.
+ * Rewrites catalog files in their canonical text, the only one allowed for a connector's facts. So diffs show only facts, and exports are
+ * stable to the byte. It changes no fact; an unreadable file stays as it is and is reported.
  */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { type CatalogFile, type ConnectorFiles, type Problem, readerOf } from "./read-file.ts";
@@ -11,7 +11,7 @@ const readGrantNotes = readerOf(GrantNotes);
 const readSearchWords = readerOf(SearchWords);
 
 interface Formatted {
-  /** Those whose text differs from the canonical one, with that text. */
+  /** Files whose text differs from the canonical one, with the canonical text. */
   changed: CatalogFile[];
   /** Why files cannot be formatted; they stay as they are. */
   problems: Problem[];
@@ -35,7 +35,7 @@ export function canonicalText(connector: Connector, noteOrder: readonly string[]
   return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
 }
 
-/** A row a line, so that a diff shows whole rows; sorted by connector, and otherwise in the given order. */
+/** One row per line, so that a diff shows whole rows; sorted by connector, otherwise in the given order. */
 export function canonicalSearchWords(words: SearchWords): string {
   const sorted = { ...words, connectors: words.connectors.toSorted((one, other) => byCodeUnits(one.connector, other.connector)) };
   const lists = Object.entries(inOrder(SearchWords, sorted)).map(([name, rows]) => {

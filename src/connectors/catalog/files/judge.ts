@@ -1,8 +1,8 @@
 /**
  * Checks the files of the catalog together and builds a catalog from them, or names all problems that must be fixed.
  *
- * Beyond the rules for one connector, it finds connectors that are the same or that readers could confuse. A mistake in the words of
- * the search never refuses the catalog: `weir catalog check` reports it, and a service searches without the words that it cannot use.
+ * Beyond the rules for one connector, it finds connectors that are duplicates or that readers could confuse. A mistake in the search words
+ * never refuses the catalog: `weir catalog check` reports it, and a service searches without the unusable words.
  */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { canonicalSearchWords } from "./format.ts";
@@ -15,7 +15,7 @@ const readGrantNotes = readerOf(GrantNotes);
 const readOAuthApps = readerOf(OAuthApps);
 
 export interface Judgement {
-  /** All that could be read, with or without problems. */
+  /** Everything that could be read, with or without problems. */
   catalog: ConnectorCatalog;
   problems: Problem[];
 }
@@ -125,7 +125,11 @@ function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surround
     }),
     ...[...oauthApps]
       .filter((id) => !known.has(id))
-      .map((id) => ({ file: "oauth-apps.json", field: "connector", message: `"${id}" is no connector's id: correct it` })),
+      .map((id) => ({
+        file: "oauth-apps.json",
+        field: "connector",
+        message: `"${id}" is not the id of a connector: correct it`,
+      })),
   ];
 }
 
@@ -133,7 +137,7 @@ function judgeTogether(connectors: readonly Connector[], { oauthApps }: Surround
 function duplicatesIn(connectors: readonly Connector[]): { connector: Connector; finding: Finding }[] {
   const ids = new Map<string, Connector>();
   const names = new Map<string, Connector>();
-  /** "Duo" of "Cisco Duo" may be the whole name of another system; but "Cloud" is not a name, since many products use it. */
+  /** "Duo" of "Cisco Duo" may be the whole name of another system; "Cloud" is not a name, since many products use it. */
   const products = new Map<string, Connector>();
   return connectors.flatMap((connector) => {
     const found: Finding[] = [];
@@ -142,7 +146,7 @@ function duplicatesIn(connectors: readonly Connector[]): { connector: Connector;
       found.push([field, `is a name of ${other.slug} too: keep one of the two, the other name as its aka`]);
     };
     const sameId = ids.get(connector.id);
-    if (sameId) found.push(["id", `"${connector.id}" is the id of ${sameId.slug} too: an id is never given twice, make another`]);
+    if (sameId) found.push(["id", `"${connector.id}" is the id of ${sameId.slug} too: an id is never reused, make another`]);
     const product = productOf(connector);
     for (const [field, name] of namesOf(connector)) clash(field, names.get(name) ?? products.get(name));
     clash("name", names.get(product));
@@ -153,7 +157,7 @@ function duplicatesIn(connectors: readonly Connector[]): { connector: Connector;
   });
 }
 
-/** The name without its vendor's. */
+/** The name without the vendor's. */
 function productOf({ name, vendor }: Connector): string {
   const vendorWords = wordsOf(vendor);
   return wordsOf(name)
@@ -161,7 +165,7 @@ function productOf({ name, vendor }: Connector): string {
     .join("");
 }
 
-/** Words that distinguish a company from its products but not two systems from each other. */
+/** Words that distinguish a company from its products, but not two systems from each other. */
 const idle = new Set([
   "inc",
   "ltd",
@@ -196,7 +200,7 @@ function problemIn({ slug }: Connector, { field, message }: Omit<Problem, "file"
 }
 
 function unknownConnector(field: string, id: string, ids: ReadonlySet<string>): string[][] {
-  return ids.has(id) ? [] : [[field, `"${id}" is no connector's id: correct it`]];
+  return ids.has(id) ? [] : [[field, `"${id}" is not the id of a connector: correct it`]];
 }
 
 function repeatedWords({ connectors, popular }: SearchWords): string[][] {

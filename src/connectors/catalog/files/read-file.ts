@@ -1,6 +1,6 @@
 /**
- * Reads the files of the connector catalog, and parses each into a value of its schema. A problem names the file, the field, and what
- * to write instead.
+ * Reads the files of the connector catalog, and parses each into a value of its schema. A problem names the file, the field, and what to
+ * write instead.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,13 +36,13 @@ export interface ConnectorFiles {
   categories: CatalogFile;
   grantNotes: CatalogFile;
   oauthApps: CatalogFile;
-  /** null: the folder has none, and connectors are found by their names alone. */
+  /** null: the folder has none, and connectors are found only by their names. */
   searchWords: CatalogFile | null;
   /** Sorted by name. */
   connectors: CatalogFile[];
 }
 
-/** @throws Error of the file system when a file cannot be read */
+/** @throws Error of the file system if a file cannot be read */
 export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
   const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
   const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();
@@ -76,19 +76,19 @@ function parse(text: string): { value: unknown } | { broken: string } {
   }
 }
 
-/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing transforms. */
+/** The compiled check guarantees the type. It narrows to the decoded type, which is the same here because nothing is transformed. */
 function isOf<Schema extends TSchema>(check: TypeCheck<Schema>, value: unknown): value is Static<Schema> {
   return check.Check(value);
 }
 
-/** Replaces the error of "an object or null" by those within the object, because they name the wrong field. */
+/** Replaces the error "an object or null" with those within the object, because they name the field at fault. */
 function innermost(error: ValueError): ValueError[] {
   if (error.type !== ValueErrorType.Union || typeof error.value !== "object" || error.value === null) return [error];
   const [ofObject] = error.errors;
   return ofObject ? [...ofObject].flatMap(innermost) : [error];
 }
 
-const neverThere = new Map([["default", "a form fills nothing in, and a secret least of all"]]);
+const neverThere = new Map([["default", "a form has no preset values"]]);
 
 function problemOf(file: string, { type, path, value, schema }: ValueError): Problem {
   const field = path
@@ -104,7 +104,7 @@ function problemOf(file: string, { type, path, value, schema }: ValueError): Pro
   return { file, field, message: `is ${JSON.stringify(value).slice(0, 200)}: write ${needed}` };
 }
 
-/** The compiler reports a missing field twice: as missing and as having the wrong type. */
+/** The compiler reports a missing field twice: as missing, and as having the wrong type. */
 function firstOfEach(problems: Problem[]): Problem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 }

@@ -1,6 +1,6 @@
 /**
  * The rules for one connector beyond its schema. Each is a function that returns wrong fields and what to change. The most important: a
- * grant names only scopes that read, secrets have no example, and every claim has a source.
+ * grant names only read scopes, secrets have no example, and every claim has a source.
  */
 import { canonicalText } from "./format.ts";
 import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
@@ -67,14 +67,14 @@ function connectMethods({ id, methods, mcp }: Connector, { oauthApps }: Surround
     has("mcp") && mcp === null && '"mcp" has no address: remove it, or write the address as mcp.url',
     !has("mcp") && mcp !== null && '"mcp" is missing although mcp.url has an address: add it',
     has("oauth") && !oauthApps.has(id) && '"oauth" has no app in oauth-apps.json: remove it',
-    !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, for oauth-apps.json names an app',
+    !has("oauth") && oauthApps.has(id) && '"oauth" is missing: add it, because oauth-apps.json names an app',
   ];
   return problems.filter((message) => message !== false).map((message) => ["methods", message]);
 }
 
 function form({ form, methods, credential_sets }: Connector): Finding[] {
   const recordOnly = methods.includes("record_only");
-  if (recordOnly && form !== "none") return [["form", `is "${form}": write "none", for a record asks for nothing`]];
+  if (recordOnly && form !== "none") return [["form", `is "${form}": write "none", because a record asks for nothing`]];
   if (!recordOnly && form === "none") return [["form", 'is "none": write "generic", or "specific" with credential_sets']];
   if (form === "specific" && !credential_sets) return [["credential_sets", 'is missing: write the fields, or form "generic"']];
   if (form !== "specific" && credential_sets) {
@@ -100,11 +100,11 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
 
 /** Words for a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */
 const changing = word("read-?write|write|rw|manage|modify|delete|create|update|edit");
-/** Words for every right, unless a reading word restricts them, as in `admin.users:read`. */
+/** Words for all rights, unless a read word restricts them, as in `admin.users:read`. */
 const everything = word("admin|full|full[_ -]?access");
 const reading = word("read|readonly|view|list|get");
 
-/** Whether a scope's name says that its holder can change something at the vendor. */
+/** Whether a scope's name says that it allows changes at the vendor. */
 function writes(scope: string): boolean {
   const words = scope.replace(/([a-z])([A-Z])/g, "$1-$2");
   if (changing.test(words)) return true;
@@ -143,12 +143,12 @@ function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, st
     return notes.has(code) ? [] : [[field, `"${code}" is not in grant-notes.json: write one of ${[...notes.keys()].join(", ")}`]];
   });
   const speaksOfPlan = codes.some((code) => notes.get(code)?.includes("{plan}"));
-  if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note speaks of"]);
-  if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "stands without a note that speaks of it: add the note"]);
+  if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note mentions"]);
+  if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "has no note that mentions it: add the note"]);
   return found;
 }
 
-/** Each part of the connector's grant belongs to a set, and a set has no part that the connector lacks. */
+/** Each part of a connector's grant must belong to a set, and each part of a set's grant to the connector's. */
 function setGrants({ credential_sets = [], grant }: Connector): Finding[] {
   if (credential_sets.every((set) => set.grant === undefined)) return [];
   const all = partsOf(grant);
@@ -179,7 +179,7 @@ function evidence(connector: Connector): Finding[] {
   return [
     ...claims
       .filter((claim) => made.has(claim) && !borneOut.has(claim))
-      .map((claim): Finding => ["evidence", `has no source for "${claim}": add one, or take the claim back`]),
+      .map((claim): Finding => ["evidence", `has no source for "${claim}": add one, or withdraw the claim`]),
     ...claims
       .filter((claim) => borneOut.has(claim) && !made.has(claim))
       .map((claim): Finding => ["evidence", `has a source for "${claim}", which is not claimed: remove it`]),

@@ -1,10 +1,10 @@
 /**
- * The schemas of the files below catalog-data that make up the connector catalog. The order of properties here is the order in the
- * files and in every export. Messages quote each `description`. docs/reference/connectors.md explains every field.
+ * The schemas of the files in catalog-data that make up the connector catalog. The order of properties here is the order in the files and
+ * in every export. Messages quote each `description`. docs/reference/connectors.md explains every field.
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 
-const Line = Type.String({ pattern: "^\\S(.{0,298}\\S)?$", description: "one line of text without blanks around it" });
+const Line = Type.String({ pattern: "^\\S(.{0,298}\\S)?$", description: "one line of text without surrounding spaces" });
 const Slug = Type.String({
   pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
   maxLength: 80,
@@ -20,12 +20,12 @@ export type Method = (typeof methods)[number];
 
 const forms = ["specific", "generic", "none"] as const;
 
-/** The claims that a piece of evidence can support, in the order of their fields. */
+/** The claims that evidence can support, in the order of their fields. */
 export const claims = ["fields", "grant", "docs", "mcp", "oauth"] as const;
 export type Claim = (typeof claims)[number];
 
 export const Field = strict({
-  key: Type.String({ pattern: "^[a-z][a-z0-9]*(_[a-z0-9]+)*$", description: "a name in snake_case, stable for good" }),
+  key: Type.String({ pattern: "^[a-z][a-z0-9]*(_[a-z0-9]+)*$", description: "a permanent name in snake_case" }),
   label: Line,
   secret: Type.Boolean({ description: "true or false" }),
   optional: Type.Boolean({ description: "true or false" }),
@@ -41,33 +41,33 @@ export const CredentialSet = strict({
 export type CredentialSet = Static<typeof CredentialSet>;
 
 export const Grant = strict({
-  /** The vendor's own name of the role or permission; null if the scopes are sufficient or only notes are known. */
+  /** The vendor's name for the role or permission; null if the scopes are sufficient or only notes are known. */
   text: orNull(Line),
-  scopes: Type.Array(Line, { description: "a list of scopes, empty where the grant is none" }),
+  scopes: Type.Array(Line, { description: "a list of scopes, empty if there is no grant" }),
   /** Codes of grant-notes.json. */
   notes: Type.Array(Line, { description: "a list of codes of grant-notes.json" }),
-  /** The vendor's plan that a note mentions. */
+  /** The vendor's plan that a note refers to. */
   plan: Type.Optional(Line),
 });
 export type Grant = Static<typeof Grant>;
 
-/** A set as the files have it. Rows have its fields only. */
+/** A set as in the files; rows have only its fields, not its grant. */
 export const FileCredentialSet = strict({
   ...CredentialSet.properties,
-  /** The part of the connector's grant that this set needs; null if no source names one; absent if it needs all of it. */
+  /** The part of the connector's grant that this set needs; null if no source names one; absent if it needs the whole grant. */
   grant: Type.Optional(orNull(Grant)),
 });
 export type FileCredentialSet = Static<typeof FileCredentialSet>;
 
 export const Evidence = strict({
   url: Address,
-  for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source bears out: ${claims.join(", ")}` }),
+  for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source supports: ${claims.join(", ")}` }),
   seen: Day,
 });
 export type Evidence = Static<typeof Evidence>;
 
 export const Connector = strict({
-  /** Created once, from the first slug. It stays when the slug changes, and no other connector ever receives it. */
+  /** Created once, from the first slug. It stays when the slug changes, and is never reused. */
   id: Slug,
   slug: Slug,
   name: Line,
@@ -96,12 +96,12 @@ export const Categories = Type.Array(strict({ name: Line }), { description: "a l
 export const GrantNotes = Type.Array(strict({ code: Line, text: Line }), { description: "a list of objects with code and text" });
 export type GrantNotes = Static<typeof GrantNotes>;
 
-/** The vendors at which this service has an OAuth app, by connector id. */
+/** The vendors with which this service has an OAuth app, by connector id. */
 export const OAuthApps = Type.Array(strict({ connector: Slug }), {
   description: "a list of objects with the id of a connector",
 });
 
-/** The words by which a search finds connectors in addition to their names. No row and no export has them. */
+/** Words that find connectors, besides their names. No row and no export has them. */
 export const SearchWords = strict({
   /** Abbreviations, former names and products, each with a page that states them. */
   connectors: Type.Array(
@@ -118,7 +118,7 @@ export const SearchWords = strict({
   methods: Type.Array(strict({ method: Method, words: Type.Array(Line, { description: "a list of words" }) }), {
     description: "a list of objects with method and words",
   }),
-  /** Ids, the best known first. */
+  /** Ids, the most popular first. */
   popular: Type.Array(Slug, { description: "a list of ids of connectors" }),
 });
 export type SearchWords = Static<typeof SearchWords>;

@@ -5,9 +5,9 @@ import { claimsOf } from "./rules.ts";
 
 interface Counts {
   connectors: number;
-  /** Forms with the vendor's own fields. */
+  /** Forms with vendor-specific fields. */
   specific: number;
-  /** Grants in the vendor's own words; grants that only consist of notes are not counted. */
+  /** Grants in the vendor's words; grants with nothing but notes are not counted. */
   grants: number;
   docs: number;
   mcp: number;
@@ -17,9 +17,9 @@ export interface Tally {
   total: Counts;
   /** In the order of categories.json. */
   categories: ({ category: string } & Counts)[];
-  /** Connectors with a claim, and therefore with a source for it; `none` make no claim. */
+  /** Connectors with a claim, and therefore with a source for it; `none` counts those without claims. */
   evidence: { claim: Claim | "none"; connectors: number }[];
-  /** Sources by place: a GitHub repository, or the sites of vendors and others. */
+  /** Sources by origin: a GitHub repository, or the sites of vendors and others. */
   sources: { place: string; sources: number }[];
 }
 

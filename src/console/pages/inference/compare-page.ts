@@ -1,6 +1,6 @@
 /**
- * Up to four models side by side. The address holds their ids, so that a comparison can be sent to a colleague; an id that is mistyped
- * gives the one that was probably meant, and the page says so.
+ * Up to four models side by side. The address holds their ids, so that a comparison can be shared. A mistyped id is replaced by the nearest
+ * one, and the page says so.
  */
 import { nearestModel } from "../../../gateway/models/availability.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
@@ -33,7 +33,7 @@ function toList(call: PageCall): Html {
   return markup`<a class="button" href="${call.link("/models")}">See the models</a>`;
 }
 
-/** An id that is mistyped gives the one that was probably meant. Ids of the query may occur twice. */
+/** A mistyped id is replaced by the nearest one. Ids in the query may occur twice. */
 function chosenModels(ids: readonly string[], models: readonly ModelDetails[]) {
   const chosen = new Set<ModelDetails>();
   const meant: { typed: string; model: ModelDetails }[] = [];
@@ -52,7 +52,7 @@ function chosenModels(ids: readonly string[], models: readonly ModelDetails[]) {
   return { chosen: [...chosen], meant, unknown };
 }
 
-/** All listed models are. */
+/** All listed models are published. */
 function published(models: readonly ModelDetails[]): { id: string; published: boolean }[] {
   return models.map(({ id }) => ({ id, published: true }));
 }
@@ -60,7 +60,7 @@ function published(models: readonly ModelDetails[]): { id: string; published: bo
 interface Corrected {
   meant: readonly { typed: string; model: ModelDetails }[];
   unknown: readonly string[];
-  /** Checked models beyond the most that are compared. */
+  /** How many checked models are left out of the comparison. */
   left: number;
 }
 

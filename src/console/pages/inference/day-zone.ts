@@ -1,6 +1,6 @@
 /**
- * The time zone in which a page cuts days: UTC, or the one that its address names. A script offers the browser's zone; without it days are
- * UTC. A zone that does not exist is named, and UTC shown in its place.
+ * The time zone of a page's days: UTC, or the one in its address. A script offers the browser's zone; without the script days are in UTC.
+ * If the zone does not exist, the page says so and shows UTC.
  */
 import { instantOf, isTimeZone, localTime } from "../../../gateway/usage/periods.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -13,7 +13,7 @@ import type { PageCall } from "../../page.ts";
 interface DayZone {
   /** An IANA name. */
   zone: string;
-  /** Says that the address names an unknown zone, and which days are shown in its place; null: it does not. */
+  /** Says that the zone in the address is unknown, and which days are shown instead; null: the zone is valid. */
   problem: Html | null;
 }
 
@@ -21,14 +21,14 @@ export function dayZone({ query }: Pick<PageCall, "query">): DayZone {
   const named = query.get("tz")?.trim() ?? "";
   if (named === "" || named === "UTC") return { zone: "UTC", problem: null };
   if (isTimeZone(named)) return { zone: named, problem: null };
-  const words = `There is no time zone “${named.slice(0, 64)}”: days begin at 00:00 UTC. Names are such as Europe/Berlin.`;
+  const words = `There is no time zone “${named.slice(0, 64)}”: days begin at 00:00 UTC. Use a name such as Europe/Berlin.`;
   return { zone: "UTC", problem: notice({ tone: "bad", words }) };
 }
 
 /** Shows the offer of `zoneOffer`. */
 export const zoneScript = asset("script", [new URL("day-zone.js", import.meta.url)]);
 
-/** Where days begin, and a link to those of the browser's zone, which a script shows. */
+/** Says which zone the days are in. A script shows the link to the browser's zone. */
 export function zoneOffer({ path, query }: Pick<PageCall, "path" | "query">, zone: string): Html {
   const { tz: _zone, before: _cursor, ...kept } = Object.fromEntries(query);
   const toUtc = zone === "UTC" ? null : markup` <a href="${address(path, kept)}">Show those of UTC</a>`;

@@ -1,6 +1,6 @@
 /**
- * The filters of the list of models, from the query of its address, and the search over names, ids and bounds. A word that finds nothing
- * gives the ids that it may have meant. It works on the list that the page has read: the catalog is small.
+ * The filters of the list of models, from the address, and the search over names, ids and bounds. Words that find nothing get suggestions.
+ * It searches the list that the page has read, since the catalog is small.
  */
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import type { Html } from "../../../http/html.ts";
@@ -13,7 +13,7 @@ export interface ModelQuery {
   /** By the names of the query. */
   given: Record<(typeof names)[number], string>;
   wanted: Wanted;
-  /** What was given and is not a value; null: all is. */
+  /** What is wrong with a given value; null: nothing. */
   problem: string | null;
   /** From 1. */
   page: number;
@@ -90,7 +90,7 @@ export function modelFilters(path: string, { given }: ModelQuery, models: readon
   return filterForm({ path, filters });
 }
 
-/** null: none is given; undefined: what is given is none. */
+/** null: no price is given; undefined: the text is not a price. */
 function priceOf(text: string): PicoUsdPerToken | null | undefined {
   if (text === "") return null;
   try {
@@ -126,7 +126,7 @@ export interface Wanted {
   provider: string;
   kind: "" | "chat" | "embeddings";
   callable: "" | "yes" | "no";
-  /** What an input token may cost; null: any price. */
+  /** The highest price of an input token; null: any price. */
   priceMax: PicoUsdPerToken | null;
   /** In tokens; 0: any. */
   contextMin: number;
@@ -137,12 +137,12 @@ export function findModels(all: readonly ModelDetails[], wanted: Wanted): ModelD
   return all.filter((model) => isWanted(model, wanted)).toSorted(comparing(wanted.order));
 }
 
-/** More edits make another name, not a typing error; one edit for so many letters. */
+/** More edits make a different name, not a typing error. */
 const editsMax = 4;
 const lettersOfAnEdit = 4;
 const nearestMax = 3;
 
-/** The models that mistyped words probably mean, the nearest first. Marks and spaces do not count. */
+/** The models that mistyped words probably mean, the nearest first. Punctuation and spaces are ignored. */
 export function nearestModels(words: string, all: readonly ModelDetails[]): ModelDetails[] {
   const meant = squeezed(words);
   const byName = new Map<string, ModelDetails>();
@@ -169,7 +169,7 @@ function isWanted(model: ModelDetails, { words, provider, kind, callable, priceM
   return hasWords(model, words);
 }
 
-/** `gpt5` finds `gpt-5`: marks between letters and digits do not count. */
+/** `gpt5` finds `gpt-5`: punctuation between letters and digits is ignored. */
 function hasWords(model: ModelDetails, words: string): boolean {
   if (words === "") return true;
   const text = plain([model.id, model.name, ...model.routes.map(({ provider_name: name }) => name)].join(" "));
@@ -195,7 +195,7 @@ function outputPrice({ prices_per_1m_usd: prices }: ModelDetails): PicoUsdPerTok
 
 type Compare = (one: ModelDetails, other: ModelDetails) => number;
 
-/** The catalog's own order among equals. */
+/** Models that compare equal keep the catalog's order. */
 function comparing(order: Order): Compare {
   const byOrder: Record<Order, Compare> = {
     callable: (one, other) => Number(other.runnable) - Number(one.runnable),
@@ -209,7 +209,7 @@ function comparing(order: Order): Compare {
   return byOrder[order];
 }
 
-/** What is not known comes last, in both directions. */
+/** Unknown values come last, in both directions. */
 function ascending(of: (model: ModelDetails) => number | bigint | null): Compare {
   return (one, other) => {
     const [first, second] = [of(one), of(other)];

@@ -1,6 +1,6 @@
 /**
- * One key: what it is, how to use it, and how to change or revoke it. It shows the key masked: the whole key is shown once, when it is
- * created. A revoked key stays readable and cannot come back.
+ * One key: what it is, how to use it, and how to change or revoke it. The key is masked: it is shown in full only once, when it is created.
+ * A revoked key stays readable and cannot come back.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";

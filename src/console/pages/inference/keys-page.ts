@@ -1,6 +1,6 @@
 /**
- * The keys of a workspace, active and revoked, with what each has spent; and the form that creates one, as a dialog or a page of its own,
- * with the key, which is shown once. A member sees their own. The fields of a key's limits are those of the form that changes a key.
+ * The keys of a workspace, active and revoked, with what each has spent; and the form that creates one, as a dialog or a separate page,
+ * which then shows the key once. A member sees their own. The fields of a key's limits are those of the form that changes a key.
  */
 import type { KeyView, NewKeyView } from "../../../accounts/keys/schema.ts";
 import { nameCharactersMax, requestsPerMinuteDefault, requestsPerMinuteMax } from "../../../accounts/limits.ts";
@@ -160,11 +160,11 @@ async function renderNewKey(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** null: the viewer may create a key; otherwise why not. */
+/** Why the viewer may not create a key; null: they may. */
 function mayCreate({ workspace: { role }, viewer }: PageCall, enabled: boolean): string | null {
   if (role === "auditor") return "Auditors are read-only: they create no keys.";
   if (viewer.email === null)
-    return "A key belongs to a person. As the operator, create one for its owner by the command line: key create --owner.";
+    return "A key belongs to a person. As the operator, create one for its owner with the command line: key create --owner.";
   if (!enabled) return "The platform is switched off for this workspace: keys can be created once the operator switches it on.";
   return null;
 }
@@ -198,7 +198,7 @@ async function createKey(call: PageCall, typed: FormFields): Promise<ActionResul
   return { show: shownOnce(created, call) };
 }
 
-/** The only page that ever has the key. Its address shows the key masked, when it is loaded again. */
+/** The only page that ever shows the key. When its address is loaded again, the key is masked. */
 function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   const { key, kind, name } = created;
   const samples =
@@ -215,7 +215,7 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   };
 }
 
-// The form of a key, for creation and edit.
+// The form of a key, for creating and editing it.
 
 export const limitFields: readonly Field[] = [
   {
@@ -229,13 +229,13 @@ export const limitFields: readonly Field[] = [
     kind: "money",
     name: "monthly_spend_limit_usd",
     label: "Monthly spend limit in USD",
-    hint: "For each calendar month in UTC. If empty, the key has no limit of its own.",
+    hint: "For each calendar month in UTC. If empty, the key has no monthly limit.",
   },
   {
     kind: "money",
     name: "daily_spend_limit_usd",
     label: "Daily spend limit in USD",
-    hint: "For each day in UTC, besides the monthly limit. If empty, the key has none.",
+    hint: "For each day in UTC, in addition to the monthly limit. If empty, the key has none.",
   },
   {
     kind: "whole",
@@ -250,7 +250,7 @@ const spendLimits: readonly string[] = ["monthly_spend_limit_usd", "daily_spend_
 /** A key of the tools API spends nothing. */
 export const toolsLimitFields = limitFields.filter(({ name }) => !spendLimits.includes(name));
 
-/** The fields for the control API; what cannot be a number stays as it was typed, and is refused there by name. */
+/** The fields for the control API; a value that is not a number stays as typed, and is refused there by the field's name. */
 export function limitsIn(form: FormFields, kind: KeyView["kind"]): Omit<GivenTo<typeof keyEndpoints.edit>, "id" | "workspace"> {
   const requests = form.text("rate_limit_rpm");
   return {

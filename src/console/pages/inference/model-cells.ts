@@ -1,6 +1,6 @@
 /**
  * The facts of a model as all pages of models show them: prices, limits, measured speed, and whether it can be called here and why not. A
- * figure that was not measured shows none, never a zero.
+ * figure that was not measured is shown as none, never as zero.
  */
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -16,7 +16,7 @@ export function comparePath(ids: readonly string[]): string {
   return `/models/compare?${new URLSearchParams(ids.map((id): [string, string] => ["id", id]))}`;
 }
 
-/** @returns whether the viewer can try the model in the Workbench, which is for those who may spend the workspace's credit */
+/** @returns whether the viewer can try the model in the Workbench, which requires a role that may spend credit */
 export function mayTry({ workspace: { role } }: PageCall, { kind, runnable }: Pick<ModelDetails, "kind" | "runnable">): boolean {
   return runnable && kind === undefined && role !== "auditor" && role !== "operator";
 }
@@ -53,7 +53,7 @@ export function price({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: P
   return markup`${money(prices[name])}${further}`;
 }
 
-/** In one line beneath, the price of the last tier: a list has no room for all. */
+/** With the price of the last tier in a line below: a list has no room for all. */
 export function shortPrice({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: PriceName): Html | null {
   if (prices === null) return null;
   const last = tiers.at(-1);

@@ -1,6 +1,6 @@
 /**
- * One model: whether it can be called and what it lacks, its routes, prices and limits, the fields that a request may have, and how to
- * call it. An unknown id is refused with the one that was probably meant.
+ * One model: whether it can be called and what it lacks, its routes, prices and limits, the fields that a request may have, and how to call
+ * it. The error for an unknown id suggests the nearest one.
  */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
@@ -45,8 +45,8 @@ const steps: Partial<Record<UnavailableReason, string>> = {
   request_access: "Ask the operator for it.",
   provider_not_configured:
     "The operator starts the service with the provider's key, or an admin stores the workspace's own key under Provider keys.",
-  terms_not_checked: "The operator reads the provider's terms and says so in the catalog.",
-  launch_check_missing: "The service calls it once by itself; then it opens.",
+  terms_not_checked: "The operator reads the provider's terms and records that in the catalog.",
+  launch_check_missing: "The service tests it once automatically; then it can be called.",
   launch_check_failed: "The operator can repeat the check by model check, and sees its error in the log.",
   zero_data_retention_required: "An admin decides under Settings whether the workspace requires it.",
 };
@@ -178,7 +178,7 @@ function named(words: string, names: readonly string[]): Html | null {
   return markup` ${words} ${names.map((name, index) => markup`${index === 0 ? "" : ", "}<code>${name}</code>`)}.`;
 }
 
-/** What stands between backticks is code. */
+/** Shows text between backticks as code. */
 function withCode(text: string): Html {
   return markup`${text.split("`").map((part, index) => (index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`))}`;
 }

@@ -1,6 +1,6 @@
 /**
- * All models of the catalog, as this workspace may call them: its settings, its own keys and its early access decide. The filters are in
- * the address; the boxes in the rows lead to a comparison. The file has what the filters leave.
+ * All models of the catalog, and whether this workspace may call them: its settings, own keys and early access decide. The filters are in
+ * the address, and the checkboxes in the rows lead to a comparison. The file has the filtered models.
  */
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
@@ -28,7 +28,7 @@ export const modelsPage: Page = {
   csv,
 };
 
-/** The id of the form that compares; its boxes are in the rows. */
+/** The id of the form that compares; its checkboxes are in the rows. */
 const comparing = "compare-models";
 
 export function allModels(call: PageCall): Promise<{ data: ModelDetails[] }> {
@@ -45,7 +45,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: found.length === 0 ? null : markup`<a class="button quiet" href="${csvPath(call, query)}">CSV</a>`,
     main:
       models.length === 0
-        ? emptyState("The catalog of models cannot be read at present. The operator sees why under Service.", null)
+        ? emptyState("The catalog of models cannot be read right now. The operator sees why under Service.", null)
         : markup`${modelFilters(call.link("/models"), query, models)}${query.problem === null ? null : notice({ tone: "bad", words: query.problem })}
           ${found.length === 0 ? nothingFound(query, { call, models }) : list(found, { call, query })}`,
   };

@@ -1,6 +1,6 @@
 /**
  * What was spent in a month, by day and by one of its dimensions. Every number is from one answer of the control API, so that chart, table
- * and total agree. The largest groups have bars of their own; the others are drawn as one, and are rows of the table all the same.
+ * and total agree. The largest groups have their own bars. The others are drawn as one, but have their own rows in the table.
  */
 import { usageEndpoints } from "../../../control-api/endpoints/usage.ts";
 import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
@@ -23,7 +23,7 @@ export interface SpendRequest {
 
 /** The sums of one key, member, model or provider. */
 export interface SpendGroup {
-  /** The key's id, or the name; empty: of none, such as the Workbench for keys. */
+  /** The key's id, or the name; empty: none, such as the Workbench when grouped by key. */
   id: string;
   label: string;
   requests: number;
@@ -41,22 +41,22 @@ export interface MonthSpend {
   days: string[];
   /** The largest first. */
   groups: SpendGroup[];
-  /** What the chart draws of the groups without days of their own; null: all have them. */
+  /** What the chart draws for the groups without their own days; null: all have them. */
   others: { count: number; days: NanoUsd[] } | null;
   /** For a file, by day. */
   rows: UsageView["data"];
-  /** The smallest sums, which no group has; null: there are none. */
+  /** The smallest sums, which are in no group; null: there are none. */
   rest: UsageView["rest"];
   total: UsageSums;
 }
 
-/** More are summed as the rest. */
+/** Further rows are summed as the rest. */
 const rowsMax = 5_000;
 /** The largest groups, which a chart draws by themselves. */
 const drawnMax = 6;
 
 /**
- * @param isFile gives every group's sum of every day, of which a page has too many
+ * @param isFile with every group's sum of every day, which is too much for a page
  * @throws DomainError invalid_field for a zone whose days do not begin at a quarter of an hour
  */
 export async function readMonthSpend(
@@ -79,7 +79,7 @@ export function nextMonth(month: Month): Month {
   return new Date(Date.UTC(year ?? 0, number ?? 0, 1)).toISOString().slice(0, 7);
 }
 
-/** So many months up to this one, the newest first. */
+/** `count` months up to this one, the newest first. */
 export function lastMonths(newest: Month, count: number): Month[] {
   return count === 0 ? [] : [newest, ...lastMonths(previousMonth(newest), count - 1)];
 }
@@ -99,7 +99,7 @@ interface Drawing {
   days: string[];
 }
 
-/** What is left of each day's sum. */
+/** What the drawn groups leave of each day's sum. */
 function othersOf({ groups, drawn, rest, periods, days }: Drawing): MonthSpend["others"] {
   const count = groups.filter(({ id }) => !drawn.has(id)).length + (rest?.rows ?? 0);
   if (count === 0) return null;
@@ -108,7 +108,7 @@ function othersOf({ groups, drawn, rest, periods, days }: Drawing): MonthSpend["
   return { count, days: left };
 }
 
-/** The days of a month, up to today; of a coming one, the first. */
+/** The days of a month, up to today; of a future month, only the first. */
 function daysOf(month: Month, today: string): string[] {
   const count = new Date(Date.parse(`${nextMonth(month)}-01`) - 1).getUTCDate();
   const all = Array.from({ length: count }, (_, index) => `${month}-${String(index + 1).padStart(2, "0")}`);
@@ -133,7 +133,7 @@ function emptyGroup({ id, label, days }: { id: string; label: string; days: numb
   return { id, label, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0, cost: 0n, listCost: 0n, days: none };
 }
 
-/** @param day its place among the days; undefined: of the whole month, or the clock of the service is behind */
+/** @param day its index among the days; undefined: the row is of the whole month, or the service's clock is behind */
 function add(group: SpendGroup, row: UsageView["data"][number], day: number | undefined): void {
   const cost = parseUsd(row.cost_usd);
   group.requests += row.requests;

@@ -1,4 +1,6 @@
-/** What lists show of a request: Requests and Home use the same columns, so that a request looks alike on both. */
+/**
+ * What lists show of a request: Requests and Home use the same columns, so that a request looks the same on both.
+ */
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge, type Column, money, time, userText } from "../../look/parts.ts";
@@ -8,7 +10,7 @@ export function requestPath({ generation_id: id }: Pick<GenerationView, "generat
   return `/requests/${id}`;
 }
 
-/** @param withMember where several people's requests are listed */
+/** @param withMember whether requests of several people are listed */
 export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<GenerationView>[] {
   const member = ({ member: email }: GenerationView): Html | null =>
     email === null ? null : markup`<br /><small>${userText(email)}</small>`;
@@ -33,13 +35,13 @@ export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { w
   ];
 }
 
-/** In a narrow column. */
+/** The status for a narrow column. */
 function statusCell({ status, code }: GenerationView): Html {
   const below = code === null ? null : markup`<br /><small>${code}</small>`;
   return markup`${requestBadge({ status, code: null })}${below}`;
 }
 
-/** The status with the code of an error. */
+/** The status, with the error's code if it failed. */
 export function requestBadge({ status, code }: Pick<GenerationView, "status" | "code">): Html {
   if (status < 400) return badge("good", String(status));
   return badge(status < 500 ? "warn" : "bad", code === null ? String(status) : `${status} ${code}`);

@@ -1,8 +1,8 @@
 /**
- * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. The computation runs from
- * token counts to the amount in the ledger, with twelve decimals, and is left out where the catalog's current prices do not give it. The
- * prompt is read on demand only, and each view is in the audit log. Nothing of it is taken for markup, images and files are named by
- * their type alone, and long texts are shortened.
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. The computation runs from token
+ * counts to the amount in the ledger, with twelve decimals, and is left out if the catalog's current prices do not yield it. The prompt is
+ * read only on demand, and each view is in the audit log. None of it is treated as markup, images and files are shown by type only, and
+ * long texts are shortened.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
@@ -31,7 +31,7 @@ function requestOf(call: PageCall): Promise<GenerationDetail> {
   return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
 
-/** @param prompt null: it was not asked for */
+/** @param prompt null: it was not requested */
 function content(request: GenerationDetail, call: PageCall, prompt: PromptView | null): PageContent {
   return {
     title: "Request",
@@ -52,7 +52,7 @@ const endings: Record<GenerationDetail["outcome"], string | null> = {
   expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
 };
 
-/** The fields that have a label for this page. One that is shown as a list shows it needs no form of its own here. */
+/** The fields that have a label for this page. Those without a form here are shown as in a list. */
 function about(request: GenerationDetail, call: PageCall): Html {
   const values: Record<string, unknown> = request;
   return facts(
@@ -132,7 +132,7 @@ function times({ first_token_ms: first, duration_ms: total, attempts = [] }: Gen
   return markup`${whole}${calls}`;
 }
 
-/** The stored ones; the others say how full the rate limit was at that moment. */
+/** Only the stored headers; the others describe the rate limit at that moment. */
 function headers({
   generation_id: generation,
   request_id: id,
@@ -152,7 +152,7 @@ function headers({
 function promptSection(request: GenerationDetail, call: PageCall): Html {
   const { role } = call.workspace;
   if (!request.prompt_stored)
-    return markup`<p>No prompt is stored of this request: metadata alone is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
+    return markup`<p>No prompt is stored for this request: only metadata is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
   if (role !== "operator" && !managers.includes(role))
     return markup`<p>The prompt and the answer are stored. Admins of the workspace can read them, and each view is recorded in the audit log.</p>`;
   const ask = form({
@@ -230,7 +230,7 @@ function charge(request: GenerationDetail): Html {
   return facts([...exactCost(request), ...above, ["Reserved before the call", exactly(reserved)], charged]);
 }
 
-/** An own key's call is charged nothing, so that its lines add up to what it would have cost. */
+/** A call with an own key is charged nothing, so its lines add up to what it would have cost. */
 function exactCost({ list_cost_usd: list, price_lines: lines, exact_cost_usd: exact }: GenerationDetail): Fact[] {
   if (list === null) return [["Exact cost", exactly(exact)]];
   const sum: Fact[] = lines === null ? [] : [["Exact, at list prices", exactly(sumOf(lines))]];
@@ -252,11 +252,11 @@ function promptContents({ messages, answer, answer_cut: isCut, generation_id: id
   const left = messages.length - newest.length;
   const isShortened =
     left > 0 || [...newest, answer].some((message) => message !== null && textOf(message).length > charactersMax);
-  return markup`${isShortened ? markup`<p class="under">Long texts are shortened here. The whole is in <code>weir prompt show --id ${id}</code>.</p>` : null}
+  return markup`${isShortened ? markup`<p class="under">Long texts are shortened here. The full text is in <code>weir prompt show --id ${id}</code>.</p>` : null}
     ${left > 0 ? markup`<p class="under">${left} earlier messages are left out.</p>` : null}
     ${newest.map((message, index) => shown(message, { name: `${left + index + 1}. ${roleOf(message)}`, id: `message-${index}` }))}
     ${answer === null ? markup`<p>No answer is stored.</p>` : shown(answer, { name: "The answer", id: "answer" })}
-    ${isCut ? markup`<p class="under">The answer was longer than what is stored of it.</p>` : null}`;
+    ${isCut ? markup`<p class="under">The answer was too long to be stored in full.</p>` : null}`;
 }
 
 type Message = PromptView["messages"][number];
@@ -291,7 +291,7 @@ function partText(part: unknown): string {
   return `[${String(part["type"])}]`;
 }
 
-// Deleting the stored prompt of a request: the question, as a dialog or a page of its own.
+// Deleting the stored prompt of a request: the confirmation, as a dialog or a separate page.
 
 /** The dialog's form is sent here too. */
 export const deletePromptPage: Page = {
@@ -303,7 +303,7 @@ export const deletePromptPage: Page = {
   actions: { "delete-prompt": deletePrompt },
 };
 
-/** The button and its dialog. Its place has said already whether a new sign-in is needed. */
+/** The button and its dialog. Callers check beforehand whether a new sign-in is needed. */
 function deletePromptDialog(request: GenerationDetail, call: PageCall): Html {
   const path = call.link(`${requestPath(request)}/delete-prompt`);
   return markup`<p>${opener({ dialog: "delete-prompt", path, label: "Delete", quiet: true })}</p>
@@ -321,7 +321,7 @@ async function render(call: PageCall): Promise<PageContent> {
     ],
     main: request.prompt_stored
       ? markup`${signInFirst(call, "delete it") ?? deleteForm(request, call)}`
-      : markup`<p>No prompt is stored of this request.</p>`,
+      : markup`<p>No prompt is stored for this request.</p>`,
   };
 }
 

@@ -1,4 +1,6 @@
-/** A first request with a key, as text to paste: for a shell, Python and JavaScript. The browser runs none of it. */
+/**
+ * A first request with a key, as text to paste: for a shell, Python and JavaScript.
+ */
 import type { Sample } from "../../look/parts.ts";
 
 interface SampleRequest {
@@ -6,7 +8,7 @@ interface SampleRequest {
   publicUrl: string;
   /** The full key, or a placeholder where it is no longer known. */
   key: string;
-  /** Absent: one that is callable without an account at a provider, where the sandbox is on. */
+  /** Absent: a model of the sandbox, which needs no account at a provider where the sandbox is on. */
   model?: string;
   kind?: "chat" | "embeddings";
 }

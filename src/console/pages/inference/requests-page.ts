@@ -1,6 +1,6 @@
 /**
- * The request log of a workspace, with filters in the address, and the newest rows of it as a file. A filter that no index serves searches
- * the newest requests only; the page says how many it searched, and goes on from there.
+ * The request log of a workspace, with filters in the address, and its newest rows as a file. A filter that no index serves searches only
+ * the newest requests; the page says how many it searched, and the next page continues from there.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
@@ -32,7 +32,7 @@ export const requestsPage: Page = {
 
 const rowsOfPage = 50;
 const rowsOfFile = 1_000;
-/** More keys would make the choice useless; the page of each key leads to its requests. */
+/** More keys would make the choice useless; each key's page links to its requests. */
 const choicesMax = 200;
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -72,7 +72,7 @@ interface Listed {
 
 function pages(call: PageCall, { filters, log: { data, next, searched }, before }: Listed & { before: string }): Html | null {
   const found = `${data.length} ${data.length === 1 ? "request" : "requests"}`;
-  // No index has the outcome, nor the model of a key's requests, so that only a part of the log is read for them.
+  // No index covers the outcome, or the model of a key's requests, so only part of the log is read for them.
   const shown = searched === null ? found : `${found}, of ${searched.toLocaleString("en-US")} that were searched`;
   return cursorLinks({
     shown,
@@ -84,11 +84,11 @@ function pages(call: PageCall, { filters, log: { data, next, searched }, before 
 function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): Html {
   if (next !== null)
     return emptyState(
-      `None of the ${(searched ?? 0).toLocaleString("en-US")} requests that were searched fits. There are older ones.`,
+      `None of the ${(searched ?? 0).toLocaleString("en-US")} requests that were searched matches. There are older ones.`,
       null,
     );
   if (isFiltered(filters))
-    return emptyState("No request fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
+    return emptyState("No request matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
   return emptyState(
     "No request has ended here yet.",
     call.offers("/workbench")
@@ -155,7 +155,7 @@ function isFiltered({ tz: _zone, ...filters }: Filters): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
 
-/** @throws DomainError invalid_field for what is not a day */
+/** @throws DomainError invalid_field for a text that is not a day */
 function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): GivenTo<typeof logEndpoints.list> {
   const { from = "", to = "", tz: _zone, ...others } = queryFields(query, names);
   return {
@@ -180,10 +180,10 @@ const outcomes: Choice[] = [
   { value: "error", label: "Failed" },
 ];
 
-/** Refused requests are not in the log, so that their codes would find nothing. */
+/** Refused requests are not in the log, so their codes would find nothing. */
 const codes: Choice[] = ["", ...endingCodes].map((value) => ({ value, label: value || "Any" }));
 
-/** A longer list is not searched by eye. */
+/** A longer list cannot be scanned by eye. */
 const keyChoicesMax = 200;
 
 function keyFilter(value: string, keys: readonly KeyView[]): Filter {

@@ -37,7 +37,7 @@ export const spendPage: Page = {
 
 const monthsChosen = 13;
 
-/** What the address names; anything unknown counts as not named. */
+/** What the address asks for; unknown values are ignored. */
 function asked(call: PageCall, zone: string): SpendRequest {
   const month = call.query.get("month") ?? "";
   const by = dimensions.find((dimension) => dimension === call.query.get("by")) ?? "key";
@@ -172,7 +172,7 @@ const sumColumns = [
 interface SpendTable {
   spend: MonthSpend;
   request: SpendRequest;
-  /** What the dimension is called, such as "Key". */
+  /** The dimension's name, such as "Key". */
   name: string;
 }
 
@@ -219,7 +219,7 @@ function restOf({ rest, days }: MonthSpend): SpendGroup[] {
   ];
 }
 
-/** Filters of the log; a provider is not one of them. */
+/** The log's filters by dimension; it has none for providers. */
 const filterNames: Partial<Record<Dimension, string>> = { key: "key", member: "member", model: "model" };
 
 function requestsLink(

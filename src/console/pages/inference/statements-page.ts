@@ -2,8 +2,8 @@
  * The statements of a workspace, one for each month, the open one first; and the statement of a month, to read and to print. Members see
  * what they were charged; balances are for auditors and admins.
  *
- * Every amount of a statement has all of its nine decimals, so that what is printed adds up. No table has more than five columns, so that
- * they stay tables on paper. It shows the largest lines; the files have all of them.
+ * Every amount has all nine decimals, so that printed amounts add up. No table has more than five columns, so that they stay tables on
+ * paper. Pages show the largest lines; the files have all of them.
  */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
@@ -77,7 +77,7 @@ async function render(call: PageCall): Promise<PageContent> {
       columns: isMember ? ownColumns(call) : columns(call),
       rows: data,
       empty: emptyState(
-        "There are no statements of these months.",
+        "There are no statements for these months.",
         markup`<a class="button quiet" href="${call.path}">Show all</a>`,
       ),
     })}
@@ -165,7 +165,7 @@ async function renderStatement(call: PageCall): Promise<PageContent> {
 }
 
 function leadOf({ closed, opening_balance_usd: opening }: StatementView): string {
-  const whose = opening === undefined ? "It lists your keys and your Workbench alone. " : "";
+  const whose = opening === undefined ? "It lists only your keys and your Workbench. " : "";
   return closed
     ? `${whose}It is final. Your browser prints it, or saves it as PDF.`
     : `${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
@@ -254,7 +254,7 @@ async function csvOfStatement(call: PageCall): Promise<CsvFile> {
 
 // Tables
 
-/** The largest ones; the file has all. */
+/** The largest lines; the file has all. */
 function linesTable(lines: readonly Line[], total: string): Html {
   const left = lines.slice(statementLinesShownMax).reduce((sum, { cost_usd: cost }) => sum + parseUsd(cost), 0n);
   const more =
@@ -311,7 +311,7 @@ function movementsTable(movements: readonly Movement[]): Html {
   });
 }
 
-/** The ledger's word, such as `dispute_reversed`, as one that people write. */
+/** The ledger's kind, such as `dispute_reversed`, in words. */
 function kindWords(kind: string | null): string {
   return kind === null ? "others" : kind.replaceAll("_", " ");
 }

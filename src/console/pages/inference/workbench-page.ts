@@ -1,7 +1,7 @@
 /**
- * The Workbench: a conversation that the browser sends to one model or two. The server makes this page and keeps nothing of the
- * conversation, so that leaving loses it. It is the one page that needs a script. The same conversation is beneath as a program; its
- * texts are the files `workbench-*.txt`.
+ * The Workbench: a conversation that the browser sends to one model or two. The server renders this page and stores nothing of the
+ * conversation, so leaving the page loses it. It is the only page that needs a script. Below it is the same conversation as a program, from
+ * the files `workbench-*.txt`.
  */
 import { readFileSync } from "node:fs";
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
@@ -43,11 +43,11 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** Why no model can be called here; null: it can be tried. */
+/** Why no model can be called here; null: one can. */
 function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean; callable: number }): string | null {
   if (viewer.email === null) return "The operator is not a member of this workspace: sign in as a member to run a model.";
   if (!enabled) return "The inference API is switched off for this workspace. The operator can switch it on.";
-  return callable > 0 ? null : "No model can be called at present. The page Models says what each one lacks.";
+  return callable > 0 ? null : "No model can be called right now. The page Models says what each one lacks.";
 }
 
 // The prompt: a system text, messages, and the parameters.
@@ -91,7 +91,7 @@ function number({ name, label, max, step }: { name: string; label: string; max: 
 
 // Two places for answers, side by side. The script shows the second one on demand and fills its list of models from the first.
 
-/** @param wanted ids of the models that are chosen at first, for the first place and the second; null: any */
+/** @param wanted ids of the initially chosen models, for the first and the second place; null: any */
 function answerPanes(models: ChoosableModels, [first = null, second = null]: readonly (string | null)[]): Html {
   return markup`<section class="bench-answers" aria-labelledby="bench-answers">
     <h2 id="bench-answers">Answers</h2>
@@ -143,9 +143,9 @@ export function choosableModels(models: readonly ModelRecord[]): ChoosableModels
   return { callable: idsOf(true), others: idsOf(false) };
 }
 
-// The conversation as a program, which the script writes again with every change. The programs are the files `workbench-*.txt`.
+// The conversation as a program, which the script rewrites with every change. The programs are the files `workbench-*.txt`.
 
-/** With how the script writes the request: quoted for a shell, as keyword arguments, or as an object. */
+/** Each with how the script writes the request: quoted for a shell, as keyword arguments, or as an object. */
 const programs = [
   { language: "curl", file: "curl.txt", notation: "shell" },
   { language: "Python", file: "python.txt", notation: "keywords" },

@@ -7,7 +7,7 @@
   const [run, stop, messages, second] = ["run", "stop", "messages", "second"].map((name) => find(name));
   const panes = [...bench.querySelectorAll("[data-pane]")];
   const [firstModel, secondModel] = panes.map((pane) => find("model", pane));
-  /** Ends the answers that are arriving; null: none are. */
+  /** Aborts the answers that are arriving; null: none are. */
   let running = null;
   /** The last answer of each pane. */
   const answers = new Map();
@@ -156,7 +156,7 @@
         fail(pane, error ?? { message: `The service answered with status ${response.status}` });
       }
     } catch {
-      if (!signal.aborted) fail(pane, { message: "The connection broke off" });
+      if (!signal.aborted) fail(pane, { message: "The connection was lost" });
     }
     answer.totalMs = performance.now() - answer.startedAt;
     tell(pane, signal.aborted ? "Stopped" : find("error", pane).hidden ? "Done" : "Failed");

@@ -1,6 +1,6 @@
 /**
- * What the service knows of each ecosystem, how old it is, and how to get what is missing: by the service itself, or from archives where it
- * has no way to the internet. While a synchronization runs the page loads itself again, and leaves out what would read every record.
+ * What the service knows about each ecosystem, how old that is, and how to get what is missing: by the service itself, or from archives if
+ * it has no internet access. While a synchronization runs, the page reloads itself and leaves out whatever would read every record.
  */
 import { osvArchives } from "../../../config.ts";
 import { advisoryEndpoints, type SyncState } from "../../../control-api/endpoints/advisories.ts";
@@ -31,7 +31,7 @@ type Row = EcosystemAge & { updatedAt: string | null; records: number | null; pr
 async function render(call: PageCall): Promise<PageContent> {
   const { data: ages } = await call.control(advisoryEndpoints.list);
   const last = await call.control(advisoryEndpoints.showSync);
-  // While it runs, this page is loaded again and again, and a count reads every record.
+  // While it runs, this page keeps reloading, and a count reads every record.
   const counts = last.running ? [] : (await call.control(advisoryEndpoints.count)).data;
   const rows = ages.map((age): Row => {
     const counted = counts.find(({ ecosystem }) => ecosystem === age.ecosystem);
@@ -128,11 +128,11 @@ function state({ running, started_at: started, ended_at: ended, progress, failur
 
 function verdict({ failure, refused }: { failure: string | null; refused: number }): Html {
   if (failure !== null) return notice({ tone: "bad", words: `The last synchronization failed. ${failure}` });
-  if (refused === 0) return notice({ tone: "good", words: "The last synchronization took over everything." });
+  if (refused === 0) return notice({ tone: "good", words: "The last synchronization imported everything." });
   const records = `${refused.toLocaleString("en-US")} ${refused === 1 ? "record" : "records"}`;
   return notice({
     tone: "warn",
-    words: `The last synchronization took over everything but ${records}, which could not be read.`,
+    words: `The last synchronization imported everything but ${records}, which could not be read.`,
   });
 }
 
@@ -142,7 +142,7 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
   const first = rows.find(isMissing);
   const choices = [{ value: all, label: "All ecosystems" }, ...ecosystems.map((name) => ({ value: name, label: name }))];
   return markup`<p>The service downloads what OSV publishes, or the mirror of <code>ADVISORIES_URL</code>: of all ecosystems some GB the first time, later only what
-    changed. Then it compares the projects anew.</p>${form({
+    changed. Then it compares the projects again.</p>${form({
       id: "sync",
       action: call.path,
       hidden: hiddenFields(call, "sync"),
@@ -153,11 +153,11 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
 }
 
 function daily({ daily: isDaily }: SyncState): Html {
-  const named = markup`<p>One begins each day by itself, for the ecosystems that are in use.</p>`;
-  const unnamed = markup`<p>None begins by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
+  const named = markup`<p>One begins automatically each day, for the ecosystems that are in use.</p>`;
+  const unnamed = markup`<p>None begins automatically. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
     each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
   return markup`${isDaily ? named : unnamed}
-    <p>Without a way to the internet, <code>weir advisories import FILE</code> takes archives that were fetched elsewhere.</p>`;
+    <p>Without internet access, <code>weir advisories import FILE</code> imports archives that were downloaded elsewhere.</p>`;
 }
 
 async function sync(call: PageCall, typed: FormFields): Promise<ActionResult> {

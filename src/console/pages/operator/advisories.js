@@ -1,4 +1,4 @@
-// Shows how far a synchronization is, without being asked.
+// Reloads the page while a synchronization runs.
 "use strict";
 
 if (document.querySelector("[data-sync-running]")) setTimeout(() => location.reload(), 2_000);

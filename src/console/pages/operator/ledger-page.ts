@@ -34,7 +34,7 @@ function content(call: PageCall, result: Verification | null): PageContent {
   });
   return {
     title: "Ledger",
-    lead: "Adds up every charge, credit and balance, and checks each chain of entries, while the service goes on. A million requests take some ten seconds.",
+    lead: "Adds up every charge, credit and balance, and checks each chain of entries, while the service keeps running. A million requests take some ten seconds.",
     main: markup`<div data-verifies="/api/console/ledger/verify">${action}</div><div data-verified>${result === null ? null : shown(result)}</div>`,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The state of the process that answers: its version, what it depends on, and its alarms. Other processes of a fleet have one of their
- * own, which `weir status` shows together.
+ * The state of the process that answers: its version, what it depends on, and its alarms. Each process of a fleet has its own; `weir
+ * status` shows them together.
  */
 import { serviceEndpoints } from "../../../control-api/endpoints/service.ts";
 import { markup } from "../../../http/html.ts";

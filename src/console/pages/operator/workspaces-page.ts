@@ -1,6 +1,6 @@
 /**
- * All workspaces with their money, the form that opens another one, and one workspace as the operator sees it, with credit for it. One
- * reference adds credit once, however often the form is sent.
+ * All workspaces with their money, the form that creates one, and one workspace as the operator sees it, with the form that adds credit.
+ * One reference adds credit once, however often the form is sent.
  */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";

@@ -90,7 +90,7 @@ function decision(finding: FindingDetails, call: PageCall): Html {
   })}<p class="hint">It holds for this vulnerability in this package of the project, whatever its version.</p>`;
 }
 
-/** What is gone cannot be opened. */
+/** A finding that is gone cannot be reopened. */
 function choicesFor({ present }: FindingDetails) {
   return present ? statusChoices : statusChoices.filter(({ value }) => value === "ignored" || value === "resolved");
 }

@@ -1,6 +1,6 @@
 /**
- * The findings of a workspace: filters in the address, one decision about several of them, and the file of what the filters show. It
- * begins with what is to do. A filter that no index serves searches a part for a page; "Next" goes on from there.
+ * The findings of a workspace: filters in the address, one decision about several of them, and the file of what the filters show. It begins
+ * with what is left to do. A filter that no index serves searches only part of the findings for a page; "Next" continues from there.
  */
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
@@ -37,7 +37,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const csvPath = address(call.path, { ...query, as: "csv" });
   return {
     title: "Findings",
-    lead: "A finding is a vulnerability in a component of a project. The list begins with what is to do: open or in progress, the most severe first.",
+    lead: "A finding is a vulnerability in a component of a project. The list begins with what is left to do: open or in progress, the most severe first.",
     actions:
       found.data.length === 0
         ? null
@@ -133,7 +133,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
 
 const names = ["text", "severity", "status", "ecosystem", "fixable", "project", "product", "vulnerability"] as const;
 
-/** What the control API gets. */
+/** The filters as the control API's fields. */
 function inputOf(query: URLSearchParams): GivenTo<typeof findingEndpoints.search> {
   const { status = "live", ...set } = queryFields(query, names);
   const after = query.get("after") ?? "";
@@ -163,7 +163,7 @@ function filtersOf(query: URLSearchParams): Filter[] {
 
 // The rows of the list as a file: the same filters, up to a bound.
 
-/** A search that matches few rows reads no more pages than this. */
+/** A search that matches few rows stops after this many pages. */
 const pagesMax = 2 * (findingCsvRowsMax / listRowsMax);
 
 const csvColumns: [string, (row: FindingRow) => string | number | null][] = [

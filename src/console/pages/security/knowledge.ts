@@ -1,6 +1,6 @@
 /**
- * What the pages of security know nothing of. Without advisories "nothing found" is not a verdict, so that every list of them warns where
- * something could not be compared, and says who gets advisories and how.
+ * Warnings about missing advisories. Without advisories "nothing found" is not a verdict, so every security list warns if something could
+ * not be compared, and says who can get advisories and how.
  */
 import { advisoryEndpoints } from "../../../control-api/endpoints/advisories.ts";
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
@@ -10,7 +10,7 @@ import { notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { isOperator } from "../../viewer.ts";
 
-/** A warning where a project of the workspace cannot be compared with any advisory; null: each can. */
+/** A warning if a project of the workspace cannot be compared with any advisory; null: each can. */
 export async function blindNotice(call: PageCall): Promise<Html | null> {
   const { scanned, not_comparable: blind } = await call.control(projectEndpoints.countScans);
   if (blind === 0) return null;
@@ -19,7 +19,7 @@ export async function blindNotice(call: PageCall): Promise<Html | null> {
   return notice({ tone: "warn", words });
 }
 
-/** Before the first upload: a warning where the service has no advisories at all; null: it has some. */
+/** Before the first upload: a warning if the service has no advisories at all; null: it has some. */
 export async function firstStartNotice(call: PageCall): Promise<Html | null> {
   const ages = await agesOf(call);
   if (ages.some(({ known }) => known)) return null;
@@ -31,7 +31,7 @@ async function agesOf(call: PageCall): Promise<EcosystemAge[]> {
   return (await call.control(advisoryEndpoints.list)).data;
 }
 
-/** Says which ecosystems have only a part of what is published; null: none. */
+/** Says which ecosystems have only part of their published advisories; null: none. */
 export function incomplete(ages: readonly EcosystemAge[]): Html | null {
   const names = ages.flatMap(({ ecosystem, sync_began_at: began }) => (began === null ? [] : [ecosystem]));
   if (names.length === 0) return null;
@@ -42,11 +42,11 @@ function capitalized(words: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
-/** Who gets advisories, and where. */
+/** Who can get advisories, and where. */
 export function remedy(call: PageCall): Html {
   if (isOperator(call.viewer))
-    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again by themselves.`;
-  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again by themselves.`;
+    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again automatically.`;
+  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again automatically.`;
 }
 
 const minuteMs = 60_000;

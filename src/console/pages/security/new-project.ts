@@ -1,6 +1,6 @@
 /**
- * A new project: from an SBOM, or from a repository at GitHub or GitLab. The upload of an SBOM is that of a project's page too. What the
- * document lacks is said at the field of the file.
+ * A new project: from an SBOM, or from a repository at GitHub or GitLab. A project's page uses the same upload of an SBOM. Problems of the
+ * document are shown at the file's field.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
@@ -14,7 +14,7 @@ import type { FormFields, PageCall, ActionResult, Page, PageContent } from "../.
 import { type Field, form } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
 
-/** A form with a file has its other fields and their headings around it. */
+/** The largest SBOM, with room for the form's other fields and headings. */
 export const uploadBytesMax = sbomBytesMax + 64 * 1024;
 
 export const newProjectPage: Page = {
@@ -141,7 +141,7 @@ export async function uploadSbom(
 export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
   const waits =
     scan === "completed" || scan === "not_comparable"
-      ? "It is the same as before, so nothing is scanned anew."
+      ? "It is the same as before, so nothing is scanned again."
       : "Its scan has begun.";
   return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }

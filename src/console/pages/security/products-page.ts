@@ -113,7 +113,7 @@ async function renderProduct(call: PageCall): Promise<PageContent> {
   const { data } = await call.control(projectEndpoints.list, { product: product.id, ...rowsInput(call) });
   const findings = address(call.link("/findings"), { product: product.id });
   const add = markup`<a class="button" href="${call.link("/projects")}">See the projects</a>`;
-  const empty = emptyState("No project is in it yet. A project is moved into a product on its own page.", add);
+  const empty = emptyState("It has no projects yet. Move a project into it on the project's page.", add);
   return {
     title: product.name,
     trail: [{ path: call.link("/products"), label: "Products" }],

@@ -1,6 +1,6 @@
 /**
- * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change
- * it. "Nothing found" is said only where a scan had something to compare.
+ * One project: its SBOM and scan, its worst findings, the components that no advisory could be compared with, and the forms that change it.
+ * It says "nothing found" only if a scan had something to compare.
  */
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
@@ -58,7 +58,7 @@ async function render(call: PageCall): Promise<PageContent> {
 
 function states(project: ProjectDetailsView, call: PageCall): Html | null {
   const { scan_failure: failure, findings_left_out: left, scan_status: status } = project;
-  if (failure !== null) return notice({ tone: "bad", words: `The last scan failed: ${failure}. It is tried again by itself.` });
+  if (failure !== null) return notice({ tone: "bad", words: `The last scan failed: ${failure}. It is retried automatically.` });
   if (status === "pending" || status === "scanning")
     return notice({ tone: "neutral", words: "A scan is under way: load this page again to see what it finds." });
   const blind = blindness(project);
@@ -127,12 +127,12 @@ function advisoryAges({ metrics: { coverage } }: ProjectDetailsView, { nowMs }: 
   return markup`${words.join(" · ")}`;
 }
 
-/** An empty list is only as good as what was compared. */
+/** Why no finding is listed: an empty list means little if little was compared. */
 function nothingOpen(project: ProjectDetailsView): string {
-  if (project.last_scanned_at === null) return "It was not scanned yet.";
+  if (project.last_scanned_at === null) return "It has not been scanned yet.";
   if (project.scan_status === "not_comparable") return "Nothing was compared, so whether it has vulnerabilities is not known.";
   return project.components_not_compared === 0
-    ? "Nothing is open: no component has a known vulnerability that is left to do."
+    ? "Nothing is open: no component has a known vulnerability that is still open."
     : "Nothing is open among the components that were compared.";
 }
 

@@ -1,6 +1,6 @@
 /**
- * The projects of a workspace with their vulnerabilities and scans. A project that was not scanned, or that could not be compared, shows
- * that in place of a zero.
+ * The projects of a workspace with their vulnerabilities and scans. A project that was not scanned, or could not be compared, says so
+ * instead of showing a zero.
  */
 import { productEndpoints, projectEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -99,7 +99,7 @@ export function scanBadge({
   return markup`${badge("neutral", "waits")}${queue}`;
 }
 
-/** Whether no vulnerabilities of the project mean that none is known: it was scanned, and with something to compare. */
+/** Whether a project without vulnerabilities has none: it was scanned, and there were advisories to compare it with. */
 export function isVerdict({
   scan_status: status,
   last_scanned_at: at,
@@ -109,13 +109,13 @@ export function isVerdict({
 
 // The products of a workspace, for a choice in a form and for their names in a list.
 
-/** The names of the first products by name; others are shown by their id. */
+/** The names of the first products, in order of names; others are shown by their id. */
 export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {
   const { data } = await call.control(productEndpoints.list, { limit: String(listRowsMax) });
   return new Map(data.map(({ id, name }) => [id, name]));
 }
 
-/** A choice, or a text where a choice would be too long. */
+/** A choice, or a text field if the choice would be too long. */
 export function productField(names: ReadonlyMap<string, string>): Field {
   const shared = { name: "product", label: "Product" };
   if (names.size >= listRowsMax)

@@ -1,6 +1,6 @@
 /**
- * The feedback, bug reports and support requests of a workspace. They are filed by the tools API; this page only reads. A member sees
- * their own.
+ * The feedback, bug reports and support requests of a workspace. They are filed through the tools API; this page only shows them. A member
+ * sees their own.
  */
 import { ticketEndpoints } from "../../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../../http/html.ts";

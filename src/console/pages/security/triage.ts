@@ -1,6 +1,6 @@
 /**
- * The states of findings in words, and the form that decides about one finding or several. Selected findings take one decision together,
- * or none of them does.
+ * The states of findings in words, and the form that decides about one finding or several. A decision applies to all selected findings or
+ * to none.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
@@ -32,7 +32,7 @@ export function statusBadge({ status, false_positive: wrong }: { status: Finding
   return markup`${badge(wrong ? "neutral" : tone, word)}${wrong ? markup` ${badge("neutral", "false positive")}` : null}`;
 }
 
-/** Without a choice the list has what is left to do. */
+/** Without a choice, the list shows what is left to do. */
 export function statusFilter(value: string): Filter {
   const choices = [
     { value: "", label: "To do" },
@@ -69,7 +69,7 @@ const bulkFields: readonly Field[] = [
   { ...note, hint: "The reason, for the next reader. If empty, notes stay as they are." },
 ];
 
-/** The boxes of the rows belong to this form by its id, so that it can stand beneath their table. */
+/** The checkboxes of the rows belong to this form by its id, so that it can be below their table. */
 export const bulkFormId = "triage";
 
 export function bulkForm(call: PageCall): Html {
@@ -81,7 +81,7 @@ export function bulkForm(call: PageCall): Html {
       value: values[field.name] ?? "",
       problem: isNamed && problem.field === field.name ? problem.message : null,
     });
-  const body = markup`<p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. Either all selected findings take it, or none does.</p>
+  const body = markup`<p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}

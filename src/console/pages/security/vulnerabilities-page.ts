@@ -1,4 +1,6 @@
-/** The vulnerabilities of a workspace's components, the most severe first; an id finds any other known vulnerability, too. */
+/**
+ * The vulnerabilities of a workspace's components, the most severe first; an id also finds any other known vulnerability.
+ */
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";

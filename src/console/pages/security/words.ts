@@ -1,6 +1,6 @@
 /**
- * Severities, ecosystems and ranges of versions as badges, words and choices of filters, the same on all pages of security. A text of a
- * form that is not known stays as it is.
+ * Severities, ecosystems and ranges of versions as badges, words and choices of filters, the same on all security pages. Text in an unknown
+ * form stays as it is.
  */
 import { markup, type Html } from "../../../http/html.ts";
 import type { VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
@@ -17,7 +17,7 @@ export function severityBadge(severity: Severity | null, score: number | null = 
 }
 
 /**
- * How many there are of each severity; severities without any are left out.
+ * How many there are of each severity, without zeros.
  * @param isKnown false: nothing was compared, so "no vulnerabilities" would be no verdict
  */
 export function severityCounts(counts: VulnerabilityCounts, isKnown = true): Html {
@@ -44,7 +44,7 @@ const names: Record<EcosystemName, string> = {
   nuget: "NuGet",
 };
 
-/** As its people write it; another text stays. */
+/** As the ecosystem spells its name; another text stays. */
 export function ecosystemName(word: string | null): string | null {
   return ecosystemNames.flatMap((known) => (known === word ? [names[known]] : []))[0] ?? word;
 }
@@ -56,7 +56,7 @@ export function ecosystemFilter(value: string): Filter {
 
 // Ranges of versions in words.
 
-/** @param range such as `>= 1.2.0, < 1.2.9` @returns such as `1.2.0 or later, before 1.2.9`; a text of another form stays */
+/** @param range such as `>= 1.2.0, < 1.2.9` @returns such as `1.2.0 or later, before 1.2.9`; text in another form stays */
 export function rangeWords(range: string): string {
   const parts = range.split(",").map((part) => /^\s*(>=|<=|<|>|=)\s*(\S+)\s*$/.exec(part));
   const words = parts.map((part) => (part === null ? null : boundWords(part[1] ?? "", part[2] ?? "")));
@@ -65,7 +65,7 @@ export function rangeWords(range: string): string {
   return said.length === 0 ? "every version" : said.join(", ");
 }
 
-/** Every version is 0 or later, so that bound says nothing. */
+/** Every version is 0 or later, so that bound is left out. */
 function boundWords(comparator: string, version: string): string {
   if (comparator === ">=") return version === "0" ? "" : `${version} or later`;
   if (comparator === "<") return `before ${version}`;

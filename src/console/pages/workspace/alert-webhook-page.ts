@@ -1,6 +1,6 @@
 /**
- * One webhook: what it got, how to test it, replace its secret or delete it, and a new one. A secret is shown once; for a day after its
- * replacement the former one signs as well.
+ * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the form that adds one. A secret is shown once; for
+ * a day after its replacement the former one signs as well.
  */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
@@ -108,7 +108,7 @@ function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {
 async function test(call: PageCall): Promise<ActionResult> {
   const { deliveries } = await call.control(alertWebhookEndpoints.test, { id: call.params["id"] ?? "" });
   const delivery = deliveries[0];
-  if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook took the test." };
+  if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook accepted the test." };
   const answer = delivery?.status ? `it answered ${delivery.status}` : `the failure is ${delivery?.failure ?? "unknown"}`;
   return { goTo: call.path, said: `The test did not arrive: ${answer}.`, warns: true };
 }
@@ -162,10 +162,10 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
   return { show: shownSecret(made, call) };
 }
 
-/** The only page that ever has the secret. */
+/** The only page that ever shows the secret. */
 function shownSecret({ id, url, secret }: NewAlertWebhookView, call: PageCall): PageContent {
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
-  const body = markup`<p>This is the only time that the secret is shown. The receiver verifies with it that an alert comes from here.</p>
+  const body = markup`<p>This is the only time that the secret is shown. The receiver uses it to verify that an alert comes from here.</p>
     ${copyField({ id: "webhook-secret", label: "Secret", value: secret })}${closeButton("I have stored it")}`;
   return {
     title: "Alerts",

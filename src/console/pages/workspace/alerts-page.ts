@@ -1,7 +1,7 @@
 /**
  * The rules of a workspace's alerts, the webhooks that get them, the alerts that were sent, and the form of a rule. The form shows the
- * fields of all kinds; only those that the chosen kind takes are sent. The list of alerts shows of each the delivery that is worst off,
- * and sends it again; the page of a webhook shows the same list.
+ * fields of all kinds; only those of the chosen kind are sent. The list of alerts shows the worst delivery of each, and can send it again.
+ * A webhook's page shows the same list.
  */
 import { alertKindNames, isLimitKind, kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
 import type { AlertList, AlertRuleView, AlertView, AlertDeliveryView } from "../../../accounts/alerts/schema.ts";
@@ -69,7 +69,7 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
     });
   if (manages(call)) columns.push({ label: "Actions", kind: "actions", cell: remove });
   const empty = emptyState("Admins get mail only about a refused provider key and a failed top-up.", create);
-  return table<AlertRuleView>({ caption: "Rules of alerts", columns, rows, empty });
+  return table<AlertRuleView>({ caption: "Alert rules", columns, rows, empty });
 }
 
 function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call: PageCall): Html {
@@ -87,7 +87,7 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
       { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
     ],
     rows,
-    empty: emptyState("No program gets the alerts.", add),
+    empty: emptyState("No webhooks yet.", add),
   });
 }
 
@@ -167,7 +167,10 @@ async function create(call: PageCall, typed: FormFields): Promise<ActionResult> 
   };
 }
 
-/** Only what the kind takes: the form shows the fields of all kinds. What is not a number stays as it was typed, and is refused by name. */
+/**
+ * Only the kind's own fields, since the form shows those of all kinds. A value that is not a number stays as typed, and is refused by the
+ * field's name.
+ */
 function thresholds(
   kind: string,
   typed: FormFields,
@@ -179,13 +182,13 @@ function thresholds(
   return { percents: parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : asTyped(part))) };
 }
 
-// The list of alerts, with what became of each at its webhooks.
+// The list of alerts, with the outcome of each at its webhooks.
 
 interface AlertTable {
   rows: readonly AlertView[];
   /** Whether there is a webhook to send them to again. */
   canReplay: boolean;
-  /** On the page of one webhook. */
+  /** Whether it is shown on a webhook's page. */
   ofWebhook?: boolean;
   empty: string;
 }
@@ -208,7 +211,7 @@ export function alertTable({ rows, canReplay, ofWebhook = false, empty }: AlertT
   return table<AlertView>({ caption: "Alerts", columns, rows, empty: emptyState(markup`${empty}`, null) });
 }
 
-/** @param input names the webhook, where only one should get it again */
+/** @param input names the webhook if only one should get it again */
 export async function replay(call: PageCall, typed: FormFields, input: { webhook?: string } = {}): Promise<ActionResult> {
   await call.control(alertEndpoints.replay, { id: typed.text("alert"), ...input });
   return { goTo: call.path, said: "The alert is sent again, with the same id." };
@@ -259,7 +262,7 @@ function stateBadge(state: AlertDeliveryView["state"]): Html {
   return state === "waiting" ? badge("warn", "waiting") : badge("bad", "given up");
 }
 
-/** The delivery of the webhook that is worst off. */
+/** The delivery in the worst state. */
 function worstDelivery({ deliveries }: AlertView): AlertDeliveryView | null {
   const order = ["given_up", "waiting", "delivered"];
   return deliveries.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0] ?? null;

@@ -1,6 +1,6 @@
 /**
  * The audit log of a workspace: who changed what, from which value to which, with filters in the address and as a file. Each kind of event
- * has words here: one without them does not compile. Nothing here can be changed or deleted.
+ * has words here; a kind without them does not compile. Nothing here can be changed or deleted.
  */
 import type { AuditKind } from "../../../accounts/audit/events.ts";
 import type { AuditView } from "../../../accounts/audit/list.ts";
@@ -87,7 +87,7 @@ const words: Record<AuditKind, string> = {
   "finding.updated": "Finding triaged",
 };
 
-/** An event that this version does not know stands for itself. */
+/** An event that this version does not know is shown as it is. */
 export function eventWords(event: string): string {
   return new Map(Object.entries(words)).get(event) ?? event;
 }
@@ -117,7 +117,7 @@ async function read(call: PageCall, limit: number): Promise<AuditView[]> {
   return data;
 }
 
-/** The beginning of a day in UTC, or of one after it. A text that is not a day stays, and is refused by name. */
+/** The beginning of a day in UTC, or of a day after it. Text that is not a day stays, and is refused by the field's name. */
 function startOf(day: string, daysLater = 0): string {
   const at = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(at.getTime())) return day;
@@ -164,8 +164,8 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
     ],
     rows,
     empty: isFiltered
-      ? emptyState("No change fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
-      : emptyState("Nothing was changed here yet.", null),
+      ? emptyState("No change matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
+      : emptyState("Nothing has been changed here yet.", null),
   });
 }
 
@@ -198,7 +198,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
-/** Which page shows a target, by the form of its id. */
+/** The page that shows a target, by the form of its id. */
 const places: readonly { form: RegExp; page: string }[] = [
   { form: /^key-[a-z2-7]{26}$/, page: "/keys/" },
   { form: /^con-[a-z2-7]{26}$/, page: "/connections/" },
@@ -210,21 +210,21 @@ const places: readonly { form: RegExp; page: string }[] = [
   { form: /^[^\s@]+@[^\s@]+$/, page: "/members/" },
 ];
 
-/** An id stays in one piece, as long as its column has the room. */
+/** An id stays in one piece if its column has room. */
 function whole(target: string): Html {
   return /^[a-z]+[-_][a-z0-9]{26}$/.test(target)
     ? markup`<small><bdi class="long whole">${target}</bdi></small>`
     : userText(target);
 }
 
-/** A target that has a page here is a link; what was deleted since leads to a page that says so. */
+/** A target that has a page here is a link; if it was deleted since, the page says so. */
 function targetLink(target: string, call: Pick<PageCall, "link">): Html {
   const place = places.find(({ form }) => form.test(target));
   if (!place) return whole(target);
   return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${whole(target)}</a>`;
 }
 
-/** For a filter, by their words. */
+/** The choices of a filter, sorted by their words. */
 const eventChoices = Object.entries(words)
   .map(([value, label]) => ({ value, label }))
   .toSorted((a, b) => a.label.localeCompare(b.label, "en"));
@@ -250,13 +250,13 @@ function changeText(changes: Changes): string {
     .join("; ");
 }
 
-/** Something new has no value before. */
+/** Something new has no earlier value. */
 function change(field: string, { from, to }: { from: unknown; to: unknown }): Html {
   if (from === null) return userText(wordsOf(field, to));
   return markup`${userText(wordsOf(field, from))} → ${userText(wordsOf(field, to))}`;
 }
 
-/** Roles and states are words of ours: `super_admin` → `super admin`. */
+/** Roles and states are Weir's own words: `super_admin` → `super admin`. */
 function wordsOf(field: string, value: unknown): string {
   const words = valueWords(value);
   return field === "role" || field === "status" ? words.replaceAll("_", " ") : words;
@@ -270,7 +270,7 @@ function fieldWords(field: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** The log keeps long values, which a table would not bear. */
+/** The log keeps longer values, which would break a table. */
 const charactersMax = 200;
 
 function valueWords(value: unknown): string {

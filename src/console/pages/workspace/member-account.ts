@@ -1,6 +1,6 @@
 /**
- * What ends: a membership here, which revokes the member's keys in the workspace; and for the operator a person's account or sign-in,
- * which holds in every workspace. Each question is a dialog, or a page of its own without a script.
+ * Ends a membership, which revokes the member's keys in the workspace. The operator can also stop a person's account or reset their
+ * sign-in, for every workspace. Each confirmation is a dialog, or a separate page without a script.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { AccountVerb } from "../../../accounts/members/accounts.ts";
@@ -14,7 +14,7 @@ import { hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { findMember, memberPath, keysOf } from "./member.ts";
 
-/** For browsers without script, where the dialog cannot open. No role: the operator's alone. */
+/** For browsers without script, where the dialog cannot open. No role: only the operator sees it. */
 export const deleteAccountPage: Page = {
   of: "workspace",
   path: "/members/:id/delete",
@@ -39,7 +39,7 @@ interface Step {
   label: string;
 }
 
-/** What an account of each state can become, besides deleted. */
+/** What an account of each state can become, apart from deleted. */
 const stepsOfStopped: Record<string, Step[]> = {
   suspended: [{ verb: "unsuspend", label: "End the suspension" }],
   locked: [{ verb: "unlock", label: "Unlock" }],
@@ -143,13 +143,13 @@ async function resetSignIn(call: PageCall): Promise<ActionResult> {
   };
 }
 
-/** The answer is the only page that ever has the link. */
+/** The answer is the only page that ever shows the link. */
 async function createLink(call: PageCall): Promise<ActionResult> {
   const { email } = await findMember(call);
   const { url, expires_at: expires } = await call.control(sessionEndpoints.createLink, {
     email,
   });
-  const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown this once.</p>
+  const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown only once.</p>
     ${copyField({ id: "sign-in-link", label: "Sign-in link", value: url })}${closeButton("I have passed it on")}`;
   return {
     show: {
@@ -161,7 +161,7 @@ async function createLink(call: PageCall): Promise<ActionResult> {
   };
 }
 
-// Ending a membership, which revokes the member's keys: the question, as a dialog or a page of its own.
+// Ending a membership, which revokes the member's keys: the confirmation, as a dialog or a separate page.
 
 /** For browsers without script, where the dialog cannot open. */
 export const deactivatePage: Page = {
@@ -189,7 +189,7 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** More are counted. */
+/** Further names are only counted. */
 const namesMax = 20;
 
 export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[], call: PageCall): Html {

@@ -1,6 +1,6 @@
 /**
- * One member: their role, their limit, the state of their membership, and for the operator their account. What the viewer may not do is
- * said in words, under the rule that the endpoints use.
+ * One member: their role, their limit, the state of their membership, and for the operator their account. It says what the viewer may not
+ * do, by the rule that the endpoints use.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { managers } from "../../../accounts/audit/actor.ts";
@@ -93,14 +93,14 @@ function pending(member: ListedMember, call: PageCall): Html {
     <div class="form-end">${inviteAgainButton(member, call)}${takeBack}</div>`;
 }
 
-/** States in which the person may only be asked again. */
+/** States in which the person can only be invited again. */
 const notAccepted: Record<string, string> = {
   declined: "This person declined the invitation.",
   withdrawn: "The invitation was taken back before this person accepted.",
 };
 
 function ended(member: ListedMember, call: PageCall): Html {
-  return markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
+  return markup`<p class="hint">Reactivating restores the role, but no revoked keys.</p>
     ${reactivateButton(member, call)}`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the pages of members share: finding one, who may do what to whom under the rule that the endpoints use, and roles and states in
+ * What the members' pages share: finding a member, who may do what to whom by the rule that the endpoints use, and roles and states in
  * words.
  */
 import { type Actor, type Role, overseers, managers } from "../../../accounts/audit/actor.ts";
@@ -28,7 +28,7 @@ export async function findMember(call: PageCall): Promise<ListedMember> {
   throw new DomainError("not_found", `There is no member "${email.slice(0, 254)}" in this workspace`);
 }
 
-/** Their active keys here; none where the viewer may not see them. */
+/** A member's active keys in this workspace; none if the viewer may not see them. */
 export async function keysOf({ email }: ListedMember, call: PageCall): Promise<KeyView[]> {
   const { role } = call.workspace;
   if (role !== "operator" && !overseers.includes(role) && email !== call.viewer.email) return [];
@@ -36,7 +36,7 @@ export async function keysOf({ email }: ListedMember, call: PageCall): Promise<K
   return data;
 }
 
-// What the viewer may do to a member, under the rule that the endpoints use.
+// What the viewer may do to a member, by the rule that the endpoints use.
 
 /** @param email empty: they would be invited @param action completes "Cannot …" @returns null: they may; otherwise why not, as a sentence */
 export function reasonAgainst(
@@ -78,7 +78,7 @@ const all: readonly RoleChoice[] = [
   { value: "super_admin", label: "Super admin", hint: "Does what an admin does, and manages super admins." },
 ];
 
-/** The roles that the viewer may give. @param adds without a recent sign-in no admins are added */
+/** The roles that the viewer may give. @param adds `no admins` without a recent sign-in */
 export function roleChoices(call: PageCall, { email, adds }: { email: string; adds: "everyone" | "no admins" }): RoleChoice[] {
   return all.filter(({ value }) => {
     if (adds === "no admins" && managers.includes(value)) return false;

@@ -74,7 +74,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
       ...(call.workspace.role === "member" ? [] : useColumns),
     ],
     rows,
-    empty: emptyState("There is no further member.", null),
+    empty: emptyState("There are no more members.", null),
   });
 }
 
@@ -93,7 +93,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
-// Making a person a member: the form, as a dialog or a page of its own.
+// Inviting a person: the form, as a dialog or a separate page.
 
 export const invitePage: Page = {
   of: "workspace",
@@ -104,7 +104,7 @@ export const invitePage: Page = {
   actions: { invite },
 };
 
-/** What became of an invitation, in words. */
+/** The outcome of an invitation, in words. */
 export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
   const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
   return state === "pending"

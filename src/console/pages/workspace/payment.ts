@@ -1,6 +1,6 @@
 /**
- * Topping up by card: the saved card and automatic top-up in words, the form with the amount, the way to Stripe's page, and what each
- * state of a payment says. The Console never sees a card: Stripe takes it.
+ * Topping up by card: the saved card and automatic top-up in words, the form with the amount, the way to Stripe's page, and what each state
+ * of a payment says. The Console never sees a card; Stripe does.
  */
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
 import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
@@ -20,9 +20,9 @@ export function automaticState({ enabled, paused }: TopUpSettingsView): Html {
   return paused ? badge("warn", "paused") : badge("good", "on");
 }
 
-/** @returns null: the service takes cards */
+/** @returns why the workspace cannot pay by card; null: it can */
 export function reasonAgainstCards({ offered }: TopUpSettingsView): string | null {
-  return offered ? null : "This service takes no cards: the operator has not set a key of Stripe. The operator adds credit.";
+  return offered ? null : "This service accepts no cards: the operator has not set a Stripe key. The operator adds credit.";
 }
 
 export function automaticFacts(settings: TopUpSettingsView): Html {
@@ -36,7 +36,7 @@ export function automaticFacts(settings: TopUpSettingsView): Html {
   ]);
 }
 
-/** On the page of settings, for the roles that may see it. */
+/** The section of the settings page, for the roles that may see it. */
 export async function topUpSection(call: PageCall): Promise<Html | null> {
   if (!call.offers("/top-ups")) return null;
   const settings = await call.control(topUpEndpoints.showSettings);
@@ -68,12 +68,12 @@ export function payForm(call: PageCall, { live }: { live: boolean }): Html {
       },
     ],
     state: formState(call, { action: "create", values: { usd: "20" } }),
-    submit: "Go on to Stripe",
+    submit: "Continue to Stripe",
   });
   return markup`${test}${fields}`;
 }
 
-/** A form may lead to no other site, so that the way there is a link. */
+/** A form may not lead to another site, so a link leads there. */
 export function payLink({ url }: TopUpView, call: PageCall): Html {
   if (url === null) return markup`<p>Its page is closed. Start again.</p>`;
   return markup`<div class="form-end"><a class="button" href="${url}" rel="noreferrer">Pay at Stripe</a><a class="button quiet" href="${call.link("/top-ups")}">Later</a></div>`;

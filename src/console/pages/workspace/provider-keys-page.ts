@@ -1,7 +1,7 @@
 /**
- * The workspace's own keys for providers, the form that stores one after a test call, and one key: its state, and how to test, replace,
- * disable or delete it. No page shows a key again; the page of one shows it masked. Members see that there is one; admins manage them.
- * Once a key is disabled or deleted, its provider is called with the service's key, and charged.
+ * The workspace's own provider keys, the form that stores one after a test call, and one key: its state, and how to test, replace, disable
+ * or delete it. No page shows a key again, except masked. Members see that keys exist; admins manage them. Once a key is disabled or
+ * deleted, its provider is called with the service's key, and charged.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -48,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
       : null;
   return {
     title: "Provider keys",
-    lead: "With a key of its own for a provider, the workspace is billed by that provider, and its credit is not charged for these calls.",
+    lead: "With its own key for a provider, the workspace is billed by that provider, and its credit is not charged for these calls.",
     actions: create,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${keyTable(keys, call, create)}
       ${reason === null ? await createDialog(call) : null}`,
@@ -90,7 +90,7 @@ function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | nu
   });
 }
 
-// Storing an own provider key: the form, as a dialog or a page of its own.
+// Storing an own provider key: the form, as a dialog or a separate page.
 
 const newProviderKeyPage: Page = {
   of: "workspace",
@@ -102,7 +102,7 @@ const newProviderKeyPage: Page = {
   actions: { create: createProviderKey },
 };
 
-/** @returns null: the viewer may store and change provider keys; otherwise why not */
+/** @returns why the viewer may not store and change provider keys; null: they may */
 async function reasonAgainstKeys(call: PageCall): Promise<string | null> {
   const { role, id } = call.workspace;
   if (role !== "operator" && !managers.includes(role)) return `Provider keys are managed by admins. Your role is ${role}.`;
@@ -147,7 +147,7 @@ async function newProviderKeyForm(call: PageCall, action: string): Promise<Html>
   const { data: providers } = await call.control(providerKeyEndpoints.listProviders);
   if (providers.length === 0)
     return emptyState("No provider can take a key yet: the operator has to check a provider’s terms first.", null);
-  // None is chosen beforehand: a key must not reach another provider by mistake.
+  // None is preselected: a key must not reach the wrong provider by mistake.
   const choices = [{ value: "", label: "Choose one" }, ...providers.map(({ id, name }) => ({ value: id, label: name }))];
   return form({
     id: "new-provider-key",
@@ -313,7 +313,7 @@ async function renderDelete(call: PageCall): Promise<PageContent> {
   return { title: "Delete the provider key?", trail: keyTrail(call), main: deleteKeyForm(key, call) };
 }
 
-// Deleting an own provider key: the question, as a dialog or a page of its own.
+// Deleting an own provider key: the confirmation, as a dialog or a separate page.
 
 function deleteKeyForm({ id, name, masked, provider }: OwnKeyView, call: PageCall): Html {
   const first = signInFirst(call, "delete the key");

@@ -1,6 +1,6 @@
 /**
- * The settings of a workspace in groups, each with what it does in words, on and off. A group is one form, and one audit row. A name that
- * the endpoint does not have does not compile.
+ * The settings of a workspace in groups, each with a description of what it does on and off. A group is one form and one audit row. A
+ * setting that the endpoint lacks does not compile.
  */
 import type { WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts";
@@ -21,7 +21,7 @@ export interface SettingGroup {
   title: string;
   /** Only the operator changes it. */
   ofTheOperator: boolean;
-  /** What is said once it is saved; absent: that it applies within 30 seconds. */
+  /** The message once it is saved; absent: that it applies within 30 seconds. */
   said?: string;
   settings: readonly Setting[];
 }
@@ -116,7 +116,7 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "prompt_retention_days",
         label: "Days to keep prompts",
-        hint: "A stored prompt is deleted within an hour after so many days. If you lower the number, older ones are deleted from the next minute on. If empty, prompts stay until somebody deletes them.",
+        hint: "A stored prompt is deleted within an hour after so many days. If you lower the number, older ones are deleted from the next minute on. If empty, prompts stay until they are deleted.",
         kind: "whole",
       },
     ],
@@ -161,7 +161,7 @@ export const settingGroups: readonly SettingGroup[] = [
   },
 ];
 
-/** The values of all settings, as the fields of a form have them. */
+/** The values of all settings, as fields of a form. */
 export function settingValues(workspace: WorkspaceView): Record<string, string> {
   const on = (is: boolean): string => (is ? "true" : "");
   return {

@@ -1,6 +1,6 @@
 /**
- * The settings of a workspace: each says what it will do before it is saved. Of a group only what differs from what the form showed is
- * saved, so that two people do not undo each other's changes. Stored prompts are deleted here, too.
+ * The settings of a workspace: each says what it will do before it is saved. Only the values that differ from what the form showed are
+ * saved, so that two people do not undo each other's changes. Stored prompts are also deleted here.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import { managers, overseers } from "../../../accounts/audit/actor.ts";
@@ -84,7 +84,7 @@ function stoppedList(models: readonly StoppedModel[], isOn: boolean): Html {
   return markup`<div class="field"><details><summary>${words}</summary><ul>${items}</ul></details></div>`;
 }
 
-/** What deletes prompts takes a recent sign-in. */
+/** Settings that delete prompts require a recent sign-in. */
 function promptsForm(form: Html, stored: PromptCount, call: PageCall): Html {
   const again = signInFirst(call, "delete prompts or change how long they are kept");
   return again ?? markup`${form}${stored.oldest_at === null ? null : deletePromptsDialog(stored, call)}`;
@@ -153,14 +153,14 @@ async function editOf(changed: readonly Setting[], typed: FormFields, current: (
   return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
 }
 
-/** What is not a number stays text, which the control API refuses by the field's name. */
+/** A value that is not a number stays text, which the control API refuses by the field's name. */
 function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
   if (kind === "check") return value === "true";
   if (value === "") return null;
   return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 
-// Deleting the stored prompts from before a day: the question, as a dialog or a page of its own.
+// Deleting stored prompts older than a day: the confirmation, as a dialog or a separate page.
 
 const path = "/settings/delete-prompts";
 
@@ -170,7 +170,7 @@ export const deletePromptsPage: Page = {
   path,
   navigation: null,
   roles: ["admin", "super_admin"],
-  // Millions are deleted in batches. What a broken off deletion left, the next one deletes.
+  // Millions are deleted in batches. The next deletion removes what an interrupted one left.
   deadlineMs: promptDeletionMsMax + pageDeadlineMs,
   render: renderDelete,
   actions: { "delete-prompts": deletePrompts },
@@ -184,7 +184,7 @@ function countWords({ count, more, oldest_at: oldest }: PromptCount): Html {
   return markup`${count.toLocaleString("en-US")} prompts are stored, the oldest from ${time(oldest)}.`;
 }
 
-/** The button and its dialog. Its place has said already whether a new sign-in is needed. */
+/** The button and its dialog. Callers check beforehand whether a new sign-in is needed. */
 function deletePromptsDialog(stored: PromptCount, call: PageCall): Html {
   const body = deleteForm(stored, call);
   return markup`<p>${opener({ dialog: "delete-prompts", path: call.link(path), label: "Delete all before…", quiet: true })}</p>

@@ -1,7 +1,7 @@
 /**
- * Credit by card: paying, the saved card, automatic top-up, the list of payments, and one payment as it is at Stripe at this moment, to
- * which the payer comes back. The operator refunds it, at most what the workspace can still spend. Where the operator has set no key of
- * Stripe the page says so.
+ * Credit by card: paying, the saved card, automatic top-up, the list of payments, and one payment with its current state at Stripe, to
+ * which the payer returns. The operator can refund at most what the workspace can still spend. If the operator has set no Stripe key, the
+ * page says so.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { topUpEndpoints } from "../../../control-api/endpoints/credit.ts";
@@ -95,7 +95,7 @@ function further(rows: readonly TopUpView[], { call, before }: { call: PageCall;
 
 // The form of automatic top-up.
 
-/** Cents and no further zeros. */
+/** An amount to the cent, without further zeros. */
 function typed(amount: string | null): string {
   return amount === null ? "" : amount.replace(/0{1,7}$/, "");
 }
@@ -141,7 +141,7 @@ function automaticForm(settings: TopUpSettingsView, call: PageCall): Html {
   });
 }
 
-/** The card that payments saved, and how to have it forgotten. */
+/** The card that payments saved, and how to remove it. */
 function savedCard(settings: TopUpSettingsView, call: PageCall): Html | null {
   if (settings.card === null) return null;
   const first = signInFirst(call, "have the card forgotten");
@@ -208,7 +208,7 @@ function topUpFacts(topUp: TopUpView): Html {
   ]);
 }
 
-/** A line that is left out unless `shown`. */
+/** A row that is left out unless `shown`. */
 function only(shown: boolean, name: string, value: Html | string): [string, Html | string][] {
   return shown ? [[name, value]] : [];
 }

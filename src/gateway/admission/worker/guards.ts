@@ -1,9 +1,9 @@
 /**
- * Conditions under which a request may not be admitted, whatever its limits say. When charges no longer reach the ledger, a backlog without progress for five minutes
- * closes admission: a request is refused rather than served unmetered. When the counters do not answer, gateways hear it within half a
- * second, so that they decide nothing with their blocks either. When an idempotency key is spent, its request is not served again.
- * The first two look at facts (events that wait, an answer of the counters) and not at the health of processes, which may be fine and get nothing
- * done.
+ * Conditions under which a request may not be admitted, whatever its limits say. When charges no longer reach the ledger, a backlog without
+ * progress for five minutes closes admission: a request is refused rather than served unmetered. When the counters do not answer, gateways
+ * learn it within half a second and stop deciding with their blocks. When an idempotency key is spent, its request is not served again.
+ * The first two check facts (waiting events, an answer of the counters) and not the health of processes, which may be healthy and get
+ * nothing done.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type { Counters } from "../../../backing/counters.ts";
@@ -73,7 +73,7 @@ export class MeteringLagGuard implements Disposable {
     return this.#clock.monotonic() - this.#movedAt > meteringLagMsMax;
   }
 
-  /** Since when settlements wait, or cannot be counted, without one being booked. Milliseconds; 0: none waits. */
+  /** The time since which settlements wait, or cannot be counted, without one being booked. Milliseconds; 0: none waits. */
   get lagMs(): number {
     return this.#waiting === 0 ? 0 : this.#clock.monotonic() - this.#movedAt;
   }
@@ -115,8 +115,8 @@ interface WatchParts {
 }
 
 /**
- * Tells gateways when the counters do not answer, so that they decide nothing with their blocks either: without blocks, their next question
- * would show it.
+ * Notifies gateways when the counters do not answer, so that they stop deciding with their blocks: without blocks, their next request would
+ * show it.
  */
 export class CountersWatch {
   readonly #parts: WatchParts;

@@ -1,10 +1,10 @@
 /**
  * Compares counters with their ledgers before they are used, since a database may go back in time: a standby is promoted without the last
- * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has.
- * Each workspace is compared on first use, every half minute, and again on each server. Counters that do not continue their ledger are
- * forgotten, in a later epoch, and loaded again: a version is an epoch and a number, so a late message from the time before the restoration
- * changes nothing. Until metering has booked again what the stream still has, such a workspace is refused.
- * A comparison that fails costs requests, never credit: what is not proved is not used.
+ * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has. Each workspace is
+ * compared on first use, every half minute, and again on each server. Counters that do not continue their ledger are forgotten, in a later
+ * epoch, and loaded again: a version is an epoch and a number, so a late message from the time before the restoration changes nothing.
+ * Until metering has booked again what the stream still has, such a workspace is refused. A failed comparison costs requests, never credit:
+ * unproved counters are not used.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { type Counters, CountersUnavailableError, countableBalance } from "../../../backing/counters.ts";
@@ -36,7 +36,7 @@ interface LedgerCheckParts {
 export class LedgerCheck {
   readonly #parts: LedgerCheckParts;
   readonly #watch: LedgerServerWatch;
-  /** When each workspace was last found in order, in monotonic milliseconds. */
+  /** When each workspace was last found consistent, in monotonic milliseconds. */
   #checkedAt = new Map<WorkspaceId, number>();
   /** Running checks by workspace. Each resolves to the workspaces that must not be used. */
   readonly #checks = new Map<WorkspaceId, Promise<ReadonlySet<WorkspaceId>>>();
@@ -49,7 +49,7 @@ export class LedgerCheck {
   }
 
   /**
-   * Waits for the check of workspaces that this process has not checked lately. Others are checked again in the background.
+   * Waits for the check of workspaces that this process has not checked recently. Others are checked again in the background.
    * @returns workspaces that must not be used now: counters or database did not answer, or what their ledger lost is being booked again
    */
   async unusable(workspaces: Iterable<WorkspaceId>): Promise<ReadonlySet<WorkspaceId>> {
@@ -115,7 +115,7 @@ export class LedgerCheck {
     }
   }
 
-  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block that they have. */
+  /** Results from another server no longer count, nor do those of running checks. Gateways stop deciding with their blocks. */
   #forgetChecks(): void {
     this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
@@ -140,7 +140,7 @@ interface Compared {
   ledger: LedgerPosition;
 }
 
-/** Another process that begins an epoch at the same time makes this one look again. */
+/** If another process begins an epoch at the same time, this one checks again. */
 const roundsMax = 3;
 
 /**
@@ -193,13 +193,13 @@ async function compare(
   });
 }
 
-/** Its epoch ended, on this worker or another one, and the counters are older; or they may have been used in between. */
+/** Its epoch has ended, on this worker or another one, and the counters are older or may have been used in between. */
 function isStale({ counted: { version }, ledger }: Compared): boolean {
   if (ledger.comparedOn !== "this server" || version === null) return false;
   return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;
 }
 
-/** Without counters nothing shows whether this server lost something, until metering has looked. */
+/** Without counters nothing shows whether this server lost something until metering has checked. */
 function isUnproved({ counted, ledger }: Compared): boolean {
   return counted.version === null && ledger.comparedOn === "other" && !ledger.isReplayed;
 }
@@ -215,7 +215,7 @@ function isOver({ counted, ledger }: Compared): boolean {
 
 /**
  * A restored backup may be older than its first comparison. Its ledger may since have reached the entries and balances of the counters, but
- * lack totals of budgets that these go on counting with.
+ * lack totals of budgets that the counters still use.
  */
 function mayBeOfAnother(one: Compared): boolean {
   return isOver(one) || one.counted.version !== null;
@@ -229,7 +229,7 @@ function isAhead({ counted: { version, balance }, ledger }: Compared): boolean {
 
 /**
  * Forgets counters before the epoch ends, so that nothing is loaded from a ledger that was not compared, and after it, for what was loaded
- * in between. Killed at any point, the next comparison goes on.
+ * in between. If it is killed at any point, the next comparison continues.
  * @returns the workspaces whose epoch this process ended
  */
 async function endEpochs(ended: readonly Compared[], parts: CompareParts): Promise<Map<WorkspaceId, "rebuilding" | "ready">> {
@@ -287,7 +287,7 @@ class LedgerServerWatch {
   #server: bigint | null = null;
   /** When the server last answered, in monotonic milliseconds. */
   #confirmedAt = -Infinity;
-  /** null: no question is under way. */
+  /** null: no query is under way. */
   #asked: Asked | null = null;
 
   constructor(parts: WatchParts, onChange: () => void) {
@@ -296,8 +296,8 @@ class LedgerServerWatch {
   }
 
   /**
-   * Asks which server it is, unless it answered lately. Never rejects: while the database does not answer, what was known is used on, as keys
-   * are, and each caller asks again.
+   * Asks which server it is, unless it answered recently. Never rejects: while the database does not answer, the last answer stays in use,
+   * as keys do, and each caller asks again.
    */
   async confirm(): Promise<void> {
     const { clock } = this.#parts;
@@ -309,13 +309,13 @@ class LedgerServerWatch {
     await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
   }
 
-  /** An earlier question may have failed because the next server was not there yet: then another one is asked. */
+  /** An earlier query may have failed because the next server was not up yet, so it is asked again. */
   async #answerSince(time: number, asked: Asked): Promise<void> {
     await asked.ended;
     if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;
   }
 
-  /** One question at a time. */
+  /** One query at a time. */
   #ask(): Asked {
     this.#asked ??= { at: this.#parts.clock.monotonic(), ended: this.#readServer().finally(() => (this.#asked = null)) };
     return this.#asked;
@@ -333,7 +333,7 @@ class LedgerServerWatch {
       this.#server = server;
       if (!isFirst) this.#onChange();
     } catch {
-      // The database is away: admission goes on with keys that are known, for half a minute.
+      // The database is away: admission continues with known keys for half a minute.
     }
   }
 }

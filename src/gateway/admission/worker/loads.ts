@@ -34,11 +34,11 @@ export interface LoadStore {
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
   /** The claims that generations have spent which were admitted after `since`, in milliseconds. */
   claims(claims: readonly string[], since: number): Promise<readonly SpentClaim[]>;
-  /** Where the ledgers are, compared with what counters have; unknown workspaces are absent. */
+  /** The positions of ledgers compared with those of counters; unknown workspaces are absent. */
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
   beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;
-  /** The number of the server that answers: another one after a restart, a promotion or a restoration. */
+  /** The number of the server that answers: it changes after a restart, a promotion or a restoration. */
   server(): Promise<bigint>;
 }
 
@@ -103,7 +103,7 @@ export async function refreshAccount(
   await counters.resolveMany({ resolve: [], accounts: [withMonth(ledger.account, month)], keyMonths: [] });
 }
 
-/** What counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
+/** Data that counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
 export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month }
@@ -169,7 +169,7 @@ interface AskedAccount {
   stored: readonly Hold[];
 }
 
-/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
+/** A ledger that went back may lack totals of budgets that holds count against; these are rebuilt from the charges. */
 async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
   const ledger = await store.account(workspace, generations);
   if (ledger === null) return null;
@@ -196,7 +196,7 @@ function load(missing: Missing, parts: LoadParts): Promise<void> {
   }
 }
 
-/** Pushes the totals of a request's budgets, in the periods that this time is in. */
+/** Pushes the totals of a request's budgets for the periods that contain this time. */
 async function loadBudgets(
   { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
   { counters, store }: Pick<LoadParts, "counters" | "store">,

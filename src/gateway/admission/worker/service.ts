@@ -1,11 +1,10 @@
 /**
  * The worker's side of admission: replies to one message of requests at a time. It keeps only caches, so any worker can reply to any
- * message, and a repeated message does no harm.
- * The requests of a message go to the counters in one call. What these lack is loaded while the message waits, for a bounded time
- * (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only its own reply.
- * Blocks of credit and of a key's window are lent to gateways and taken back here. A refusal for what blocks may have is decided a second
- * time, after they were recalled. So a limit is never reached early because credit lies in a block.
- * Workspaces whose ledger may have gone back (ledger-check.ts), and all of them while metering lags (guards.ts), are refused.
+ * message, and a repeated message does no harm. The requests of a message go to the counters in one call. What these lack is loaded while
+ * the message waits, for a bounded time (loads.ts); then the rest is decided, or answered "again". A failure of one request affects only
+ * its own reply. Blocks of credit and of a key's window are lent to gateways and taken back here. A refusal for credit or places that
+ * blocks may hold is decided again after they are recalled. So a limit is never reached early because credit lies in a block. Workspaces
+ * whose ledger may have gone back (ledger-check.ts), and all of them while metering lags (guards.ts), are refused.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import {
@@ -198,7 +197,7 @@ export class AdmissionService {
       undecided.push(item);
       if (reply.outcome === "wrong_month") continue;
       if (reply.what !== "budget") loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
-      // Where the key's total is unknown its budgets usually are: a round for each would be one too many.
+      // If the key's total is unknown, so usually are its budgets; loading both saves a round.
       const areBudgetsDue = budgets.length > 0 && reply.what !== "workspace";
       if (areBudgetsDue) loads.push(this.#loads.run({ what: "budget", workspace, budgets, at }));
     }
@@ -299,7 +298,7 @@ export class AdmissionService {
   }
 }
 
-/** What was refused has no trace, because its gateway names none. */
+/** A refusal has no trace, because its gateway names none. */
 function traceDecisions(requests: AdmissionRequest[], replies: AdmissionReply[], span: TracedSpan): void {
   for (const [index, request] of requests.entries()) {
     if (request.kind !== "admit" || replies[index]?.kind !== "admitted") continue;
@@ -347,11 +346,10 @@ async function readPosition(
   return { kind: "again" };
 }
 
-// Blocks (../block.ts says why nothing is overdrawn by them). They exist only far from every bound: a block is at most a fiftieth of what is
-// free, a key needs at least 600 requests a minute, and at most half of its window is used or lent. Keys with budgets or own provider keys
-// get none: each of their requests is counted in its own way.
-// A recall pauses lending for ten seconds; the gateways return the blocks of the key or the workspace, and the request is decided again
-// after their answers, or after 300 ms.
+// Blocks (../block.ts says why nothing is overdrawn by them). They exist only far from every bound: a block is at most a fiftieth of the
+// free amount, a key needs at least 600 requests a minute, and at most half of its window is used or lent. Keys with budgets or own
+// provider keys get none: each of their requests is counted in its own way. A recall pauses lending for ten seconds; the gateways return
+// the blocks of the key or the workspace, and the request is decided again after their answers, or after 300 ms.
 
 const kept: AdmissionReply = { kind: "kept" };
 
@@ -361,7 +359,7 @@ function lendRequest(
   { record }: CachedRecord,
   { ageMs, month }: { ageMs: number; month: Month },
 ): LendRequest | null {
-  // Budgets count each request in its own period, so each is asked for.
+  // Budgets count each request in its own period, so a worker decides each.
   if (record === null || !record.enabled || record.requestsPerMinute === null || budgetsOf(record) !== null) return null;
   const lifeMs = Math.floor(Math.min(blockLifeMs, keyRecordAgeMsMax - ageMs));
   if (lifeMs <= 0) return null;
@@ -395,13 +393,13 @@ interface RecallParts {
   log: Logger;
 }
 
-/** Whose blocks are recalled; `key` null: of the whole workspace. */
+/** The owner of the recalled blocks; `key` null: the whole workspace. */
 interface Recall {
   workspace: WorkspaceId;
   key: KeyId | null;
 }
 
-/** What must be recalled before this refusal counts; null: nothing, or it is not a refusal. */
+/** The blocks to recall before this refusal counts; null: none, or it is not a refusal. */
 function recallFor(reply: AdmitReply, { workspace, key }: { workspace: WorkspaceId; key: KeyId }): Recall | null {
   if (!("isLent" in reply) || reply.isLent !== true) return null;
   const isOfKey = reply.outcome === "rate_limited" || reply.outcome === "key_spend_limit_exceeded";
@@ -409,7 +407,7 @@ function recallFor(reply: AdmitReply, { workspace, key }: { workspace: Workspace
 }
 
 /**
- * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they have. Lending pauses first, so
+ * Asks gateways for the blocks of a key or a workspace, because a request would be refused for what they hold. Lending pauses first, so
  * that after the recall nothing is lent near the limit.
  */
 class Recalls {
@@ -439,7 +437,7 @@ class Recalls {
   async #recall({ workspace, key }: Recall): Promise<void> {
     const { bus, counters } = this.#parts;
     await counters.takeBack({ workspace, returns: [], pause: { key } });
-    // What a silent gateway was lent stays held; the others return theirs all the same.
+    // A silent gateway's blocks stay held; the others still return theirs.
     const reports = await bus.survey("open-generations", encodeReportRequest({ workspace, recall: { key } }), blockRecallMs);
     const returns = reports.flatMap((report) => decodeOpenReport(report).blocks);
     if (returns.length > 0) await counters.takeBack({ workspace, returns });

@@ -110,7 +110,7 @@ abstract class ChunkWriter implements StreamWriter {
   readonly keepAlive = commentLine;
   /** To the beginning of the first choice. */
   protected readonly prefix: string;
-  /** From the end of the choice's fields. */
+  /** The text from the end of the choice's fields. */
   protected readonly suffix: string;
   readonly #includeUsage: boolean;
 
@@ -144,7 +144,7 @@ abstract class ChunkWriter implements StreamWriter {
 /** The chunks of a chat completion. */
 export class ChatChunkWriter extends ChunkWriter {
   readonly #deltaPrefix: string;
-  /** The suffix of a delta that is not the last and has no probabilities, as almost all. */
+  /** The suffix of a delta that is not the last and has no probabilities, like almost all. */
   readonly #plainSuffix: string;
 
   constructor(facts: ChunkFacts) {

@@ -58,7 +58,7 @@ export function usageBody(usage: BilledUsage): UsageBody {
   return { ...body, cost: usdAsJsonNumber(usage.cost), cost_details: { cost_usd: formatUsd(usage.cost) } };
 }
 
-/** `usageBody` as JSON. Written field by field where it has numbers alone, which is faster than making the object first. */
+/** `usageBody` as JSON. Written field by field if it has only numbers, which is faster than making the object first. */
 export function usageText(usage: BilledUsage): string {
   if (usage.cost !== undefined) return JSON.stringify(usageBody(usage));
   const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
@@ -252,7 +252,7 @@ export type CompletionBody = Static<typeof CompletionBody>;
 
 /**
  * The body as JSON, by the schema above. Only what the model wrote goes through `JSON.stringify`: the rest is made of our own ids and
- * numbers, and writing it out costs half of making an object for it.
+ * numbers, and writing it out costs half as much as making an object.
  */
 export function completionText(
   { message, finishReason, logprobs: reported }: WholeAnswer,

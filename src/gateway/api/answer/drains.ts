@@ -1,8 +1,8 @@
 /**
  * Decides which streams are drained, that is read to their end, after their client has left: those whose provider reports the cost only at
- * the end, or bills more than it delivers. Draining takes a slot, of which the process and each workspace have a number; without one the
- * stream is stopped, and its cost is estimated.
- * A drain ends a minute after the client left. It keeps no text, so it costs a connection and no memory.
+ * the end, or bills more than it delivers. Draining takes a slot, and the process and each workspace have a limited number; without one the
+ * stream is stopped and its cost estimated. A drain ends a minute after the client left. It keeps no text, so it costs a connection and no
+ * memory.
  */
 import { HolderCounts } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -28,7 +28,7 @@ interface DrainSlotOptions {
   clock: Clock;
 }
 
-/** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers go on billing after a cancel. */
+/** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers keep billing after a cancel. */
 export function mayHideOutput({ model, route }: Candidate): boolean {
   return model.reasons || !route.provider.cancelStopsBilling;
 }

@@ -1,7 +1,7 @@
 /**
  * The answer of an embeddings request, in the official form. A large one is written in pieces, each made when the client has room for it,
- * so that its text is never whole in memory. A client that reads nothing for a minute is given up, which frees what the vectors hold.
- * The charge is settled before the first piece: a client that breaks off has paid.
+ * so that its text is never whole in memory. A client that reads nothing for a minute is dropped, which frees the vectors' memory. The
+ * charge is settled before the first piece: a client that breaks off has paid.
  */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
@@ -38,14 +38,14 @@ interface EmbeddingFacts {
   promptTokens: number;
 }
 
-/** Characters that a number takes at most, nearly. */
+/** Roughly the most characters that a number takes. */
 const charactersPerNumber = { base64: 6, float: 13 };
 
 const encoder = new TextEncoder();
 
 interface EmbeddingResponseOptions {
   headers: Record<string, string>;
-  /** Takes over what the vectors hold; disposed after the last piece, or when the client has gone or stopped reading. */
+  /** Takes over the lease of the vectors' memory; disposed after the last piece, or when the client has gone or stopped reading. */
   memory: () => Disposable;
   clock: Clock;
 }
@@ -95,8 +95,8 @@ function shortest(value: number): number {
 }
 
 /**
- * Makes a piece only when the client has room for it. A client that reads nothing for a minute is given up: one that left before the
- * answer began is never reported by the server.
+ * Makes a piece only when the client has room for it. A client that reads nothing for a minute is dropped: the server never reports one
+ * that left before the answer began.
  */
 function streamOf(pieces: Generator<string>, memory: Disposable, clock: Clock): ReadableStream<Uint8Array> {
   let cancelDeadline = (): void => {};

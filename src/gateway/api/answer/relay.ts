@@ -2,9 +2,9 @@
  * Relays a provider's events to the client at the client's pace: the next event is read when the client has room, so that a slow reader
  * slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the client has its last line.
  * `Relay` has the time, the sockets and the two ends that may come in any order: the provider's, the client's, a shutdown's. `StreamState`
- * turns events into lines and has neither time nor sockets, so it can be tested with tables.
- * After a client has left, the stream is read on within limits if its cost comes at the end (drains.ts). Otherwise the provider is stopped,
- * but first gets the moment that it needs to end an answer whose last words the client has.
+ * turns events into lines and has neither time nor sockets, so it can be tested with tables. After a client has left, the stream is read on
+ * within limits if its cost comes at the end (drains.ts). Otherwise the provider is stopped, after a moment in which it can end an answer
+ * whose text the client has.
  */
 import { type Clock, type StopSignal, sharedTimerOf, type TimerListener } from "../../../kernel/clock.ts";
 import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax, upstreamAnswerBytesMax } from "../../limits.ts";
@@ -40,7 +40,7 @@ export interface StreamOutcome {
   uncountedTokens: number;
   /** From the start to the first text that was sent; null: no text was sent. */
   firstTokenMs: number | null;
-  /** How long the provider was held up because the client had no room, and how long only its last words were awaited. */
+  /** How long the provider was held up because the client had no room, and how long only its last events were awaited. */
   heldUpMs: number;
   /** The full answer has arrived; its usage may be missing. */
   isComplete: boolean;
@@ -140,8 +140,8 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 
   /**
-   * The client has left: the stream is drained within limits. Without a slot the provider is stopped, but first gets the moment that it
-   * needs to end an answer whose last words the client has, and to report the usage. Such streams are no more than were open before.
+   * The client has left: the stream is drained within limits. Without a slot the provider is stopped, after a moment in which it can end an
+   * answer whose text the client has, and report the usage. There are never more such streams than were open before.
    */
   cancel(): void {
     if (this.#phase !== "delivering") return;
@@ -153,7 +153,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     } else {
       if (this.#state.tokens === 0) return this.#end("client_gone");
       const now = this.#options.clock.monotonic();
-      // As with a client without room: what comes from now on is seen at once, and must not be estimated from the time.
+      // As with a client without room: what arrives from now on is read at once, and must not be estimated from the time.
       if (!this.#demand) this.#heldUpMs += now - this.#sentAt;
       this.#demand = false;
       this.#sentAt = now;

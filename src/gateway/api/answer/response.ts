@@ -1,11 +1,10 @@
 /**
- * The HTTP response of an answer: its headers, and the body of a streamed one.
- * The headers are the key's request window, waits, the generation's id, the route that served, and what proxies must know of a stream.
- * Names and notations are those of the official SDKs. `x-should-retry` is not here: the error table has it.
- * A source gives the texts of a streamed body when the client has room, a sink takes them; each server has its fastest form of the stream
- * between the two. On Bun's server the text goes straight to the client's socket, without promises and byte arrays on the way: that saves a
- * fifteenth of the gateway's time when thousands of streams are open. It does not slow down for a caller with a reader, so all others get
- * the stream of the web standard.
+ * The HTTP response of an answer: its headers, and the body of a streamed one. The headers are the key's request window, waits, the
+ * generation's id, the route that served, and what proxies must know about a stream. Names and notations are those of the official SDKs.
+ * The error table has `x-should-retry`. A source gives the texts of a streamed body when the client has room, a sink takes them; each
+ * server has its fastest form of the stream between the two. On Bun's server the text goes straight to the client's socket, without
+ * promises and byte arrays on the way: that saves a fifteenth of the gateway's time when thousands of streams are open. It does not slow
+ * down for a caller with a reader, so all others get the stream of the web standard.
  */
 import type { RouteContext } from "../../../http/router.ts";
 import type { WindowOnBus } from "../../admission/message.ts";
@@ -95,7 +94,7 @@ export function streamFor(request: Request, server: RouteContext["server"]): Cre
  */
 export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
   const sink = new BunSink(source);
-  // Begins at once: a server whose client has left meanwhile never pulls the body.
+  // Begins at once, since a server whose client has left never pulls the body.
   source.begin(sink);
   return new ReadableStream({
     type: "direct",

@@ -1,11 +1,10 @@
 /**
  * Decides the usage that is charged, for every way in which a call can end. The provider's counts hold where they are plausible; our own
  * estimate is charged where it reported no count, only one side or an impossible count, and where the answer was not read to its end. An
- * answer says which of the two it was (`estimated`).
- * A failure that delivered nothing costs nothing. Hanging up saves nothing: a client that left pays for its prompt and for what was
- * produced or usually is in that time.
- * A provider may also bill work that no answer came of: requests that timed out, or whose answer was too large. A workspace gets a little
- * of that free in an hour (`UnpaidWork`), since a timeout is seldom the client's doing; beyond it, waiting costs what leaving costs.
+ * answer says which of the two it was (`estimated`). A failure that delivered nothing costs nothing. Hanging up saves nothing: a client
+ * that left pays for its prompt and for what was produced or usually is in that time. A provider may also bill work that brought no answer:
+ * requests that timed out, or whose answer was too large. A workspace gets a little of that free in an hour (`UnpaidWork`), since a timeout
+ * is seldom the client's doing; beyond it, waiting costs what leaving costs.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -50,7 +49,7 @@ export const nothingCharged: ChargedUsage = { usage: noUsage, estimated: false }
 export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likelyTokens = 0): ChargedUsage {
   const { usage: reported, final, failure, how, producedTokens, uncountedTokens } = outcome;
   const clientLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
-  // A client that holds a stream up makes it time out here: that is not a failure of the provider.
+  // A client that holds up a stream makes it time out here, which is not a failure of the provider.
   const hasFailed = failure !== null && !(clientLeft && isGivenUp(failure));
   if (!final && hasFailed && producedTokens === 0 && how !== "completed") return nothingCharged;
   const plausible = plausibleUsage(reported, bounds);
@@ -93,7 +92,7 @@ const leftBefore: StreamOutcome = {
 };
 
 /**
- * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is not a count.
+ * Embeddings have only a prompt. A count of 0, or above what the inputs can have, is not a count.
  * @param estimate counts the inputs. @param tokensMax what the provider can count for them
  */
 export function chargedEmbedding(
@@ -144,7 +143,7 @@ interface Span {
 export class UnpaidWork {
   readonly #clock: Clock;
   readonly #allowance: NanoUsd;
-  /** The workspace that took some last is last. */
+  /** The workspace that used it most recently is last. */
   readonly #spans = new Map<WorkspaceId, Span[]>();
 
   /** @param allowance of a workspace in an hour */
@@ -188,8 +187,8 @@ interface FailedCall {
 }
 
 /**
- * What is charged for a call that failed: what was delivered, unless the gateway gave it up after its request was sent, and the workspace
- * has had its hour's unpaid work. Call it once for each: it counts what stays unpaid.
+ * What is charged for a call that failed: what was delivered, unless the gateway abandoned it after its request was sent and the workspace
+ * has used up its hour's unpaid work. Call it once for each, since it counts the unpaid work.
  */
 export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsage {
   const { reservation, candidate, failure, lifecycle, delivered, hasLeft } = call;
@@ -219,7 +218,7 @@ function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTo
   return {
     ...parts,
     promptTokens,
-    // The parts of an impossible prompt would give our estimate their prices.
+    // The parts of an impossible prompt would put their prices on our estimate.
     ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
     completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
     reasoningTokens: parts.reasoningTokens + reasoned,

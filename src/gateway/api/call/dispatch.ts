@@ -1,14 +1,13 @@
 /**
  * Gets an answer to an admitted request: a whole answer, a stream whose first event has arrived, or a failure. Nothing has reached the
- * client yet, so the answer of a second call is as good as the first; only the answer that is served is charged.
- * There is one retry at most, since each call may be billed, and only where it may help. It goes to the same route or to another candidate,
- * depending on whom the failure concerns (`nextCandidate`). If the transport sends a request again because a kept connection closed, that
- * is the retry. A request whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its
- * conversation; one that gives no thoughts back does not, because a provider's words may be the client's in part.
- * A client that streams waits at most 15 seconds for a first byte; then its stream begins without the provider, and whatever the provider
- * answers, even a failure, becomes an event. A client that leaves before there is anything to send ends the call only where that saves
- * money: a whole answer is waited for, since its provider bills it anyway, a stream only if and as long as it would be drained
- * (answer/drains.ts).
+ * client yet, so the answer of a second call is as good as the first; only the answer that is served is charged. There is one retry at
+ * most, since each call may be billed, and only where it may help. It goes to the same route or to another candidate, depending on whom the
+ * failure concerns (`nextCandidate`). If the transport sends a request again because a kept connection closed, that is the retry. A request
+ * whose thoughts the provider refuses goes once more without them, since the client cannot take them out of its conversation; a request
+ * without thoughts does not, because a provider's text may quote the client's. A client that streams waits at most 15 seconds for a first
+ * byte; then its stream begins without the provider, and whatever the provider answers, even a failure, becomes an event. A client that
+ * leaves before there is anything to send ends the call only where that saves money: a whole answer is waited for, since its provider bills
+ * it anyway, a stream only if and as long as it would be drained (answer/drains.ts).
  */
 import { type Clock, StopSignal } from "../../../kernel/clock.ts";
 import type { Reservation } from "../../credit/reservation.ts";
@@ -101,8 +100,8 @@ interface DisconnectOptions {
 }
 
 /**
- * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
- * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
+ * Watches for a client that leaves, until disposed: from then on the stream watches, or the call has ended. The listener stays on the
+ * signal, because removing it costs as much as adding it and the signal ends with the request; disposing drops the listener's references.
  */
 function watchDisconnect({
   call: watched,
@@ -201,7 +200,7 @@ export interface Attempt {
 interface CallSignals {
   /** Aborts the call while it is not answered. */
   givenUp: StopSignal;
-  /** Called when the request is on its way to the provider. */
+  /** Called when the request is being sent to the provider. */
   onSent(): void;
 }
 
@@ -217,7 +216,7 @@ interface AttemptsOptions {
   candidates: Candidates;
   fallbacks: boolean;
   callRoute: CallRoute;
-  /** Called with what the provider of the current call has counted before the first event of its stream. */
+  /** Called with the current provider's counts that precede the first event of its stream. */
   onUsage(usage: ReportedUsage): void;
   /** Called with each failed attempt, before it is retried or answered. */
   onFailed?(failure: UpstreamFailure, candidate: Candidate): void;
@@ -243,7 +242,7 @@ class Attempts {
   #isLast = false;
   #withoutThoughts = false;
   #calledAt: number;
-  /** The request of the current call is on its way. */
+  /** The request of the current call is being sent. */
   #sent = false;
 
   constructor(options: AttemptsOptions) {
@@ -359,9 +358,9 @@ interface NextOptions {
 }
 
 /**
- * The candidate of the retry. A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
- * credential and a provider that takes no connection concern all of its models. A rejected request is not sent again, nor is one that a
- * provider took and the gateway gave up: the provider may bill what it has done, and the next one would do as much.
+ * The candidate of the retry. A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of
+ * its models. A refused credential and a provider that takes no connection concern all of its models. A rejected request is not sent again,
+ * nor is one that a provider accepted and the gateway abandoned: the provider may bill its work, and the next one would do as much.
  * @returns null: no retry may help
  */
 function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Candidate | null {
@@ -396,7 +395,7 @@ async function withFirstEvent(
   for (;;) {
     const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
     if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
-    // The first event that says something: with a failure there nothing has been delivered.
+    // The first event with content: if it is a failure, nothing has been delivered.
     const failsFirst = received.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
     for (const [index, event] of received.entries()) {
       if (event.kind === "failure") throw event.failure;

@@ -20,7 +20,7 @@ import type { CheckedChat } from "../request/chat-request.ts";
 import type { Attempt } from "./dispatch.ts";
 import type { SentCall } from "./charged-usage.ts";
 
-/** What a failure concerns. An open stream holds this in place of the request, which would keep the body in memory. */
+/** What a failure concerns. An open stream holds this instead of the request, which would keep the body in memory. */
 export interface FailureContext {
   reservation: Reservation;
   lifecycle: SentCall & { readonly stop: StopSignal };
@@ -46,7 +46,7 @@ export function recordFailure(
   upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
   const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
   if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
-  // Its provider may refuse or limit the workspace's account, while it serves all others.
+  // A provider may refuse or limit the workspace's account while it serves all others.
   const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
   if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
@@ -72,7 +72,7 @@ type SentChat = Pick<
   "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "clientPath" | "promptEstimate" | "inputTokens"
 >;
 
-/** In a larger prompt no message is looked for: that would convert all of them once more. */
+/** No message is searched for in a larger prompt: that would convert all of them again. */
 const searchedPromptBytesMax = 1024 * 1024;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
@@ -105,7 +105,7 @@ function clientsPath(path: string | null, { clientPath, outputField }: SentChat,
   return own === null ? null : pathText(own);
 }
 
-/** What the formats of embeddings call the fields of a request. */
+/** The names that embedding formats give to a request's fields. */
 const embeddingFields = new Map<string, string>([
   ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
   ...["dimensions", "output_dimension", "output_dimensionality"].map((name) => [name, "dimensions"] as const),
@@ -131,7 +131,7 @@ export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions
   failure.param = deepestOf(named);
 }
 
-/** The first, or a later one that goes on where it ends. */
+/** The first, or a later one that continues where it ends. */
 function deepestOf(fields: readonly (string | null)[]): string | null {
   return fields.reduce((deepest, field) => {
     if (deepest === null || field === null) return deepest ?? field;

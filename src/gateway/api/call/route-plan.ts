@@ -44,20 +44,20 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   if (unknown) return { candidates: [], list: [], unknown };
   const known = permittedModels(routing, models);
   const usable = known.map(({ model }) => {
-    // Own keys decide before the request's rules do: a rule spends no credit that the workspace does not let a model spend.
+    // Own keys decide before the request's rules do, since a rule cannot spend credit that the workspace does not let a model spend.
     const routes = servedRoutes(model.routes, caller.record).filter((route) => isPermitted(route, routing.rules));
     return { model, routes: models.usableRoutes({ ...model, routes }, caller.record).routes };
   });
   const maximumCost = (candidate: Candidate): bigint => costOf(candidate, chat).amount;
   const ordered = orderCandidates(usable, routing.rules, { maximumCost, measure }).slice(0, routingCandidatesMax);
   if (ordered.length > 0) return fitting(ordered);
-  // Admission may know better what is usable, and otherwise gives the reason.
+  // Admission may know more recent routes, and otherwise gives the reason.
   const first = known[0];
   const providers = (first?.routes ?? []).slice(0, routingCandidatesMax).map(({ provider }) => provider.id);
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
 }
 
-/** What admission needs of a request. */
+/** The parts of a request that admission needs. */
 export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
   if (plan === null) return chat;
   const { inputTokens, promptTokens, maxTokens, tools } = chat;

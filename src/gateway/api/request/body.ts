@@ -1,8 +1,8 @@
 /**
  * Reads a request's body within limits of size, time and memory. A body counts against the budget of its key, its workspace and the process
  * before it is read, by its declared length, or else as it arrives; the lease ends with the request. A refused body is read to its end
- * within limits, because a client that still writes would see a broken connection in place of the error.
- * Compressed bodies are refused: a few bytes of them can hold all the memory that there is.
+ * within limits, because a client that still writes would see a broken connection in place of the error. Compressed bodies are refused: a
+ * few bytes of one can fill all memory.
  */
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
 import { type ByteLease, ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";

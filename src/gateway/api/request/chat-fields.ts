@@ -1,13 +1,12 @@
 /**
- * The fields of a request but `model` and `messages`: readers of those that have rules of their own, and the table of all.
- * The table has every field of the official schema, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
- * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it, so a field is added in one row.
- * No field is dropped in silence. It is sent on, handled by the gateway, checked and kept (labels), or refused where it would change the
- * answer, the retention or the price in a way that no provider here supports.
- * What a reader accepts may depend on the model, its routes or other fields of the request. A bound that the model sets is checked here,
- * before credit, so that the error names the field and not the provider's refusal of it. The readers are above the table because it is built
- * when the module loads.
+ * The fields of a request except `model` and `messages`: readers of fields with their own rules, and the table of all. The table has every
+ * field of the official schema, in the schema's order (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and
+ * additions after them. The check of requests, the OpenAPI description and the table in docs/reference/inference.md
+ * (scripts/inference-tables.ts) are made from it, so a field is added in one row. No field is dropped silently. It is sent on, handled by
+ * the gateway, checked and kept (labels), or refused where it would change the answer, the retention or the price in a way that no provider
+ * here supports. What a reader accepts may depend on the model, its routes or other fields of the request. A bound that the model sets is
+ * checked here, before credit, so that the client gets an error that names the field, and not the provider's refusal. The readers are above
+ * the table because it is built when the module loads.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json.ts";
@@ -186,7 +185,7 @@ export function samplesWithoutReasoning({ routes }: Model): boolean {
   return routes.length > 0 && routes.every((route) => route.samplesWithoutReasoning);
 }
 
-/** @param what is not supported, where it is not the whole field @throws GatewayError unsupported_parameter */
+/** @param what the unsupported part, if it is not the whole field @throws GatewayError unsupported_parameter */
 export function requireSupport(word: SupportWord, at: string, { model }: ReadContext, what = at): void {
   if (!supports(model, word)) throw unsupportedParameter(at, `${model?.id ?? "The model"} does not support ${what}`);
 }

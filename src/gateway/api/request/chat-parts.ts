@@ -37,7 +37,7 @@ import { supports } from "./requested-model.ts";
 
 // Cache breakpoints
 
-/** Writes for longer have another price, and the catalog has one price of writing. */
+/** Longer cache lifetimes have another price, and the catalog has only one write price. */
 const lifetime: Reader = reader(Type.Literal("5m"), (value, at) => {
   if (value === "5m") return undefined;
   throw unsupportedParameter(at, `${at}: only 5m is supported, which is also the default`);
@@ -262,7 +262,7 @@ const name = nullable(anyString, nameUse);
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
-/** Reasoning goes on to models that reason, whose provider may have it in another form, and is left out for others. */
+/** Reasoning is passed on to models that reason, whose provider may use another form, and left out for others. */
 const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
   const read = anyString(value, at, context);
   return context.model === null || takesReasoning(context.model) ? read : undefined;
@@ -321,7 +321,7 @@ function readMessage(value: unknown, at: string, context: ReadContext): ChatMess
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
-  // An answer may be reasoning alone, where its tokens were used up.
+  // An answer may be reasoning alone, if its tokens were used up.
   const mustSay = role === "assistant" && value["reasoning_content"] == null;
   if (!isJsonObject(message) || (mustSay && saysNothing(message))) {
     throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);

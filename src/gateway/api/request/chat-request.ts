@@ -1,10 +1,10 @@
 /**
- * Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent, or answers the first problem
- * with its field. It reads `model`, then the prompt, then the fields in the order of the official schema, and last checks that the wire
- * format of every route supports them, since any route may serve.
- * A model that the catalog does not have is not a problem here: check 4 answers it, and rules that depend on the model are skipped.
- * A routed request may name further models. Each must support the whole request and gets a body of its own, because what is sent depends on
- * the model. Models with equal rules share that work, and other requests run between two bodies.
+ * Check 2 for endpoints that complete a prompt: turns the bytes of a body into a request that can be priced and sent, or answers the first
+ * problem with its field. It reads `model`, then the prompt, then the fields in the order of the official schema, and last checks that the
+ * wire format of every route supports them, since any route may serve. A model that the catalog does not have is not a problem here: check
+ * 4 answers it, and rules that depend on the model are skipped. A routed request may name further models. Each must support the whole
+ * request and gets its own body, because what is sent depends on the model. Models with equal rules share that work, and other requests run
+ * between two bodies.
  */
 import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -256,7 +256,7 @@ function numberOrNull(value: unknown): number | null {
 
 // Routed requests
 
-/** Does what `checkRequest` does, in workspaces with routing on. */
+/** As `checkRequest`, in workspaces with routing on. */
 export async function checkRouted(
   bytes: Uint8Array,
   format: RequestFormat,

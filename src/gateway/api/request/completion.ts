@@ -1,10 +1,9 @@
 /**
- * The fields of a completion, and check 2 of it: its prompt becomes the one message of a chat, and from there on it is a chat completion.
- * The table has every field of the official schema but `model` and `prompt`, in the schema's order
+ * The fields of a completion, and its check 2: its prompt becomes the one message of a chat, and from there on it is a chat completion. The
+ * table has every field of the official schema except `model` and `prompt`, in the schema's order
  * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. A field that chat completions have too is
- * the same row.
- * Several prompts in one request are refused, and so is anything but the defaults of `echo`, `suffix` and `best_of`: a chat has no place
- * for them.
+ * the same row. Several prompts in one request are refused, and so is anything but the defaults of `echo`, `suffix` and `best_of`: a chat
+ * has no place for them.
  */
 import { Type } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";

@@ -1,9 +1,9 @@
 /**
- * Check 2 of an embeddings request: its fields but `model` and `input`, in the order of the official schema, with the one addition to it
- * (`input_type`); the input in each of its four forms; and the bound on its tokens that is reserved.
- * A text reserves its bytes in UTF-8 and a few more, and a list of token ids reserves one for each id: both are upper bounds of what a
- * provider counts. The estimate, which is charged when a provider reports no count, is made at the first call. Only models that take token
- * ids get them, because another tokenizer would read another text in them.
+ * Check 2 of an embeddings request: its fields except `model` and `input`, in the order of the official schema, with the one addition to it
+ * (`input_type`); the input in each of its four forms; and the bound on its tokens that is reserved. A text reserves its bytes in UTF-8 and
+ * a few more, and a list of token ids reserves one for each id: both are upper bounds of what a provider counts. The estimate, which is
+ * charged when a provider reports no count, is made at the first call. Only models that take token ids get them, because another tokenizer
+ * would read another text in them.
  */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";

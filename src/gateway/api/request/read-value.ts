@@ -1,8 +1,8 @@
 /**
  * Small readers of JSON values, from which the tables of fields are built. A reader returns the value to send on or `undefined` for
- * nothing, or throws the 400 that names the field; it never drops a value in silence.
- * Its JSON Schema, from which the OpenAPI description is made, has the accepted values. Rules that depend on the model or on other fields
- * are in the reader alone: a schema cannot say them.
+ * nothing, or throws the 400 that names the field; it never drops a value silently. Its JSON Schema, from which the OpenAPI description is
+ * made, has the accepted values. Rules that depend on the model or on other fields are only in the reader, since a schema cannot express
+ * them.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";

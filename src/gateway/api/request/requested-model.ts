@@ -1,11 +1,10 @@
 /**
- * Which models a request asks for, and what it asks of them: the id, the kind (chat or embeddings), the words in `supports` that open
- * fields, what the wire formats of its routes do with the request; and the fields of routing, `models` and `provider`.
- * A word opens the fields of chat-fields.ts that need it; other fields are open for every model. The table in docs/reference/inference.md is
- * made from the words (scripts/inference-tables.ts).
- * A model that is not in the catalog passes every check here. Check 4 refuses it. Models and rules of routing are checked against the
- * catalog, not against what can be called at the moment: a request that no route could ever serve is 400, one that none serves now is left
- * to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
+ * The models that a request names, and what it needs from them: the id, the kind (chat or embeddings), the words in `supports` that open
+ * fields, how its routes' wire formats treat the request; and the fields of routing, `models` and `provider`. A word opens the fields of
+ * chat-fields.ts that need it; other fields are open for every model. The table in docs/reference/inference.md is made from the words
+ * (scripts/inference-tables.ts). A model that is not in the catalog passes every check here. Check 4 refuses it. Models and rules of
+ * routing are checked against the catalog, not against what can be called at the moment: a request that no route could ever serve is 400,
+ * one that none serves now is left to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
  */
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
@@ -24,7 +23,7 @@ interface SupportFacts {
   opensWithin?: string | readonly string[];
   /** A stronger word that opens the same fields: a model that follows a schema writes JSON, and functions are the older form of tools. */
   impliedBy?: string;
-  /** What happens without it. */
+  /** The behaviour without it. */
   without: string;
 }
 
@@ -130,7 +129,7 @@ function formatsOf(model: Pick<Model, "routes"> | null): ReadonlySet<WireFormatN
   return new Set(model?.routes.map(({ format }) => format));
 }
 
-// Routing. Where it is off for the workspace, its fields are refused
+// Routing. If it is off for the workspace, its fields are refused
 
 /** The catalog as check 2 sees it. */
 export interface RoutingCatalog {

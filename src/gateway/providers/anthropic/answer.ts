@@ -1,7 +1,7 @@
 /**
  * Converts a whole Anthropic message to our answer, and holds what the stream reads in the same way: finish reasons, and the counts of the
- * Messages API, which are the prompt in three disjoint parts and the output including thinking. Compatible servers mix in reasons of chat
- * completions, and first estimate what they count at the end.
+ * Messages API: the prompt in three disjoint parts, and the output including thinking. Compatible servers mix in reasons of chat
+ * completions, and estimate counts before they report them at the end.
  */
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
@@ -104,7 +104,7 @@ export class AnthropicUsage {
     const known = this.#prompt;
     // Some compatible servers first estimate the whole prompt, and at the end report only that it came from the cache.
     const wasWhole = fresh === 0 && known.cacheRead + known.cacheWrite === 0 && cacheRead + cacheWrite >= known.fresh;
-    // Each count is a total of its own: a later one replaces it, an absent one or a zero does not.
+    // Each count is an independent total: a later one replaces it, but an absent one or a zero does not.
     known.fresh = fresh || (wasWhole ? 0 : known.fresh);
     known.cacheRead = cacheRead || known.cacheRead;
     known.cacheWrite = cacheWrite || known.cacheWrite;

@@ -1,7 +1,7 @@
 /**
- * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved;
- * and, after a refusal of the provider, the field of the chat that one of its fields was made from: several messages are one turn there,
- * and all instructions one field.
+ * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved.
+ * After a refusal by the provider, this also finds the chat's field that the refused one was made from: several messages are one turn
+ * there, and all instructions one field.
  */
 import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
@@ -55,7 +55,7 @@ function* inMessage(message: ChatMessage, { at, args }: { at: string; args: Tool
   }
 }
 
-/** Blank texts are left out, and a breakpoint must not go with them. */
+/** Blank texts are left out, and a breakpoint must not be lost with them. */
 function* inParts(content: unknown, at: string): Generator<UnsupportedField> {
   for (const [index, part] of asArray(content).entries()) {
     const { text, cache_control } = asObject(part) ?? {};
@@ -116,7 +116,7 @@ function turnsOf(messages: readonly ChatMessage[]): SentTurn[] {
   return conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
 }
 
-/** The turn of a message on its own is the last one: another may open the conversation. */
+/** A message converted alone is the last turn: another turn may open the conversation. */
 function turnOf(message: ChatMessage): SentTurn | null {
   return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
 }

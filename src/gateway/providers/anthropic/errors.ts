@@ -18,7 +18,7 @@ export function anthropicFailureIn(error: unknown): UpstreamFailure {
   return withCause(judge(200, errorOf({ error })), error);
 }
 
-/** `api_error` is missing on purpose: it does not say who is at fault, so the status decides. */
+/** `api_error` is left out on purpose: it does not say who is at fault, so the status decides. */
 const codeByType = new Map<string, UpstreamCode>([
   ["authentication_error", "upstream_auth"],
   ["billing_error", "upstream_auth"],
@@ -36,10 +36,10 @@ const accountMessage =
 const contextMessage = /prompt is too long|exceed context limit|input is too long/i;
 const filterMessage = /content filtering policy/i;
 /**
- * A block of thinking that is not as it was, or not at its place (https://github.com/Yeachan-Heo/gajae-code/issues/4247,
+ * A thinking block that was changed or moved (https://github.com/Yeachan-Heo/gajae-code/issues/4247,
  * https://github.com/eclipse-theia/theia/issues/18044, https://github.com/anthropics/claude-code/issues/20691,
- * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation).
- * Matched near the start for the same reason.
+ * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation). Matched near the start
+ * for the same reason.
  */
 const thoughtsMessage =
   /^(messages\.[\w.]+: .{0,60}thinking|messages\.\d+\.content\.\d+\.(redacted_)?thinking\b|.{0,40}thinking`? blocks?\b)/i;
@@ -54,7 +54,7 @@ function judge(status: number, error: JsonObject): UpstreamFailure {
   return failure;
 }
 
-/** `invalid_request_error` covers every 4xx without a type of its own; in a stream it means that the request is at fault. */
+/** `invalid_request_error` covers every 4xx that has no type; in a stream it means that the request is at fault. */
 function codeOf(status: number, type: string): UpstreamCode {
   const rejected = status === 200 && type === "invalid_request_error";
   return rejected ? "upstream_rejected" : weighed(status, codeByType.get(type));

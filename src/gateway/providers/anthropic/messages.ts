@@ -1,8 +1,8 @@
 /**
  * Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. Consecutive messages of
- * one role become one turn, blank texts are left out, and ids of calls get the form that the API accepts, each once.
- * If the calls' ids carry thoughts (thoughts.ts), an answer goes back with all its blocks in their order, its texts cut as the model wrote
- * them. A text that the client has changed is not cut.
+ * one role become one turn, blank texts are left out, and ids of calls get the form that the API accepts, each once. If the calls' ids
+ * carry thoughts (thoughts.ts), an answer goes back with all its blocks in order, its text split as the model wrote it. A text that the
+ * client has changed is not split.
  */
 import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
@@ -16,7 +16,7 @@ export interface Conversation {
   /** The parts of all system and developer messages, not joined: the provider's cache compares prompts block by block. */
   system: TextBlock[];
   turns: Turn[];
-  /** Some turn has a thought. */
+  /** At least one turn has a thought. */
   hasThoughts: boolean;
   /** The model is in the middle of a turn, which it began without a thought. */
   isThoughtless: boolean;
@@ -25,7 +25,7 @@ export interface Conversation {
 interface TextBlock extends JsonObject {
   type: "text";
   text: string;
-  /** The provider caches the prompt to the end of this block. */
+  /** The provider caches the prompt up to the end of this block. */
   cache_control?: unknown;
 }
 
@@ -65,14 +65,14 @@ export function conversationOf(
   };
 }
 
-/** What reads the messages of one conversation. */
+/** The readers of one conversation's messages. */
 interface Reading {
   ids: CallIds;
   args: ToolArguments;
   thoughts: ThoughtsReader;
 }
 
-/** A turn of the model goes on through its calls and their results until the user says something. */
+/** A turn of the model continues through its calls and their results until the user says something. */
 function isThoughtless(turns: readonly Turn[]): boolean {
   const said = turns.findLastIndex(({ role, content }) => role === "user" && !content.some(isToolResult));
   const answer = turns[said + 1];
@@ -89,7 +89,7 @@ function isThought({ type }: JsonObject): boolean {
 
 /**
  * An answer without calls has no id in which its thoughts could travel. The API refuses a thought if an earlier one is missing, so none
- * from before such an answer is sent; it requires only those of the current turn.
+ * that precedes such an answer is sent; it requires only those of the current turn.
  */
 function isFinished({ role, tool_calls }: ChatMessage): boolean {
   return role === "assistant" && asArray(tool_calls).length === 0;
@@ -155,7 +155,7 @@ function spokenBlocks(message: ChatMessage): TextBlock[] {
   return named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
 }
 
-/** Cuts the text of a message into that of its blocks. A text of another length is not the one that the model wrote. */
+/** Splits a message's text into its blocks' texts. A text of another length is not the one that the model wrote. */
 class Cutter {
   /** The text is that of the blocks. */
   readonly isWhole: boolean;
@@ -194,7 +194,7 @@ function blockOf(piece: Piece, text: string): JsonObject | null {
   }
 }
 
-/** A result is one block, which a breakpoint on any of its parts caches to its end. */
+/** A result is one block; a breakpoint on any of its parts caches the whole block. */
 function toolResult(message: ChatMessage, ids: CallIds): JsonObject {
   const parts = textsOf(message.content);
   const content = parts.map(({ text }) => text).join("");

@@ -16,7 +16,7 @@ import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } fro
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
 
-/** A first and a last turn of the user, which some conversations get. */
+/** A first and a last user turn that some conversations get. */
 const addedTurnsBytes = openingText.length + continuingText.length;
 
 /** The beta of `block_binding`, which says what the API does with thoughts whose conversation has changed. */
@@ -69,14 +69,14 @@ function formatOf(responseFormat: JsonObject | null): JsonObject | null {
 interface Thoughtful {
   conversation: Conversation;
   thinking: Thinking;
-  /** The thoughts are valid only after what they came after. */
+  /** Thoughts are valid only after the same preceding content. */
   isBound: boolean;
 }
 
 /**
- * The conversation, with the model's thoughts if it thinks in this call too. A model that takes a budget refuses to think in the middle
- * of a turn that it began without a thought. Newer models refuse a thought if anything before it has changed, unless the request says to
- * drop it. A turn that began with thinking must go on with it, so `thinking` is sent even if the request has no effort.
+ * The conversation, with the model's thoughts if it thinks in this call too. A model that takes a budget refuses to think in the middle of
+ * a turn that it began without a thought. Newer models refuse a thought if anything before it has changed, unless the request says to drop
+ * it. A turn that began with thinking must continue with it, so `thinking` is sent even if the request has no effort.
  */
 function withThoughts(call: ProviderCall): Thoughtful {
   const { route, chat, withoutThoughts } = call;
@@ -90,7 +90,7 @@ function withThoughts(call: ProviderCall): Thoughtful {
     if (thinking.field === null || !isThoughtless) return { conversation, thinking, isBound: false };
     return { conversation: conversationOf(chat.messages), thinking: { ...thinking, field: null }, isBound: false };
   }
-  // The controls are documented for adaptive thinking alone.
+  // The controls are documented only for adaptive thinking.
   const isBound = hasThoughts && route.thinking?.isBound === true && thinking.field?.["type"] !== "between_tools";
   if (!hasThoughts) return { conversation, thinking, isBound };
   const binding = isBound && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
@@ -116,7 +116,7 @@ function cacheField({ cache_control }: ChatBody): JsonObject {
   return cache_control === undefined ? {} : { cache_control };
 }
 
-// Thinking. What each model takes is in the catalog
+// Thinking. The catalog says what each model takes
 
 interface Thinking {
   /** The field `thinking`; null: left out, so that the model's default applies. */
@@ -145,7 +145,7 @@ const thinkingTopPMin = 0.95;
 
 const noThinking: Thinking = { field: null, effort: null, takesThoughts: false };
 
-/** A client that sets an effort also receives the reasoning: newer models leave it out unless they are asked for its summary. */
+/** A client that sets an effort also receives the reasoning: newer models leave it out unless a summary is requested. */
 function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route" | "chat" | "maxOutputTokens">): Thinking {
   if (chat["reasoning_effort"] === "none") return switchedOff(route, mayThink(chat));
   const effort = fittedEffort(chat["reasoning_effort"], route.efforts ?? adaptiveEfforts) ?? null;
@@ -156,7 +156,7 @@ function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route"
   return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
 }
 
-/** A model that cannot stop thinking thinks as little as it can, and goes on from its thoughts where it may think. */
+/** A model that cannot stop thinking thinks as little as it can. Where it may think, it gets its earlier thoughts. */
 function switchedOff({ thinking }: Route, takesThoughts: boolean): Thinking {
   switch (thinking?.off) {
     case "never":
@@ -231,9 +231,9 @@ function strictSchema(parameters: unknown, at: string): FittedSchema {
 const combinations = ["allOf", "anyOf", "oneOf"];
 
 /**
- * The API refuses `allOf`, `anyOf` and `oneOf` at the top of an input schema, which some tool servers write. The input then gets the
- * fields of all variants, requires those that are required in any case, and the model reads the combination in the description. A field
- * is described once: the description has a field's schema only where variants differ in it.
+ * The API refuses `allOf`, `anyOf` and `oneOf` at the top of an input schema, which some tool servers write. The input then gets the fields
+ * of all variants and requires those that are always required; the description tells the model how they combine. A field is described once:
+ * the description has a field's schema only where variants differ in it.
  */
 function inputSchema(parameters: JsonObject): JsonObject {
   const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
@@ -255,7 +255,7 @@ function inputSchema(parameters: JsonObject): JsonObject {
   };
 }
 
-/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
+/** The fields that any schema requires for `allOf`, otherwise those that every schema requires. */
 function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
   const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
   if (keyword === "allOf") return lists.flat();
@@ -267,7 +267,7 @@ function propertiesOf(schema: unknown): JsonObject {
   return asObject(asObject(schema)?.["properties"]) ?? {};
 }
 
-/** Any value fits the schema `{}`, which stands for one of `properties`. */
+/** Any value fits the schema `{}`, which replaces one of `properties`. */
 function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
   const own = Object.entries(propertiesOf(variant));
   if (own.length === 0) return variant;

@@ -1,9 +1,9 @@
 /**
  * Fits a JSON Schema into the subset that the API takes for answers and strict tools, as the vendor's own packages do
  * (https://platform.claude.com/docs/en/build-with-claude/structured-outputs): objects are closed, and a keyword that cannot be enforced
- * moves into the description, where the model reads it. An answer that is valid for a closed object is valid for the open one too.
- * What would leave nothing of the schema, or only an empty object, is reported to the client as a problem. The length of what is written is
- * bounded, and with it the work; references become definitions, and one in a circle is reported.
+ * moves into the description, where the model reads it. An answer that is valid for a closed object is valid for the open one too. A schema
+ * of which nothing, or only an empty object, would be left is reported to the client as a problem. The length of the result is bounded, and
+ * with it the work; references become definitions, and a circular one is reported.
  */
 import { asArray, asObject, asText, isEmpty, type JsonObject } from "../wire/json.ts";
 
@@ -36,19 +36,18 @@ const scalarTypes = new Set<unknown>(["string", "integer", "number", "boolean", 
 /** Not copied into the description: definitions are fitted where something refers to them, the others mean nothing to a model. */
 const leftOut = new Set(["$schema", "$id", "$comment", "$anchor", "$defs", "definitions"]);
 const pathCharactersMax = 200;
-/** No schema is as deep as a longer pointer says. */
+/** No schema is deep enough for a longer pointer. */
 const pointerCharactersMax = 2_000;
 /**
- * How long a schema may become, in characters of JSON: a part is written where it stands and as a definition, and again within a
- * definition that was written before anything referred to the part. All that is walked is written or ends the walk, so this bounds the
- * work too.
+ * How long a schema may become, in characters of JSON: a part is written in place and as a definition, and again within a definition that
+ * was written before anything referred to the part. Every visited part is written or ends the walk, so this bounds the work too.
  */
 const lengthFactorMax = 3;
 const lengthAlways = 4_096;
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"];
 const arrayKeywords = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"];
 
-/** The schema of a `response_format`, which has the description if it has none of its own; null if there is none. */
+/** The schema of a `response_format`, which takes the description if it has none; null if there is none. */
 export function formatSchema(format: JsonObject): FittedSchema | null {
   const jsonSchema = asObject(format["json_schema"]);
   const schema = asObject(jsonSchema?.["schema"]);
@@ -73,7 +72,7 @@ interface Definition {
 class SchemaFitter {
   readonly #root: JsonObject;
   readonly #at: string;
-  /** By their part. They are fitted one after another, since a chain of them may be longer than calls may be deep. */
+  /** Keyed by their part. They are fitted one after another, since a chain of them may exceed the call stack. */
   readonly #definitions = new Map<unknown, Definition>();
   readonly #names = new Set<string>();
   #problem: SchemaProblem | null = null;
@@ -117,7 +116,7 @@ class SchemaFitter {
     return root;
   }
 
-  /** @param known the definition of this part, which stands for it here; null: none, or this is the definition */
+  /** @param known the definition that replaces this part here; null: none, or this is the definition */
   #node(value: unknown, at: string, known: Definition | null = this.#definitions.get(value) ?? null): JsonObject {
     if (this.#problem !== null) return {};
     const fitted = known === null ? this.#part(value, at) : this.#referTo(known);
@@ -171,7 +170,7 @@ class SchemaFitter {
     return this.#report(type === undefined ? at : `${at}.type`, type === undefined ? "a schema without a type" : "this type");
   }
 
-  /** `enum` and `const`, of single values alone. */
+  /** `enum` and `const`, only of single values. */
   #values(rest: JsonObject, at: string): JsonObject {
     const list = taken(rest, "enum");
     const one = taken(rest, "const");
@@ -182,7 +181,7 @@ class SchemaFitter {
     return "type" in rest ? { const: one } : { enum: [one] };
   }
 
-  /** A list of single types stays; others become variants, each with the keywords of its type. */
+  /** A list of simple types stays; other lists become variants, each with the keywords of its type. */
   #severalTypes(types: unknown[], { rest, values, at }: { rest: JsonObject; values: JsonObject; at: string }): JsonObject {
     if (!types.every((type) => knownTypes.has(type))) return this.#report(`${at}.type`, "this type");
     if (types.every((type) => scalarTypes.has(type))) return { type: types, ...values, ...stringFormat(rest) };
@@ -256,7 +255,7 @@ class SchemaFitter {
     return name;
   }
 
-  /** A definition in a circle of references. Removes, one by one, the definitions that refer to none that is left. */
+  /** Finds a definition in a circle of references. Removes, one by one, the definitions that refer to none of the rest. */
   #findCircle(): Definition | undefined {
     const left = new Map([...this.#definitions.values()].map((one) => [one.name, one]));
     const referredBy = new Map<string, string[]>();
@@ -279,7 +278,7 @@ class SchemaFitter {
     return left.values().next().value;
   }
 
-  /** Keeps the first problem. @returns what stands for the part: its schema is never sent */
+  /** Keeps the first problem. @returns a placeholder for the part: its schema is never sent */
   #report(at: string, what: string): JsonObject {
     const path = at.length <= pathCharactersMax ? at : `${at.slice(0, pathCharactersMax)}…`;
     this.#problem ??= { at: path, what };
@@ -310,7 +309,7 @@ function isScalar(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
-/** The percent signs of a URI are read before the slashes, by RFC 6901. */
+/** Percent encoding is decoded before the slashes, by RFC 6901. */
 function segmentsOf(pointer: string): string[] {
   const parts = decoded(pointer).split("/").slice(1);
   return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -324,7 +323,7 @@ function decoded(pointer: string): string {
   }
 }
 
-/** The characters of a part's JSON without those of the parts in it, which were counted before. */
+/** The characters of a part's JSON, without those of its own parts, which were already counted. */
 function ownLength(part: JsonObject): number {
   let length = 0;
   for (const [keyword, value] of Object.entries(part)) {
@@ -335,5 +334,5 @@ function ownLength(part: JsonObject): number {
   return length;
 }
 
-/** What a keyword takes: its quotes, a colon, and a comma or the braces around. */
+/** The characters around a keyword: its quotes, a colon, and a comma or braces. */
 const punctuation = 5;

@@ -1,7 +1,7 @@
 /**
- * Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. Blocks are numbered together with
- * texts and thoughts, and by some servers all alike, so calls are counted here. The stream ends with its last event, or with its body where
- * a compatible server sends none.
+ * Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. Block numbers include texts and
+ * thoughts, and some servers give every block the same one, so calls are counted here. The stream ends with its last event, or with its
+ * body where a compatible server sends none.
  */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";

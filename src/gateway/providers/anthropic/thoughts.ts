@@ -1,10 +1,10 @@
 /**
- * A model that thinks before it calls a tool wants its thinking back with the result: unmodified, and at its place. Clients of chat
+ * A model that thinks before it calls a tool wants its thinking back with the result, unmodified and in its place. Clients of chat
  * completions have no field for it, so it travels within the call's id (gateway/tool-call-id.ts). The signature holds the thinking itself,
  * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text, as
  * the API writes blocks whose text it leaves out; their signatures are the same
- * (https://platform.claude.com/docs/en/build-with-claude/thinking).
- * A client may have written an id itself, so ids are read under the bounds of the calls' arguments, and what is not a piece is left out.
+ * (https://platform.claude.com/docs/en/build-with-claude/thinking). A client may have written an id itself, so ids are read within the
+ * bounds of the calls' arguments, and anything that is not a piece is left out.
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
@@ -12,7 +12,7 @@ import { readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asArray, asCount, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 
-/** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
+/** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are split again. */
 export type Piece =
   | { kind: "text"; characters: number }
   | { kind: "thinking"; characters: number; signature: string }

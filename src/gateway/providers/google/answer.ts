@@ -1,8 +1,7 @@
 /**
  * Converts a whole answer of generateContent to our answer, and holds what the stream reads in the same way: parts, finish reasons, counts.
  * A tool call arrives whole, or its name first and its arguments in a later part without a name. Each signature goes into the id of its
- * call.
- * A reason that is unknown counts as withheld: the model did not end the answer, and a client must not treat it as complete.
+ * call. An unknown reason counts as withheld: the model did not end the answer, and a client must not treat it as complete.
  */
 import { modelIdCharactersMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
@@ -141,7 +140,7 @@ function arguing(index: number, text: string): JsonObject {
   return { index, function: { arguments: text } };
 }
 
-/** "" for no arguments. Some compatible servers write the object as a text. */
+/** "" for no arguments. Some compatible servers write the object as text. */
 function argumentsText(args: unknown): string {
   const text = typeof args === "string" ? args.trim() : writtenJson(args ?? {});
   return text === "{}" ? "" : text;

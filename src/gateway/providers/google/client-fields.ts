@@ -1,6 +1,6 @@
 /**
- * The fields that the official schema allows and generateContent does not support, each refused by its path before credit is reserved; and,
- * after a refusal of the provider, the field of the chat that one of its fields was made from. Google writes names in either case.
+ * The fields that the official schema allows and generateContent does not support, each refused by its path before credit is reserved.
+ * After a refusal by the provider, this also finds the chat's field that the refused one was made from. Google writes names in either case.
  */
 import type { Route } from "../../models/model.ts";
 import { snakeCase, type FieldPath } from "../provider-error.ts";
@@ -128,7 +128,7 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
     case "model":
       return ["model"];
     default:
-      // Some texts name a field without the object that holds it.
+      // Some messages name a field without the object that holds it.
       return inConfig([first, ...rest]);
   }
 }

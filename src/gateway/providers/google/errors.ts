@@ -12,10 +12,7 @@ export function classifyGoogleError(status: number, body: string): UpstreamFailu
   return withCause(judge(status, errorOf(parseJson(body))), body, status);
 }
 
-/**
- * Classifies an `error` in a response with status 200, at the start of a stream or later. It contains the status that it stands
- * for.
- */
+/** Classifies an `error` in a response with status 200, at the start of a stream or later. It contains its HTTP status. */
 export function googleFailureIn(error: unknown): UpstreamFailure {
   const read = errorOf({ error });
   const code = Number(read["code"]);
@@ -29,7 +26,7 @@ export function googleFailureIn(error: unknown): UpstreamFailure {
 const accountReason =
   /^(api_key_|access_token_|consumer_|service_disabled|billing_disabled|user_project_denied|security_policy_|location_(tax_)?policy_|credentials_missing)/;
 
-/** `unknown` and `internal` are missing on purpose: they do not say who is at fault, so the HTTP status decides. */
+/** `unknown` and `internal` are left out on purpose: they do not say who is at fault, so the HTTP status decides. */
 const codeByCanonicalStatus = new Map<string | undefined, UpstreamCode>([
   ["unauthenticated", "upstream_auth"],
   ["permission_denied", "upstream_auth"],

@@ -1,9 +1,8 @@
 /**
- * Encodes our request for generateContent: instructions, and turns of user and model made of parts; sampling, answer format, tools; and the
- * reasoning effort as Google's thinking fields, as Google's own chat completions map it (https://ai.google.dev/gemini-api/docs/openai).
- * Fields that it does not support were refused before (client-fields.ts).
- * A model gets back its own signatures and no others. A call whose signature the client does not have is sent with the mark that Google
- * documents for that case.
+ * Encodes our request for generateContent: instructions, turns of user and model made of parts, sampling, answer format, tools, and the
+ * reasoning effort as Google's thinking fields, mapped as in Google's own chat completions (https://ai.google.dev/gemini-api/docs/openai).
+ * Fields that it does not support were refused before (client-fields.ts). A model gets back only its own signatures. A call whose signature
+ * the client does not have is sent with the mark that Google documents for that case.
  */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
@@ -74,8 +73,8 @@ interface Content {
 
 /**
  * Consecutive messages of one role become one turn; empty texts are left out.
- * @param upstreamModel the model that receives the call: it gets back its own signatures and no others
- * @param withoutThoughts it does not get its own either
+ * @param upstreamModel the model that receives the call: it gets back only its own signatures
+ * @param withoutThoughts it gets back none
  */
 export function googleConversation(
   messages: readonly ChatMessage[],
@@ -194,7 +193,7 @@ function googleToolFields(chat: ChatBody): JsonObject {
 }
 
 /**
- * A forced call always follows its schema; a free call does so only with the mode VALIDATED.
+ * A forced call always follows its schema; a free call does only in the mode VALIDATED.
  * @returns null for the default, a free choice
  */
 function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
@@ -226,7 +225,7 @@ const budgets = new Map<unknown, number>([
 ]);
 const budgetMax = 24_576;
 
-/** What a model without `efforts` in the catalog takes: those that lack the level `MINIMAL`, or have `XHIGH`, have them. */
+/** What a model without `efforts` in the catalog takes: models that lack the level `MINIMAL`, or have `XHIGH`, list theirs. */
 const usualEfforts: readonly ReasoningEffort[] = ["none", "minimal", "low", "medium", "high"];
 
 /** Levels cannot be switched off, so `none` becomes the lowest level. */

@@ -1,6 +1,6 @@
 /**
- * Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body, and without a finish reason by then
- * the answer has no end. More may follow a finish reason, since with several calls each has had one.
+ * Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body. If no finish reason has come by then,
+ * the answer is incomplete. More may follow a finish reason, since with several calls each has had one.
  */
 import { asObject, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
@@ -20,7 +20,7 @@ class GoogleStream {
   /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
   #reason: FinishReason | null = null;
   #hasContent = false;
-  /** A call has gone on after it. */
+  /** A call has continued after it. */
   #goesOn = false;
 
   take(data: string): ProviderEvent[] {
@@ -57,7 +57,7 @@ class GoogleStream {
     return fails ? [...events, failed(new UpstreamFailure("upstream_error", "the provider reports a failure"))] : events;
   }
 
-  /** The end of the body, or the mark that some compatible servers send. Without a finish reason the answer has no end. */
+  /** The end of the body, or the mark that some compatible servers send. Without a finish reason the answer is incomplete. */
   #done(): ProviderEvent[] {
     if (this.#reason === null) return [];
     const pieces = this.#parts.end();

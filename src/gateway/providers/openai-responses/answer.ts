@@ -1,8 +1,7 @@
 /**
- * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts.
- * Reasoning across a tool loop: the API stores nothing for us, so it sends the reasoning before a call in encrypted form and reads it again
- * with the call's result; without it the model starts over at each step. It travels within the call's id, as signatures do
- * (gateway/tool-call-id.ts).
+ * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts. The
+ * API stores nothing for us, so it sends the reasoning before a call in encrypted form and wants it back with the call's result; without it
+ * the model starts over at each step of a tool loop. It travels within the call's id, as signatures do (gateway/tool-call-id.ts).
  */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
@@ -73,7 +72,7 @@ export const paragraphEnd = "\n\n";
 
 export type CallKind = "function" | "custom";
 
-/** The kind of tool that an item calls; null if it calls none of the client's. */
+/** The kind of tool that an item calls; null if it is not the client's tool. */
 export function callKindOf({ type }: JsonObject): CallKind | null {
   if (type === "function_call") return "function";
   return type === "custom_tool_call" ? "custom" : null;
@@ -102,7 +101,7 @@ export function callOf(kind: CallKind, item: JsonObject, text: string, context: 
   return { id, type: kind, [kind]: kind === "custom" ? { name, input: text } : { name, arguments: text } };
 }
 
-/** What a message says. */
+/** The text of a message. */
 interface Said {
   content: string;
   refusal: string;
@@ -130,8 +129,8 @@ export function logprobsOf(content: readonly unknown[]): JsonObject | null {
 
 /**
  * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if it is too
- * long for an id or would not return exactly as it came
- * @param signer who gets it back; null: no model does, so nothing is added
+ *   long for an id or would not return exactly as it came
+ * @param signer the model that gets it back; null: no model does, so nothing is added
  */
 export function idWithReasoning(id: string, encrypted: unknown, signer: string | null): string {
   const text = asText(encrypted) ?? "";

@@ -1,6 +1,6 @@
 /**
- * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved;
- * and, after a refusal of the provider, the field of the chat that one of its fields was made from.
+ * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved.
+ * After a refusal by the provider, this also finds the chat's field that the refused one was made from.
  */
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
@@ -14,7 +14,7 @@ export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | nu
   return null;
 }
 
-/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
+/** The client's field for a field of the Responses API; see `WireFormat.clientField`. */
 export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   let sources: readonly number[] | null = null;
   const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
@@ -62,8 +62,8 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
 }
 
 /**
- * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
- * unknown here, so the list ends before it.
+ * The index of the message that each item was made from: one may have become several. Reasoning in ids adds items that are unknown here, so
+ * the list ends before it.
  */
 function sourcesOf(messages: readonly ChatMessage[]): number[] {
   const sources: number[] = [];

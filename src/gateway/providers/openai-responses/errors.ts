@@ -7,7 +7,7 @@ import { UpstreamFailure } from "../provider.ts";
 import { errorOf, failureDetail, filterHint } from "../wire/errors.ts";
 import { asText, parseJson, type JsonObject } from "../wire/json.ts";
 
-/** Only verified organizations get summaries of reasoning, which the gateway asks for where the client sets an effort. */
+/** Only verified organizations get summaries of reasoning, which the gateway requests where the client sets an effort. */
 const unverified = /^your organization must be verified/i;
 const summaryHint = "The provider summarizes reasoning only for verified organizations; leave out reasoning_effort";
 
@@ -30,7 +30,7 @@ export function responsesFailureIn(error: unknown): UpstreamFailure {
   return ofThisApi(400, read) ?? failureIn(error);
 }
 
-/** @param status that the error has, or stands for */
+/** @param status that the error has or implies */
 function ofThisApi(status: number, error: JsonObject): UpstreamFailure | null {
   if (status === 400 && unverified.test(asText(error["message"]) ?? "")) {
     return new UpstreamFailure("upstream_rejected", `status ${status}: the organization is not verified`, summaryHint);

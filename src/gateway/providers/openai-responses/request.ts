@@ -1,8 +1,7 @@
 /**
- * Encodes our request for the Responses API: the conversation becomes items, which are messages, calls with the reasoning before them, and
- * results. Fields that it does not support were refused before (client-fields.ts). Nothing is stored at the provider, so each request has
- * the whole conversation.
- * Functions are strict by default here, unlike in chat completions, so that is always said.
+ * Encodes our request for the Responses API. The conversation becomes items: messages, calls with the reasoning before them, and results.
+ * Fields that it does not support were refused before (client-fields.ts). Nothing is stored at the provider, so each request has the whole
+ * conversation. Functions are strict by default here, unlike in chat completions, so strictness is always stated.
  */
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
@@ -63,7 +62,7 @@ function functionTool({ name, description, parameters, strict }: JsonObject): Js
   };
 }
 
-/** The grammar is in the format itself, not in an object of its own. */
+/** The grammar is in the format itself, not in a separate object. */
 function customTool({ name, description, format }: JsonObject): JsonObject {
   const { grammar, ...others } = asObject(format) ?? {};
   return { type: "custom", name, description, format: format && { ...others, ...asObject(grammar) } };
@@ -100,7 +99,7 @@ function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefine
 
 // Items
 
-/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: no model does */
+/** @param signer the route that receives the items: it gets back only its own reasoning; null: no model does */
 export function inputItems(messages: readonly ChatMessage[], signer: string | null): JsonObject[] {
   const items = new Items(signer);
   return messages.flatMap((message) => items.of(message));
@@ -166,7 +165,7 @@ function wireId(id: string): string {
   return id.length <= callIdCharactersMax ? id : `call_${hash("sha256", id, "base64url")}`;
 }
 
-/** A text stays a text, and parts stay parts: the provider's cache knows a prompt by them. */
+/** A text stays a text, and parts stay parts: the provider's cache compares prompts by them. */
 function prompted(message: ChatMessage): JsonObject {
   const { role, content } = message;
   const texts = namedTexts(message, contentTexts(content));

@@ -1,8 +1,8 @@
 /**
  * Decodes the events of a streamed response. Each event's data names its type; unknown types are ignored. The last event is one of
- * `response.completed`, `response.incomplete` and `response.failed`, with the whole response.
- * A text may come in pieces, at its end, or both, so the end of an item says only what no piece of it has said. Items are found by place,
- * id and call, since servers leave out some of these or change them.
+ * `response.completed`, `response.incomplete` and `response.failed`, with the whole response. A text may come in pieces, at its end, or
+ * both, so the end of an item adds only what no piece of it contained. Items are found by place, id and call, since servers omit or change
+ * some of these.
  */
 import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
@@ -117,21 +117,21 @@ class ResponsesStream {
     return [said({ reasoning_content: this.#separator("reasoning_content", part) + text })];
   }
 
-  /** What stands between the text of the previous part and that of this one. */
+  /** The separator between the previous part's text and this one's. */
   #separator(field: string, part: string): string {
     const last = this.#parts.get(field) ?? part;
     this.#parts.set(field, part);
     return last === part ? "" : paragraphEnd;
   }
 
-  /** Arguments may come in pieces, at the end, or both: the item's start has none, or the whole that its end repeats. */
+  /** Arguments may come in pieces, at the end, or both: the item's start has none, or all of them, which its end repeats. */
   #open(names: Names, item: JsonObject): ProviderEvent[] {
     const kind = callKindOf(item);
     if (kind === null || this.#callAt(names) !== undefined) return [];
     return this.#announce(kind, names, item);
   }
 
-  /** Some servers give every item the same place: then a new id means a new call. */
+  /** Some servers give every item the same place; a new id then means a new call. */
   #begin(names: Names, item: JsonObject): ProviderEvent[] {
     const kind = callKindOf(item);
     if (kind === null) return [];
@@ -158,7 +158,7 @@ class ResponsesStream {
     return [said({ tool_calls: [{ index, [kind]: kind === "custom" ? { input: text } : { arguments: text } }] })];
   }
 
-  /** Says what no piece of the item has said. */
+  /** Emits what no piece of the item contained. */
   #close(names: Names, item: JsonObject): ProviderEvent[] {
     const kind = callKindOf(item);
     if (kind !== null) {
@@ -196,7 +196,7 @@ class ResponsesStream {
     return usage === null ? [] : [{ kind: "usage", usage }];
   }
 
-  /** An id is more certain than a place. */
+  /** An id is more reliable than a place. */
   #callAt(names: Names): OpenCall | undefined {
     return names.map((name) => this.#calls.get(name)).findLast((call) => call !== undefined);
   }
@@ -215,7 +215,7 @@ const nowhere = "";
 const namesMax = 1_000;
 const nameCharactersMax = 512;
 
-/** An item's names: its place in the output, its id, and that of a call. Servers may leave out some, or change the id. */
+/** An item's names: its place in the output, its id, and that of a call. Servers may omit some, or change the id. */
 function namesOf({ output_index, item_id, item }: JsonObject): Names {
   const { id, call_id } = asObject(item) ?? {};
   const names = [output_index, item_id || id, call_id].filter(isName);

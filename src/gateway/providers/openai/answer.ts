@@ -1,7 +1,7 @@
 /**
  * Converts a whole chat completion to our answer, and holds what the stream reads in the same way: the fields of a message that reach the
- * client, finish reasons, counts. All other fields are dropped. Compatible servers differ in names, places and empty values; each
- * difference that is known is here with the provider that has it.
+ * client, finish reasons, counts. All other fields are dropped. Compatible servers differ in names, places and empty values; each known
+ * difference is here, with the provider that has it.
  */
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
@@ -53,8 +53,8 @@ export function contentText(content: unknown): string | null {
 }
 
 /**
- * The non-empty ones of `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM
- * name the reasoning `reasoning`; some providers send both names.
+ * The non-empty fields among `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM name the
+ * reasoning `reasoning`; some providers send both names.
  */
 export function furtherFields(message: JsonObject): JsonObject {
   const fields: JsonObject = {};
@@ -82,7 +82,7 @@ function functionCallOf(call: JsonObject): JsonObject {
   return { ...(name && { name }), arguments: argumentsText(call["arguments"]) };
 }
 
-/** The only kind of annotation in the official schema, with its fields alone: a provider may add anything. Nothing for other kinds. */
+/** The only kind of annotation in the official schema, with only its fields, since a provider may add anything. Nothing for other kinds. */
 function citationOf(annotation: unknown): JsonObject[] {
   const source = asObject(annotation);
   const citation = source?.["type"] === "url_citation" ? asObject(source["url_citation"]) : null;
@@ -91,7 +91,7 @@ function citationOf(annotation: unknown): JsonObject[] {
   return [{ type: "url_citation", url_citation: { url, title, start_index, end_index } }];
 }
 
-/** The same of a whole message, whose call has all of its arguments. */
+/** The same for a whole message, whose call has all of its arguments. */
 function wholeFields(message: JsonObject): JsonObject {
   const fields = furtherFields(message);
   const called = asObject(fields["function_call"]);
@@ -142,7 +142,7 @@ export function reportedReason(value: unknown): string {
 }
 
 /**
- * @param reported also with a detail, as Google's compatible API has it: `content_filter: PROHIBITED_CONTENT`
+ * @param reported may have a detail, as in Google's compatible API: `content_filter: PROHIBITED_CONTENT`
  * @param toolCalls whether the answer calls tools: several providers then say `stop`, and SDKs would run none of them
  * @returns null when the reason means that the provider failed
  */
@@ -180,12 +180,12 @@ export class UsageTally {
     this.#take("total", reported["total_tokens"]);
     const prompt = asObject(reported["prompt_tokens_details"]);
     this.#take("cached", prompt?.["cached_tokens"]);
-    // DeepSeek and Moonshot report cache reads outside of the details.
+    // DeepSeek and Moonshot report cache reads outside the details.
     this.#take("cached", reported["prompt_cache_hit_tokens"]);
     this.#take("cached", reported["cached_tokens"]);
     this.#take("cacheWrite", prompt?.["cache_write_tokens"]);
     this.#take("reasoning", asObject(reported["completion_tokens_details"])?.["reasoning_tokens"]);
-    // SGLang reports it outside of the details.
+    // SGLang reports it outside the details.
     this.#take("reasoning", reported["reasoning_tokens"]);
     return this.#isNew;
   }

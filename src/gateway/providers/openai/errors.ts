@@ -1,8 +1,8 @@
 /**
  * Classifies a provider's errors. The body decides before the status: several providers answer 400 when their key or our account is at
- * fault, and 429 when waiting does not help. The text is only matched, never passed on.
- * The words are those by which vendors of this API distinguish failures: codes, types, states and reasons in lower case, or the shortest
- * phrase of their text. Each has a case under its vendor in test/fixtures/openai/errors.json.
+ * fault, and 429 when waiting does not help. The text is only matched, never passed on. The words are those with which vendors of this API
+ * tell failures apart: codes, types, states and reasons in lower case, or the shortest phrase of their text. Each has a case under its
+ * vendor in test/fixtures/openai/errors.json.
  */
 import { UpstreamFailure, type CauseHint, type UpstreamCode } from "../provider.ts";
 import { withCause } from "../rejection.ts";

@@ -1,10 +1,8 @@
 /**
- * Encodes our request as chat completions: unchanged, except for what the provider does not take (`Dialect`). A client may have its
- * conversation from another model, whose roles, ids, reasoning and refusals this provider would answer with 400; what already fits is sent
- * as it came.
+ * Encodes our request as chat completions: unchanged, except for what the provider does not accept (`Dialect`). A conversation may come
+ * from another model, whose roles, ids, reasoning and refusals this provider would answer with 400; what already fits is sent as it came.
  * Ids of tool calls are sent in a form that the provider accepts, the same for a call and its result and in every request, so that the
- * provider's cache recognizes the prompt. The client keeps its own.
- * Labels of the client's customers are never sent on.
+ * provider's cache recognizes the prompt. The client keeps its own. Labels of the client's customers are never sent on.
  */
 import { hash } from "node:crypto";
 import type { Dialect } from "../../models/dialect.ts";
@@ -17,8 +15,8 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { fittedEffort, takesSampling, continuingText, isInstruction, namedTexts } from "../wire/requests.ts";
 
 /**
- * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers
- * to a third party, do not change the answer, and several providers refuse them (OpenAI refuses `metadata` without `store`).
+ * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers to a third
+ * party, they do not change the answer, and several providers refuse them (OpenAI refuses `metadata` without `store`).
  */
 const keptBack = new Set([
   "model",
@@ -66,7 +64,7 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 
 // The conversation
 
-/** The model's words between a tool's result and the user, for providers that refuse one after another. */
+/** The model's words between a tool's result and the user's message, for providers that refuse the two in sequence. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
@@ -81,7 +79,7 @@ export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialec
   return fitted;
 }
 
-/** Chat templates of many models refuse a second instruction, and one that is not the first message. */
+/** Many models' chat templates refuse a second instruction, or one that is not the first message. */
 function instructionsInPlace(messages: readonly ChatMessage[], { instructions }: Dialect): readonly ChatMessage[] {
   if (instructions === "anywhere" || messages.findLastIndex(isInstruction) <= 0) return messages;
   const contents = messages.filter(isInstruction).map((message) => withoutName(message).content);

@@ -22,14 +22,14 @@ class OpenaiStream {
   readonly #toolCalls = new ToolCallPieces();
   readonly #alike = new ChunkTemplate();
   #calledTools = false;
-  /** A call of a function in the older form that has no arguments so far. */
+  /** A function call in the older form that has no arguments so far. */
   #bareCall = false;
   #begun = false;
-  /** Something of the answer has arrived, other than its role. */
+  /** Some of the answer has arrived, other than its role. */
   #hasContent = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
-  /** A call has gone on after it. */
+  /** A call has continued after it. */
   #goesOn = false;
 
   take(data: string): ProviderEvent[] {

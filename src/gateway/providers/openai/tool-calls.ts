@@ -11,7 +11,7 @@ import { KeptCalls } from "../wire/answers.ts";
 
 type Kind = "function" | "custom";
 
-/** What one piece contains of a call; "" for what it does not contain. */
+/** The parts of a call in one piece; "" for those that it lacks. */
 interface Piece {
   /** The provider's index; null if it sent none. */
   place: number | null;
@@ -162,7 +162,7 @@ export function wholeArguments(value: unknown): string {
   return text.trim() === "" ? noArguments : text;
 }
 
-/** Arguments are JSON text; some providers send the object itself. */
+/** Arguments are JSON text, but some providers send the object itself. */
 export function argumentsText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : writtenJson(value);

@@ -1,9 +1,8 @@
 /**
  * Decides the sandbox's answer to a request before the first byte is sent: an echo of what the user said, a commanded number of tokens, a
  * forced tool's arguments, or JSON in the requested format. The last message may command it: `sandbox: WORD[=VALUE] …` sets a status,
- * delays, breaks and counts, so that clients can test what real providers do seldom. An unknown word is refused, so that a mistyped command
- * is not mistaken for a passed test.
- * A token is each started four bytes of UTF-8, so counts can be predicted.
+ * delays, breaks and counts, so that clients can test what real providers rarely do. An unknown word is refused, so that a mistyped command
+ * is not mistaken for a passed test. Every four bytes of UTF-8, or the rest of a text, are one token, so counts can be predicted.
  */
 import { Buffer } from "node:buffer";
 import { scanJson } from "../../../http/json.ts";
@@ -15,7 +14,7 @@ import { schemaValue } from "./schema-value.ts";
 
 const outputTokensMax = 4_096;
 const filler = "tok ";
-/** A path is made of the names that a schema gives to its properties. */
+/** A path consists of the schema's names for its properties. */
 const pathCharactersMax = 500;
 
 export interface SandboxAnswer {
@@ -52,7 +51,7 @@ export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
   };
 }
 
-/** See `WireFormat.unsupportedField`: a schema that the sandbox makes no value for, or not within its work. */
+/** See `WireFormat.unsupportedField`: a schema for which the sandbox makes no value, or none within its work limit. */
 export function sandboxUnsupportedField(chat: ChatBody): UnsupportedField | null {
   if (asObject(chat["response_format"]) === null) return null;
   try {
@@ -168,7 +167,7 @@ export function structuredText(request: JsonObject, said: string): string | null
   return JSON.stringify(isEcho ? echoed : value);
 }
 
-/** @returns undefined: it is not JSON, or has more values, fields or levels than one thread may look at */
+/** @returns undefined: it is not JSON, or has more values, fields or levels than are checked on the event loop */
 function saidJson(said: string): unknown {
   try {
     scanJson(Buffer.from(said), { valuesMax: sandboxSchemaStepsMax });
@@ -241,7 +240,7 @@ export function sandboxTokens(text: string, tokensMax: number): string[] {
   return tokens;
 }
 
-/** In UTF-8. Half a surrogate pair is written as the character that replaces it, which has three. */
+/** In UTF-8. An unpaired surrogate is written as its replacement character, which has three bytes. */
 function bytesOf(code: number): number {
   if (code < 0x80) return 1;
   if (code < 0x8_00) return 2;

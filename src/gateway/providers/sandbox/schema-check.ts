@@ -49,12 +49,12 @@ export function resolveReference(reference: string, work: SchemaWork): JsonObjec
   return found === true ? {} : asObject(found);
 }
 
-/** A schema that the sandbox makes no value for. */
+/** A schema for which the sandbox makes no value. */
 export class UnsatisfiableError extends Error {
   override name = "UnsatisfiableError";
   /** The path within the schema, such as `.properties.name.pattern`. */
   readonly at: string;
-  /** Whether no alternative may be tried: the work is used up. */
+  /** Whether no alternative may be tried, because the work is used up. */
   readonly isFinal: boolean;
 
   constructor(at: string, reason: string, { isFinal = false } = {}) {
@@ -123,7 +123,7 @@ function acceptsNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, m
   return typeof multipleOf !== "number" || Number.isInteger(value / multipleOf);
 }
 
-/** A text has at least half as many characters as units of UTF-16: most bounds are decided without a look at it. */
+/** A text has at least half as many characters as UTF-16 units, which decides most bounds without reading it. */
 function acceptsText({ minLength: least, maxLength: most }: JsonObject, text: string, work: SchemaWork): boolean {
   if (!isWithin(text.length, least, undefined) || !isWithin(text.length / 2, undefined, most)) return false;
   if (isWithin(text.length / 2, least, undefined) && isWithin(text.length, undefined, most)) return true;

@@ -4,9 +4,9 @@
  * checked against the whole schema, and a schema that does not accept it is refused with the path of what cannot be kept. The smallest
  * value needs no reference twice, so schemas that refer to themselves end.
  *
- * Why no package: clients send the schemas, and json-schema-faker 0.6 has no bound for its work. Of twenty hostile schemas of one
- * request each (test/hostile/blocking) three held the thread for more than 10 s, as did `minItems: 1000000000`. It also answers values that
- * their schema refuses, as for a minimum above the maximum, and its values are random texts and numbers, which no test can predict.
+ * Why no package: clients send the schemas, and json-schema-faker 0.6 has no bound for its work. Of twenty hostile schemas, one per request
+ * (test/hostile/blocking), three held the thread for more than 10 s, as did `minItems: 1000000000`. It also returns values that their
+ * schema refuses, such as for a minimum above the maximum, and its values are random, so no test can predict them.
  */
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import { asArray, asObject, isEmpty, type JsonObject } from "../wire/json.ts";
@@ -74,7 +74,7 @@ class SchemaValues {
     return target;
   }
 
-  /** Of a keyword that both have, the second counts, except for what simply adds up. */
+  /** If both have a keyword, the second counts, unless the two simply add up. */
   #merged(one: JsonObject, other: JsonObject, at: string): JsonObject {
     if (isEmpty(other)) return one;
     const whole: JsonObject = { ...one, ...other };
@@ -165,7 +165,7 @@ function schemaObject(given: unknown, at: string): JsonObject {
   return schema;
 }
 
-/** Where a schema names no type, by its keywords. Without any, null is as good as every other value. */
+/** The type of a schema that names none, by its keywords. Without any, null is as good as any other value. */
 function impliedType(schema: JsonObject): string {
   if ("properties" in schema || "required" in schema) return "object";
   return "items" in schema || "prefixItems" in schema ? "array" : "null";
@@ -198,7 +198,7 @@ function numbersNear({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, mul
   return step === 0 ? near : near.flatMap((number) => [Math.ceil(number / step) * step, Math.floor(number / step) * step]);
 }
 
-/** Of items or characters, as a bound asks for. */
+/** How many items or characters a bound requires. */
 function countOf(value: unknown): number {
   return typeof value === "number" ? Math.max(0, Math.ceil(value)) : 0;
 }

@@ -23,7 +23,7 @@ export function sandboxOf(clock: Clock): Transport {
 /** The answer and its delays. */
 interface Plan {
   status: number;
-  /** Delays in milliseconds before the head, the first piece and each further piece; Infinity means for ever. */
+  /** Delays in milliseconds before the head, the first piece and each further piece; Infinity: for ever. */
   waits: { head: number; first: number; next: number };
   pieces: Iterator<string>;
   /** The connection breaks after this number of pieces. */
@@ -165,7 +165,7 @@ function event(value: JsonObject): string {
 
 // Embeddings: vectors of length 1 from a hash of the text, the same for the same text
 
-/** SHA-512 has as many bytes. */
+/** The length of SHA-512 in bytes. */
 const dimensionsMax = 64;
 const byteMiddle = 127.5;
 
@@ -174,7 +174,7 @@ interface SandboxEmbeddings {
   body: JsonObject;
 }
 
-/** The commands for output have no meaning here. @returns null for a command that is unknown or has none */
+/** Commands for output have no meaning here. @returns null for such a command, or an unknown one */
 function sandboxEmbeddings(request: JsonObject): SandboxEmbeddings | null {
   const inputs = asArray(request["input"]);
   const command = sandboxCommand(inputs.map(asText).findLast((text) => text?.startsWith("sandbox:")) ?? "");

@@ -1,10 +1,9 @@
 /**
- * The events of a provider's stream: from bytes to the data of server-sent events, and from these to what may follow what.
- * The parser takes bytes in whatever pieces they arrive, with a bound on an event. It is written by hand because it finds lines in bytes
- * and decodes only the data, and because each search goes on where the last one stopped: a stream of single bytes costs no more than one
- * of large pieces.
+ * The events of a provider's stream: from bytes to the data of server-sent events, and from these to their valid sequence. The parser takes
+ * bytes in whatever pieces they arrive, with a bound on an event. It is written by hand because it finds lines in bytes and decodes only
+ * the data, and because each search continues where the last one stopped: a stream of single bytes costs no more than one of large pieces.
  * The sequence knows when nothing more of the answer will come. A finish reason is enough for an end, since not every provider marks it,
- * except within a call of a tool that went on after it: the body of such a stream may end in the middle of the call's arguments.
+ * except within a tool call that continued after it: the body of such a stream may end in the middle of the call's arguments.
  */
 import { Buffer } from "node:buffer";
 import { GatheredBytes } from "../../../http/body.ts";
@@ -54,7 +53,7 @@ export class EventParser {
     const bytes = asBuffer(chunk);
     const events: string[] = [];
     let start = this.#returned && bytes[0] === lineFeed ? 1 : 0;
-    // Each search goes on where it stopped: a stream may have one kind of line end alone.
+    // Each search continues where it stopped, since a stream may have only one kind of line end.
     let feed = next(bytes, lineFeed, start);
     let carriage = next(bytes, carriageReturn, start);
     for (let end = Math.min(feed, carriage); end !== Infinity; end = Math.min(feed, carriage)) {
@@ -145,7 +144,7 @@ export class EventSequence {
   #finish: FinishReason | null = null;
   /** The provider has counted both sides. */
   #counted = false;
-  /** It has done so after its finish reason, in an event of its own: nothing more of the answer will come. */
+  /** It has done so after its finish reason, in a separate event: nothing more of the answer will come. */
   #settled = false;
   readonly #calls = new OpenCalls();
 
@@ -158,7 +157,7 @@ export class EventSequence {
     return this.#finish !== null;
   }
 
-  /** A call has gone on after the finish reason and is not complete. */
+  /** A call has continued after the finish reason and is not complete. */
   get isInCall(): boolean {
     return this.#calls.some;
   }
@@ -200,12 +199,12 @@ export class EventSequence {
 
 /** Which calls of tools go on after a finish reason. */
 class OpenCalls {
-  /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
+  /** The arguments of each call so far, by its index; null: a function in the older form. */
   readonly #byIndex = new Map<unknown, WholeObject>();
-  /** Those that got something after the last finish reason, and whose arguments are not a closed object. */
+  /** Calls that got more after the last finish reason, and whose arguments are not a closed object. */
   readonly #goOn = new Set<WholeObject>();
 
-  /** Whether some call has gone on after the last finish reason, and is not complete. */
+  /** Whether a call has continued after the last finish reason and is not complete. */
   get some(): boolean {
     return this.#goOn.size > 0;
   }

@@ -80,7 +80,7 @@ export class Network implements Transport, ConnectionPool {
 
 // The bytes of a request
 
-/** What all requests to one URL share. */
+/** The bytes that all requests to one URL share. */
 interface Destination {
   origin: string;
   /** Request line and host. */
@@ -195,7 +195,7 @@ class Connection implements Carrier {
     this.#socket.destroy();
   }
 
-  /** A waiting caller hears of the connection just before the request leaves: from then on the provider may bill it. */
+  /** A waiting caller is notified of the connection just before the request leaves: from then on the provider may bill it. */
   #opened(): void {
     this.#open = true;
     const request = this.#unsent;

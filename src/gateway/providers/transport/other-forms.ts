@@ -1,7 +1,7 @@
 /**
  * Answers in the other form: a stream where a whole answer was due is assembled, and a document (a whole answer, an error, a list of
  * chunks, the page of a proxy) where a stream was due becomes its events. Some servers ignore `stream`, and some report errors this way.
- * Other calls have their turns while a large one is decoded.
+ * Other calls get their turns while a large answer is decoded.
  */
 import { Buffer } from "node:buffer";
 import { openBracket } from "../../../http/json.ts";
@@ -58,7 +58,7 @@ export class AnswerAssembly {
 
   /** @throws UpstreamFailure of a stream that fails before it is whole */
   add(event: ProviderEvent): void {
-    // An answer that is finished is whole, as it is in a stream, unless a call goes on behind its finish reason.
+    // A finished answer is whole, as in a stream, unless a call continues after its finish reason.
     if (event.kind === "failure" && !this.#isWhole) throw event.failure;
     if (event.kind === "usage") this.#usage = event.usage;
     if (event.kind === "delta" || event.kind === "thought") this.#pieces?.push(event);

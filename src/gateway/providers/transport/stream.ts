@@ -1,8 +1,7 @@
 /**
  * An open stream of a provider. It reads the network only on request, so its pace is the reader's. A finished stream that its provider
- * leaves open is ended after a moment, which neither comments nor empty events prolong; the rest of its body is read in the background, so
- * that the connection can carry the next call.
- * Every failure is an event of the stream, and the last one.
+ * leaves open is ended after a short wait, which neither comments nor empty events prolong; the rest of its body is read in the background,
+ * so that the connection can carry the next call. Every failure is an event of the stream, and the last one.
  */
 import { type Clock, sharedTimerOf, type TimerListener, type SharedTimer } from "../../../kernel/clock.ts";
 import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
@@ -140,9 +139,9 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   }
 
   /**
-   * The answer is finished, but its end has not come. The gateway waits a moment, which neither comments nor empty events prolong. A call
-   * that begins after the finish reason gets all the time that it needs, up to the next finish reason, or to a
-   * usage once it is complete.
+   * The answer is finished, but its end has not come. The gateway waits briefly, and neither comments nor empty events prolong the wait. A
+   * call that begins after the finish reason gets all the time that it needs, up to the next finish reason, or to a usage once it is
+   * complete.
    */
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();
@@ -177,7 +176,7 @@ function asFailure(error: unknown): UpstreamFailure {
   return error instanceof EventTooLargeError ? new OversizedAnswer(error.message) : asUpstreamFailure(error);
 }
 
-/** Closes the connection if the end does not come soon, or too much comes before it. */
+/** Closes the connection if the end does not arrive soon, or too many bytes precede it. */
 function readTail(upstream: UpstreamCall, clock: Clock): void {
   new StreamTail(upstream, clock).read();
 }

@@ -1,6 +1,6 @@
 /**
- * How bytes reach a provider: over the network, or within the process for the sandbox. A transport has no deadlines and no retries of its
- * own; upstream-call.ts has them. Bodies use callbacks because a promise for each piece would cost more than its other handling.
+ * How bytes reach a provider: over the network, or within the process for the sandbox. A transport has no deadlines and no retries;
+ * upstream-call.ts has them. Bodies use callbacks because a promise for each piece would cost more than its other handling.
  */
 import type { ResponseHead } from "./answer-reader.ts";
 
@@ -32,7 +32,7 @@ export interface Body {
   read(receiver: BytesReceiver): void;
 }
 
-/** One request and its response. It has no deadline of its own: the caller ends it. */
+/** One request and its response. It has no deadline: the caller ends it. */
 export interface TransportCall extends Body {
   /** Resolves just before the request is sent; null if it has been. @throws why no connection could be opened */
   readonly connecting: Promise<void> | null;

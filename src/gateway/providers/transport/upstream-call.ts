@@ -93,7 +93,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
           this.#phase = "connection";
           this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
           await call.connecting;
-          // A process that stood still hears of its connection first, when its request may be held no longer.
+          // After a freeze the process sees the connection before it sees that its deadlines have passed.
           this.look(this.#clock.monotonic());
           if (this.#failure !== null) throw this.#failure;
         }

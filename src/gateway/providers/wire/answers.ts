@@ -1,9 +1,8 @@
 /**
- * What several formats do alike in an answer: the one finish reason of a provider that sends several or goes on after one; counts, in total
- * and in parts, as one usage; the pieces of a message joined; with `parallel_tool_calls: false`, one call only; and the bound of what a
- * decoder keeps of an answer's calls.
- * Where sources disagree, the reading is taken that does not mislead a client or charge it twice: a cut answer is never called complete,
- * and a total that contradicts its parts is reported apart from them.
+ * What the formats share in reading an answer: the one finish reason of a provider that sends several or goes on after one; counts, in
+ * total and in parts, as one usage; the pieces of a message joined; with `parallel_tool_calls: false`, one call only; and the bound of what
+ * a decoder keeps of an answer's calls. Where sources disagree, the reading that does not mislead a client or charge it twice wins: a cut
+ * answer is never called complete, and a total that contradicts its parts is reported apart from them.
  */
 import { bodyBytesMax, messagesMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
@@ -90,7 +89,7 @@ interface ReportedCounts {
  * its completion is added to it. Any further rest of the total is returned separately, because the parts do not explain it.
  */
 export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
-  // The total does not say which part of it is which side's where neither is counted.
+  // If neither side is counted, the total cannot be divided between them.
   const divisible = prompt === 0 && completion === 0 ? 0 : total;
   const promptTokens = prompt || (remainder(divisible, completion) ?? prompt);
   const counted = completion || (remainder(divisible, prompt) ?? completion);
@@ -186,8 +185,8 @@ function onlyFirstCallPiece(piece: AnswerPiece): AnswerPiece[] {
   return isEmpty(delta) && piece.finishReason === null && piece.logprobs === undefined ? [] : [{ ...piece, delta }];
 }
 
-// What is kept of an answer's calls to the end of its stream. Each call needs its result in a message of the next request, and its id and
-// name come back in that request's body: an answer beyond the bounds of a request can never be answered, so it fails at once.
+// The data of an answer's calls that is kept to the end of its stream. Each call needs its result in a message of the next request, and its
+// id and name come back in that request's body: an answer beyond the bounds of a request can never be answered, so it fails at once.
 
 export class KeptCalls {
   #calls = 0;

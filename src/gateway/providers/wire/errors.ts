@@ -1,7 +1,7 @@
 /**
- * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
- * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use.
- * Our log contains the documented words of vendors and nothing else of an error.
+ * What the formats share in handling an error: our code for a status, weighed against the body's words; hints that need none of the
+ * provider's text; and the error in a refusal, or in a document whose status is 200, in any of the shapes that servers use. Our log
+ * contains the documented words of vendors and nothing else of an error.
  */
 import { type CauseHint, UpstreamFailure, type ProviderEvent, type UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
@@ -23,7 +23,7 @@ export function codeOfStatus(status: number): UpstreamCode {
 
 /**
  * If the status says that our key or credit is at fault, the body can only change that to a rate limit.
- * @param byBody the code that the body's words stand for; undefined if they stand for none
+ * @param byBody the code that the body's words mean; undefined: none
  */
 export function weighed(status: number, byBody: UpstreamCode | undefined): UpstreamCode {
   const byStatus = codeOfStatus(status);
@@ -31,7 +31,7 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
   return byBody ?? byStatus;
 }
 
-/** SDKs and agents recognize a too long conversation by "maximum context length". */
+/** SDKs and agents recognize an overlong conversation by "maximum context length". */
 export const contextHint: CauseHint = {
   hintedCause: "too_long",
   hint: "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens",
@@ -45,20 +45,20 @@ export const filterHint: CauseHint = {
   hint: "The provider's content filter refused the request",
 };
 
-/** The status and the documented words of the provider's error: enough for our log, without anyone's text. */
+/** The status and the documented words of the provider's error: enough for our log, without anyone else's text. */
 export function failureDetail(status: number, words: readonly string[]): string {
   const names = words.filter(isErrorName);
   return names.length === 0 ? `status ${status}` : `status ${status}: ${names.join(", ")}`;
 }
 
-/** What a stream that breaks its format gives. @param detail for our log */
+/** The failure of a stream that breaks its format. @param detail for our log */
 export function broken(detail: string): ProviderEvent {
   return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
 }
 
 /**
  * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
- * @param value a body or the data of an event; a list stands for its first item
+ * @param value a body or the data of an event; only the first item of a list is read
  * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
  * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
  */
@@ -152,7 +152,7 @@ function apart(error: JsonObject, begun: boolean): JsonObject | null {
   return words.length === 0 || begun || words.some(tellsProgress) ? null : error;
 }
 
-/** States that accompany the message of work that goes on. */
+/** States that accompany the message of work in progress. */
 const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
 
 function tellsProgress(word: unknown): boolean {

@@ -44,7 +44,7 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Writes what was read. That takes time by the square of its depth, so it may be as deep as a request.
+ * Writes what was read. The time grows with the square of the depth, so it may be as deep as a request.
  * @throws RangeError when it is deeper
  */
 export function writtenJson(value: unknown): string {

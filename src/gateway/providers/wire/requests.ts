@@ -1,7 +1,7 @@
 /**
- * What several formats do alike in a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
- * bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a part of a turn came from.
- * A conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
+ * What the formats share in writing a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
+ * bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a part of a turn came from. A
+ * conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
  * Only hints, such as an effort that the model does not take, give way.
  */
 import { Buffer } from "node:buffer";
@@ -65,7 +65,7 @@ export function takesSampling({ samplesWithoutReasoning }: Route, effort: Reason
   return !samplesWithoutReasoning || effort === undefined || effort === "none";
 }
 
-// What an encoded request has more than the client sent (`WireFormat.addedBytes`)
+// What encoding adds to the client's request (`WireFormat.addedBytes`)
 
 /**
  * The fields that describe tools and the answer.
@@ -136,11 +136,11 @@ interface Conversation {
   /** What a message becomes on its own; null: nothing. */
   turnOf(message: ChatMessage): SentTurn | null;
   kindOf(part: JsonObject): string;
-  /** It may have been sent with parts that `turnsOf` does not know, so no part of its turn is named. */
+  /** It may have been sent with parts that `turnsOf` does not know, so none of its turn's parts is named. */
   hasUnknownParts?(message: ChatMessage): boolean;
 }
 
-/** What a conversation was converted to. */
+/** The result of converting a conversation. */
 interface Converted {
   sent: readonly SentTurn[];
   made: readonly { message: ChatMessage; index: number; turn: SentTurn }[];

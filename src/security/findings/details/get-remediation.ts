@@ -1,8 +1,8 @@
 /**
- * The operation `get_remediation`: which versions to install, finding by finding and component by component.
+ * The operation `get_remediation`: which versions to install, for each finding and for each component.
  *
- * Both lists continue at the same offset, so over MCP a page ends where the first of them is full. When a page is too long, the steps
- * of dependency paths are cut first. The advice itself is computed in `remediation.ts`.
+ * Both lists continue at the same offset, so over MCP a page ends when the first of them is full. When a page is too long, the steps of
+ * dependency paths are cut first. The advice itself is computed in `remediation.ts`.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -108,11 +108,11 @@ interface Answered {
   remediation: Remediation;
   page: Page;
   isForMcp: boolean;
-  /** Why no findings mean nothing; null: they do. */
+  /** Why an empty result is not a verdict; null: it is one. */
   blind: string | null;
 }
 
-/** Both lists continue at the same offset, so over MCP both end where the first of them is full. */
+/** Both lists continue at the same offset, so over MCP both end when the first of them is full. */
 function responseOf({ project, remediation, page, isForMcp: isShortened, blind }: Answered) {
   const { totals } = remediation;
   const fitted = {
@@ -162,7 +162,7 @@ function viewFinding(
   };
 }
 
-/** When a page is too long, steps of paths are omitted first. */
+/** When a page is too long, steps of paths are left out first. */
 function viewComponent(
   { advice: { version: fix, ...advice }, ...component }: ComponentRemediation,
   shorten: Shorten,

@@ -1,6 +1,6 @@
 /**
- * The SQL of remediations: the findings to fix, the vulnerable versions of a project's packages, and where the SBOM has them. Severe
- * rows come first, in the order of lists.
+ * The SQL of remediations: the findings to fix, the vulnerable versions of a project's packages, and where they are in the SBOM. The most
+ * severe rows come first, in list order.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
@@ -40,7 +40,7 @@ export interface FindingToFixRow {
   purl: string | null;
 }
 
-/** The most severe first, in the order of lists. */
+/** The most severe first, in list order. */
 export async function selectFindingsToFix(
   { project, finding, page }: RemediationQuery,
   sql: Queries,
@@ -76,7 +76,7 @@ export interface VulnerableRow {
   open: number;
 }
 
-/** Versions of packages with live findings, the most severe first. For one finding, the version that it has, in any state. */
+/** Versions of packages with live findings, the most severe first. For one finding, its own version, in any state. */
 export async function selectVulnerable(
   { project, finding, page }: RemediationQuery,
   sql: Queries,
@@ -115,7 +115,7 @@ export interface PositionRow {
   relation: "root" | "direct" | "transitive" | "unknown";
 }
 
-/** The positions of these versions in an SBOM. If a version has several, the one nearest to the root. */
+/** The positions of these versions in an SBOM. If a version occurs several times, the position nearest to the root. */
 export async function selectPositions(
   { sbom, components }: { sbom: string; components: readonly { package: bigint; version: string }[] },
   sql: Queries,

@@ -1,10 +1,10 @@
 /**
- * Says which version to install. A finding gets the nearest version above the installed one that its own issue does not affect; a
- * component gets the nearest one that no known issue of its package affects.
+ * Says which version to install. A finding gets the nearest version above the installed one that its issue does not affect; a component
+ * gets the nearest one that no known issue of its package affects.
  *
- * Only versions that records name as fixes are candidates, because Weir has no list of published versions. `nearestUnaffected` picks
- * among them and prefers the installed release line. Where no candidate is left, the advice has no version and a reason. `distance`
- * repeats `step` in the words of earlier versions, for clients that still read it.
+ * Only versions that records name as fixes are candidates, because Weir has no list of published versions. `nearestUnaffected` picks among
+ * them and prefers the installed release line. If no candidate is left, the advice gives a reason instead of a version. `distance` repeats
+ * `step` in the words of earlier versions, for clients that still read it.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
@@ -27,7 +27,7 @@ export interface FindingRemediation extends store.FindingToFixRow {
 export interface ComponentRemediation extends store.VulnerableRow {
   advice: Advice;
   relation: store.PositionRow["relation"] | null;
-  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty when no path leads to it. */
+  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty if no path leads to it. */
   path: string[];
 }
 
@@ -37,7 +37,7 @@ export interface Remediation {
   totals: { findings: number; components: number };
 }
 
-/** A page of findings and one of components, the most severe first. @returns null when the workspace has no such project */
+/** A page of findings and one of components, the most severe first. @returns null if the workspace has no such project */
 export async function remediationOf(
   { workspace, ...query }: store.RemediationQuery & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },

@@ -1,6 +1,6 @@
 /**
- * One finding for its page: its row, what was decided, where the component is in the SBOM, and the version to install. A finding of
- * another workspace is not found, in the same words as one that does not exist.
+ * One finding for its page: its row, what was decided, where the component is in the SBOM, and the version to install. A finding of another
+ * workspace gets the same answer as one that does not exist.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";

@@ -1,6 +1,6 @@
 /**
  * The SQL of the list of findings. A page and its total come from one snapshot, and a page at any offset takes the same time, because
- * `list-store.ts` finds its rows through counts. Conditions that no index serves are the business of `finding-search-store.ts`.
+ * `list-store.ts` finds its rows by counts. `finding-search-store.ts` handles conditions that no index serves.
  */
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
@@ -12,9 +12,9 @@ import { nameShown, rowsAtMost, stepsToPage, type Fragment, type ListScope } fro
 import { findingStatuses, type FindingStatus } from "../schema.ts";
 
 export interface FindingFilter {
-  /** `false_positive`: with the flag, in any status; `live`: open or in progress, without the flag; a status: with or without the flag. */
+  /** `false_positive`: flagged, in any status; `live`: open or in progress, not flagged; a status: flagged or not. */
   shown: FindingStatus | "false_positive" | "live" | "all";
-  /** The lowest and the highest. */
+  /** The lowest and the highest rank. */
   ranks: readonly [number, number];
   page: Page;
 }
@@ -23,7 +23,7 @@ export interface ListedFinding {
   id: string;
   vulnerability: string;
   rank: number;
-  /** Whether the score is 0.0: the rank is the same as without a score. */
+  /** Whether the score is 0.0: its rank is the same as for no score. */
   scoredZero: boolean | null;
   status: FindingStatus;
   falsePositive: boolean;
@@ -90,7 +90,7 @@ export async function selectOccurrencePage(
   return listed(rows);
 }
 
-/** The rows of these findings, in the order of lists. */
+/** The rows of these findings, in list order. */
 export async function selectFindingRows(ids: readonly string[], sql: Queries): Promise<ListedFinding[]> {
   const rows = await sql<PageRow[]>`
     WITH page AS MATERIALIZED (SELECT id, rank FROM findings WHERE id = ANY (${arrayText(ids, (id) => id)}::text[]))
@@ -98,7 +98,7 @@ export async function selectFindingRows(ids: readonly string[], sql: Queries): P
   return listed(rows).rows;
 }
 
-/** @returns undefined when the workspace has no such SBOM */
+/** @returns undefined if the workspace has no such SBOM */
 export async function selectProjectOfSbom(
   { id, workspace }: { id: string; workspace: WorkspaceId },
   sql: Queries,
@@ -110,14 +110,14 @@ export async function selectProjectOfSbom(
 
 const liveStatuses = ["open", "in_progress"] as const satisfies FindingStatus[];
 
-/** The findings that a word shows, as a condition on findings, occurrences and buckets. */
+/** Which findings a word shows, as a condition on findings, occurrences and buckets. */
 export function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
   if (shown === "all") return sql`true`;
   if (shown === "live") return sql`status IN ('open', 'in_progress') AND NOT false_positive`;
   return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
 }
 
-/** One condition for each index that has the findings of a word in the order of lists. */
+/** One condition per index that has a word's findings in list order. */
 export function streamConditions(shown: FindingFilter["shown"], sql: Queries): Fragment[] {
   if (shown === "all") return findingStatuses.map((status) => sql`status = ${status}`);
   if (shown === "live") return liveStatuses.map((status) => sql`status = ${status} AND NOT false_positive`);
@@ -157,7 +157,7 @@ function listed(rows: PageRow[]): Listed<ListedFinding> {
   return { total: Number(rows[0]?.total ?? 0), rows: rows.filter((row) => row.id !== null) };
 }
 
-/** The rows of a rank from its beginning on, as many as the page needs. Each status is one stream in the order of an index. */
+/** The first rows of a rank, as many as the page needs. Each status is one stream in index order. */
 function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["shown"] }, sql: Queries): Fragment {
   const stream = (condition: Fragment): Fragment => sql`
     (SELECT id FROM findings

@@ -1,6 +1,6 @@
 /**
- * Finds findings by conditions that no index serves. It walks the list in its order and reads a bounded number of rows, so no page
- * costs more than another. Where the walk ends before the list does, the next page continues from there.
+ * Finds findings by conditions that no index serves. It walks the list in its order and reads a bounded number of rows, so no page costs
+ * more than another. If the walk ends before the list does, the next page continues there.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { findingsSearchedMax } from "../../limits.ts";
@@ -8,7 +8,7 @@ import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { matching, streamConditions, united, type FindingFilter } from "./finding-list-store.ts";
 import type { Fragment, ListScope } from "./list-store.ts";
 
-/** A place in the order of lists: by rank, then id. */
+/** A position in list order: by rank, then id. */
 interface Place {
   id: string;
   rank: number;
@@ -18,20 +18,20 @@ export interface FindingSearch extends Pick<FindingFilter, "shown" | "ranks"> {
   scope: ListScope;
   /** null: any ecosystem. */
   ecosystem: Ecosystem | null;
-  /** Whether a version that is not affected is known; null: either. */
+  /** Whether an unaffected version is known; null: either. */
   fixable: boolean | null;
-  /** A part of the component's name, in any case; null: any. */
+  /** Part of the component's name, in any case; null: any. */
   component: string | null;
-  /** Only findings of these issues; null: of any. */
+  /** Only findings of these issues; null: any. */
   vulnerabilities: readonly bigint[] | null;
-  /** The findings after this place; null: from the first one on. */
+  /** The findings after this position; null: from the first one. */
   after: Place | null;
   limit: number;
 }
 
 export interface FoundPlaces {
   places: Place[];
-  /** Where the next page goes on; null: there is no further finding. */
+  /** Where the next page continues; null: there are no further findings. */
   next: Place | null;
 }
 
@@ -55,13 +55,13 @@ export async function selectPlaces(search: FindingSearch, sql: Queries): Promise
   return { places, next: matched.length > limit ? (places.at(-1) ?? null) : walkEnd };
 }
 
-/** @returns undefined when the scope has no such finding */
+/** @returns undefined if the scope has no such finding */
 export async function selectPlace({ scope, id }: { scope: ListScope; id: string }, sql: Queries): Promise<Place | undefined> {
   const [row] = await sql<Place[]>`SELECT id, rank FROM findings WHERE id = ${id} AND ${sql(`${scope.kind}_id`)} = ${scope.id}`;
   return row;
 }
 
-/** How many findings a list without further conditions has. */
+/** How many findings a list has without further conditions. */
 export async function countFindings(
   { scope, shown, ranks: [lowest, highest] }: Pick<FindingSearch, "scope" | "shown" | "ranks">,
   sql: Queries,
@@ -76,7 +76,7 @@ function isFiltered({ ecosystem, fixable, component }: FindingSearch): boolean {
   return ecosystem !== null || fixable !== null || component !== null;
 }
 
-/** Streams that indexes give in the order of the list. */
+/** Streams that indexes provide in list order. */
 function walk({ scope, shown, ranks, vulnerabilities, after }: FindingSearch, most: Fragment, sql: Queries): Fragment {
   const scoped = sql`SELECT id, rank, package_id, component, fix_version FROM findings WHERE ${sql(`${scope.kind}_id`)} = ${scope.id}`;
   const streams = (conditions: readonly Fragment[], { rank, order }: { rank: Fragment; order: Fragment }): Fragment[] =>
@@ -88,8 +88,8 @@ function walk({ scope, shown, ranks, vulnerabilities, after }: FindingSearch, mo
   if (vulnerabilities === null) {
     return united(streams(streamConditions(shown, sql), { rank: sql`rank`, order: sql`rank DESC, id` }), sql);
   }
-  // All findings of an issue have its rank, so the index of the issue has them in the order of the list. The sum keeps the planner from
-  // the index of ranks, which it would choose because it does not know the bounds of ranks.
+  // All findings of an issue have its rank, so the issue's index has them in list order. `rank + 0` keeps the planner off the index of
+  // ranks, which it would choose because it does not know how few ranks match.
   const ofIssue = vulnerabilities.map((id) => sql`vulnerability_id = ${String(id)}::bigint AND ${matching(shown, sql)}`);
   return united(streams(ofIssue, { rank: sql`(rank + 0)`, order: sql`id` }), sql);
 }
@@ -101,7 +101,7 @@ function conditions({ ecosystem, fixable, component }: FindingSearch, sql: Queri
     ${component === null ? sql`` : sql`AND strpos(lower(walked.component), lower(${component})) > 0`}`;
 }
 
-/** The rest of the place's rank and the lower ranks are apart, since an index finds the beginning of each. */
+/** Findings with the position's rank and those with lower ranks are separate conditions, so that an index finds the beginning of each. */
 function beginningsOf(
   { ranks: [lowest, highest], after, rank }: Pick<FindingSearch, "ranks" | "after"> & { rank: Fragment },
   sql: Queries,

@@ -1,7 +1,6 @@
 /**
- * The sentence above a list: how much of the list the page has, how to get the rest, and what an empty list says nothing about. An
- * empty list is a verdict only where each scanned project was compared with advisories, so the sentence names the projects that were
- * not.
+ * The sentence above a list: how much of the list the page has, how to get the rest, and what an empty list does not cover. An empty list
+ * is a verdict only if every scanned project was compared with advisories, so the sentence names the projects that were not.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import type { Caller } from "../../operation.ts";
@@ -15,7 +14,7 @@ interface ListSummary {
   rows: number;
   /** Whether a text of these rows was cut. */
   cut: boolean;
-  /** What to try when the list is empty; null: nothing. */
+  /** What to try if the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
   /** What an empty list does not cover; null: it is a verdict on everything that was scanned. */
@@ -45,10 +44,7 @@ export function listMessage({
     .join(". ");
 }
 
-/**
- * Names the projects that an empty list says nothing about. @returns a sentence; null if each scanned project was compared with
- * advisories
- */
+/** Names the projects that an empty list does not cover. @returns a sentence; null if every scanned project was compared with advisories */
 export async function blindProjects(scope: ListScope, sql: Queries): Promise<string | null> {
   const { scanned, notComparable } = await selectScanTotals(scope, sql);
   if (notComparable === 0) return null;
@@ -56,10 +52,10 @@ export async function blindProjects(scope: ListScope, sql: Queries): Promise<str
     scanned === 1
       ? "The scanned project is"
       : `${notComparable} of ${scanned} scanned projects ${notComparable === 1 ? "is" : "are"}`;
-  return `${subject} not_comparable: there are no advisories for the components, so this says nothing of them`;
+  return `${subject} not_comparable: there are no advisories for the components, so this says nothing about them`;
 }
 
-/** The scope of a key's lists, unless the call names another one. */
+/** The scope of a key's lists, unless the call names another. */
 export function activeScope({ scope, workspace }: Caller): ListScope {
   return scope.kind === "workspace" ? { kind: "workspace", id: workspace } : scope;
 }

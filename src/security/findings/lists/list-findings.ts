@@ -1,6 +1,6 @@
 /**
- * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored.
- * An id that the workspace does not have is refused in the same words whether it belongs to another workspace or does not exist.
+ * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored. An id
+ * of another workspace is refused in the same words as one that does not exist.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
@@ -72,7 +72,7 @@ interface FindingQuery extends store.FindingFilter {
   caller: Caller;
 }
 
-/** @returns the page, and whose findings it has @throws DomainError for an id that the caller's workspace does not have */
+/** @returns the page and the scope it belongs to @throws DomainError for an id that is not in the caller's workspace */
 async function select(
   { sbom, project, caller, ...filter }: FindingQuery,
   sql: Queries,

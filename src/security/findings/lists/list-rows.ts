@@ -51,7 +51,10 @@ export const FindingRow = Type.Object({
 });
 export type FindingRow = Static<typeof FindingRow>;
 
-/** When a page is too long, the second SBOM, the range and its matching part are cut first, then the component's name, which its package URL has too. */
+/**
+ * When a page is too long, the second SBOM, the range and its matching part are cut first, then the component's name, which is also in its
+ * package URL.
+ */
 export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRow {
   return {
     id: finding.id,

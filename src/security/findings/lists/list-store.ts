@@ -2,8 +2,8 @@
  * Finds the rows of a page by its offset, so that a late page costs no more than an early one.
  *
  * The database counts rows in buckets by scope, status and rank. A page is found by adding buckets until the offset is reached, then by
- * descending into slices of that rank. Only the rows of the page are read. Buckets count what lists show; a condition that they do not
- * have needs `finding-search-store.ts`.
+ * descending into slices of that rank. Only the rows of the page are read. Buckets count what lists show; other conditions need
+ * `finding-search-store.ts`.
  */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries, Database, Transaction } from "../../../backing/backing.ts";
@@ -26,7 +26,7 @@ export interface ListScope {
 interface BucketQuery {
   buckets: "finding_buckets" | "vulnerability_buckets";
   scope: ListScope;
-  /** The lowest and the highest. */
+  /** The lowest and the highest rank. */
   ranks: readonly [number, number];
   /** A condition on buckets. */
   matching: Fragment;
@@ -34,8 +34,8 @@ interface BucketQuery {
 }
 
 /**
- * Common table expressions: `ranks` has the number of rows up to each rank; `needed` has the ranks whose rows are on the page: `take` rows
- * after the first `skip` ones from `beginning` on. Only the first rank can begin in its middle; the slices find the place.
+ * Common table expressions. `ranks` has the number of rows up to each rank. `needed` has the ranks with rows on the page: `take` rows after
+ * the first `skip` ones, counted from `beginning`. Only the first rank can begin in its middle; the slices find the position.
  */
 export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching, page }: BucketQuery, sql: Queries): Fragment {
   const start = sql`${page.offset}::bigint`;
@@ -59,29 +59,29 @@ export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching
     )`;
 }
 
-/** A number and not a parameter: a planner that does not know how few rows a page has would read whole tables. */
+/** A literal instead of a parameter: a planner that does not know how few rows a page has would read whole tables. */
 export function rowsAtMost(sql: Queries): Fragment {
   return sql`${sql.unsafe(String(listRowsMax))}`;
 }
 
-/** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many: the end of such a name is cut. */
+/** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many names, so long ones lose their ends. */
 export function nameShown(column: Fragment, sql: Queries): Fragment {
   return sql`CASE WHEN length(${column}) > ${nameShownCharactersMax} THEN left(${column}, ${nameShownCharactersMax}) || '…' ELSE ${column} END`;
 }
 
-/** A finding's place in the order in which all findings of a project are read, page by page. No decision changes that order. */
+/** A finding's position in the order in which a project's findings are read, page by page. No decision changes that order. */
 export interface FindingPlace {
   package: bigint;
   version: string;
   issue: bigint;
 }
 
-/** The place before all findings. */
+/** The position before all findings. */
 export const noFinding: FindingPlace = { package: -1n, version: "", issue: -1n };
 
 /**
- * Runs one statement with the plan that reads a page from the index. Without statistics the planner expects few findings, and would
- * sort all the rest of the project for each page.
+ * Runs one statement with the plan that reads a page from the index. Without statistics the planner expects few findings, and would sort
+ * the whole rest of the project for each page.
  */
 export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Database): Promise<Row> {
   return sql
@@ -92,7 +92,7 @@ export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Da
     .then(({ row }) => row);
 }
 
-/** The slice of a depth that has the row after the skipped ones, within the slice of the depth above, and the rest to skip. */
+/** Finds the slice at this depth that contains the first row of the page, within the slice above it, and how many rows to skip there. */
 function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
   return sql`
     ${sql(depthName(depth))} AS MATERIALIZED (

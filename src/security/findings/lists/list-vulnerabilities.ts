@@ -1,7 +1,7 @@
 /**
- * The operation `list_vulnerabilities`, and the page behind it. A vulnerability is one row with the component, project and fix of its
- * worst live finding. A page fits into the bytes of a response. With a filter by ecosystem, the answer counts the rows that carry none
- * and are therefore left out.
+ * The operation `list_vulnerabilities`, and the query for its page. A vulnerability is one row with the component, project and fix of its
+ * worst live finding. A page fits into the size of a response. With a filter by ecosystem, the answer counts the vulnerabilities that it
+ * leaves out because they have no ecosystem.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
@@ -80,7 +80,7 @@ interface FoundVulnerabilities {
   cut: boolean;
 }
 
-/** A page of the vulnerabilities of a scope, within the bytes of a response. */
+/** A page of the vulnerabilities of a scope, within the size of a response. */
 export async function findVulnerabilities(
   { scope, severity, ecosystem, scoreMin, page, isShortened }: VulnerabilityQuery,
   sql: Queries,
@@ -96,7 +96,7 @@ export async function findVulnerabilities(
   return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
 }
 
-/** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, though 0.7 * 10 is a little more. */
+/** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, although 0.7 * 10 is slightly more. */
 function tenths(score: number): number {
   return Math.ceil(Number((score * 10).toFixed(6)));
 }

@@ -1,6 +1,7 @@
 /**
  * Searches the findings of a workspace, a product or a project, the most severe first. An exact id of a finding or a vulnerability is
- * looked up; any other text is a part of a component's name. A page follows the last finding of the page before it, not an offset.
+ * looked up; any other text is searched for in component names. A page continues after the last finding of the previous page, not at an
+ * offset.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -19,9 +20,9 @@ import type { ListScope } from "./list-store.ts";
 export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "limit"> {
   /** Any id of a vulnerability; null: any vulnerability. */
   vulnerability: string | null;
-  /** The id of a finding or of a vulnerability, or a part of a component's name; null: anything. */
+  /** The id of a finding or vulnerability, or part of a component's name; null: anything. */
   text: string | null;
-  /** The id of the finding that the page follows; null: the first page. */
+  /** The id of the finding after which the page begins; null: the first page. */
   after: string | null;
 }
 
@@ -37,7 +38,7 @@ export const FindingPage = Type.Object({
 });
 export type FindingPage = Static<typeof FindingPage>;
 
-/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for what is not an id */
+/** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for a text that is not an id */
 export async function searchFindings(request: SearchRequest, sql: Queries): Promise<FindingPage> {
   const { scope, shown, ranks, ecosystem, fixable, limit } = request;
   const chosen = await chooseByText(request, sql);
@@ -60,7 +61,7 @@ interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
   finding: string | null;
 }
 
-/** A known id is exact; any other text is a part of a name. */
+/** A known id is exact; any other text is searched for in names. */
 async function chooseByText({ scope, vulnerability, text }: SearchRequest, sql: Queries): Promise<Chosen> {
   if (vulnerability !== null) {
     return { finding: null, component: text, vulnerabilities: await requireIssues(vulnerability, sql) };
@@ -80,7 +81,9 @@ async function requireIssues(vulnerability: string, sql: Queries): Promise<bigin
   const id = readIdentifier(vulnerability);
   const field = "vulnerability";
   if (id === null)
-    throw new DomainError("invalid_field", `"${vulnerability}" is no id of a vulnerability, such as CVE-2021-44228`, { field });
+    throw new DomainError("invalid_field", `"${vulnerability}" is not the id of a vulnerability, such as CVE-2021-44228`, {
+      field,
+    });
   const issues = await selectByName(id, sql);
   if (issues.length === 0) throw new DomainError("not_found", `There is no vulnerability with the id "${id}"`, { field });
   return issues.map((issue) => issue.id);

@@ -9,7 +9,7 @@ import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { readAffected, type OsvAffected } from "../../versions/osv-range.ts";
 import type { PackageIssue, RecordEntry } from "./match.ts";
 
-/** All known issues of these packages, by package and in the order of their ids. */
+/** All known issues of these packages, by package, in the order of their ids. */
 export async function loadIssues(
   packages: readonly bigint[],
   { sql, yielder }: { sql: Queries; yielder: EventLoopYielder },
@@ -32,7 +32,7 @@ interface EntryRow {
   /** Id of the record. */
   source: string;
   entry: OsvAffected;
-  /** null when there are none, and for ecosystems other than Go. */
+  /** null if there are none, and for ecosystems other than Go. */
   customRanges: unknown;
 }
 

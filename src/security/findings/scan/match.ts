@@ -1,9 +1,9 @@
 /**
- * Compares one version of a package with the known issues of that package. An issue and a version give one match, however many records
- * describe the issue. The match carries the evidence of each source and the nearest version that the issue does not affect.
+ * Compares one version of a package with the known issues of that package. An issue and a version give one match, no matter how many
+ * records describe the issue. The match carries the evidence of each source and the nearest version that the issue does not affect.
  *
- * A version that cannot be compared with a record gives an unknown match with the reason, never a guess and never silence. A version
- * that a record lists is affected even if no range contains it.
+ * A version that cannot be compared with a record gives an unknown match with the reason, never a guess and never silence. A version that a
+ * record lists is affected even if no range contains it.
  */
 import { createHash } from "node:crypto";
 import { versionKeyBytesMax, evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
@@ -28,7 +28,7 @@ export interface RecordEntry {
 export interface PackageIssue {
   vulnerability: bigint;
   rank: number;
-  /** The entries of all records about it, in the order of their ids. A record may be about other issues too. */
+  /** The entries of all records about it, in the order of the records' ids. A record may also be about other issues. */
   entries: RecordEntry[];
 }
 
@@ -58,7 +58,7 @@ export interface Unknown {
   package: bigint;
   version: string;
   vulnerability: bigint;
-  /** A clause after the id of the record. */
+  /** A clause that follows the record's id. */
   reason: string;
 }
 
@@ -85,7 +85,7 @@ export function matchComponent(component: Component, issues: readonly PackageIss
   return matched;
 }
 
-/** The version that is compared with records. It may be a part of the shown version. */
+/** The version to compare with records; it may be part of the shown version. */
 export function installedVersion({ ecosystem, version, purl }: Pick<Component, "ecosystem" | "version" | "purl">): Version {
   if (version === null) return { known: false, text: "", reason: "the document names no version" };
   return readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
@@ -95,8 +95,8 @@ const beginningCharacters = 64;
 const digestDigits = 16;
 
 /**
- * The key of a version in findings: its text, or an empty string for no version. A text that is too long for the database's indexes is not
- * a version of any ecosystem; its key is its beginning with a digest of the whole.
+ * The key of a version in findings: its text, or an empty string for no version. A text that is too long for the database's indexes is a
+ * version in no ecosystem; its key is its beginning and a digest of the whole.
  */
 export function versionKey(version: string | null): string {
   if (version === null) return "";
@@ -109,11 +109,11 @@ export function versionKey(version: string | null): string {
 interface SourceEvidence {
   /** Id of the record. */
   source: string;
-  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null when the version is listed and no range contains it. */
+  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null if the version is listed and no range contains it. */
   range: string | null;
   /** The part of the range that contains the version, as in `>= 1.2.0, < 1.2.9`. */
   comparator: string | null;
-  /** The record's spelling of the version; null when the record does not list it. */
+  /** The record's spelling of the version; null if the record does not list it. */
   listed: string | null;
 }
 
@@ -122,7 +122,7 @@ export interface Evidence extends SourceEvidence {
   more: SourceEvidence[];
   /** The number of all sources; `more` may have fewer. */
   sources: number;
-  /** The custom ranges of a Go record, for versions that the module mirror does not have. They do not narrow the match. */
+  /** A Go record's custom ranges, for versions that the module mirror does not have. They do not narrow the match. */
   custom_ranges?: unknown;
 }
 
@@ -146,7 +146,7 @@ function evaluateIssue(version: Version, { entries }: PackageIssue): { sources: 
   return { sources, unknown };
 }
 
-/** Lists name versions by their meaning, so a version that cannot be read may be one of them. */
+/** Lists name versions by meaning, so an unreadable version may be one of them. */
 function listsOnly({ ranges, listed }: Affected): boolean {
   return ranges.length === 0 && listed.size > 0;
 }

@@ -1,14 +1,13 @@
 /**
  * The two phases of a scan.
  *
- * Matching compares each version of each package of the SBOM with all known issues. It takes a page of versions at a time, and for the
- * page one issue after another: the matches of one issue are then in one transaction, and lists count it once.
+ * Matching compares each version of each package of the SBOM with all known issues. It reads a page of versions at a time, and handles one
+ * issue after another for that page, so all matches of an issue are in one transaction, and lists count it once.
  *
- * Resolving looks at the findings that matching did not find again, resolves them, and refreshes the product and the rank that findings
- * copy from their project and their issue. No finding is deleted: it may return, and people look up its history.
+ * Resolving sets the findings that matching did not find again to `resolved`, and refreshes the product and the rank that findings copy
+ * from their project and their issue. No finding is deleted: it may return, and people look up its history.
  *
- * Both phases go in slices. A step may be repeated: the cursor is stored with the last transaction, so a scanner may be killed at any
- * time.
+ * Both phases run in slices. Steps are repeatable: the last transaction stores the cursor, so a scanner may be killed at any time.
  */
 import type { Queries } from "../../../backing/backing.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -53,7 +52,7 @@ class MatchWriter {
   readonly #scan: Scan & { sbom: string };
   #waiting: Matched = { matches: [], unknowns: [] };
   #cursor: MatchCursor | null = null;
-  /** The last package with unknown matches, and its versions that had one. */
+  /** The last package with unknown matches, and its versions that have one. */
   #noted = { package: 0n, versions: new Set<string>() };
 
   constructor(scan: Scan & { sbom: string }) {
@@ -69,14 +68,14 @@ class MatchWriter {
     this.#cursor = cursor;
   }
 
-  /** Writes what is left. @returns false: the scan has more to do */
+  /** Writes what is left. @returns false: the scan is not finished */
   async end(cursor = this.#cursor): Promise<false> {
     this.#cursor = cursor;
     if (cursor !== null) await this.#write();
     return false;
   }
 
-  /** Stores the cursor with the last transaction. After a crash, rows that were written before it are written again, unchanged. */
+  /** The last transaction stores the cursor. After a crash, rows that were written before it are written again, unchanged. */
   async #write(): Promise<void> {
     const { matches, unknowns } = this.#waiting;
     this.#waiting = { matches: [], unknowns: [] };
@@ -85,7 +84,7 @@ class MatchWriter {
     await recordMatches(matches, this.#scan);
   }
 
-  /** Keeps at least one unknown match for each version, so that no version looks as if it could be matched with every range. */
+  /** Keeps at least one unknown match per version, so that no version looks as if it could be compared with every range. */
   #keeps({ package: id, version }: Unknown): boolean {
     const { progress } = this.#scan;
     if (this.#noted.package !== id) this.#noted = { package: id, versions: new Set() };
@@ -120,8 +119,7 @@ export async function resolveUnseen(scan: Scan): Promise<boolean> {
 }
 
 /**
- * The packages of an SBOM that advisories are about, in groups by package id. A group has few components, unless a single package has
- * more.
+ * The packages of an SBOM that have advisories, grouped by package id. A group has few components, unless one package alone has many.
  * @param from the first package; null: all packages
  */
 async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {

@@ -1,10 +1,10 @@
 /**
  * Writes the matches of a scan: new, changed and unchanged findings, their events, and unknown matches.
  *
- * One call is one transaction, which also moves the scan's progress. Writing the same matches again changes nothing. Beyond the limit
- * of a project, existing findings stay up to date and new ones are only counted. A finding follows the decision about its issue. Where
- * a person called the issue resolved and it appears in a version that was not there before, the decision is reopened, together with the
- * findings of versions that this scan has already seen.
+ * One call is one transaction, which also advances the scan's progress. Writing the same matches again changes nothing. Beyond a project's
+ * limit, existing findings stay up to date and new ones are only counted. A finding follows the decision about its issue. If a person
+ * resolved the issue and it appears in a new version, the decision is reopened, together with the findings of versions that this scan has
+ * already seen.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Database, Transaction } from "../../../backing/backing.ts";
@@ -25,7 +25,7 @@ export interface Scan extends ScanState {
   lease: Lease;
   sql: Database;
   clock: Clock;
-  /** The project's current SBOM; null: it has none. */
+  /** The project's current SBOM; null: none. */
   sbom: string | null;
   /** When aborted, the scan ends before the next step. */
   signal: AbortSignal;
@@ -36,7 +36,7 @@ export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, 
   await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
 }
 
-/** One transaction, which stores the scan's progress too. The matches of one issue and package may come in several calls. */
+/** One transaction, which also stores the scan's progress. The matches of an issue in a package may come in several calls. */
 export async function recordMatches(
   matches: readonly Match[],
   { lease, workspace, sbom, at, progress, signal, clock }: Scan & { sbom: string },
@@ -71,19 +71,18 @@ interface Facts {
   matches: readonly Match[];
   known: readonly store.KnownFindingRow[];
   decisions: readonly DecisionRow[];
-  /** The time in the ids of new findings, in milliseconds. Lists use it to skip batches of one scan. */
+  /** The time in the ids of new findings, in milliseconds. Lists use it to skip whole batches of a scan. */
   nowMs: number;
-  /** How many more findings the project may have; existing ones stay. */
+  /** How many new findings the project has room for; existing ones stay. */
   room: number;
 }
 
 interface Plan {
   added: store.StoredFinding[];
   changed: store.StoredFinding[];
-  /** Ids. */
+  /** Ids of unchanged findings. */
   same: string[];
   events: store.NewEvent[];
-  /** Decisions that are reopened. */
   reopened: { package: bigint; vulnerability: bigint }[];
   /** The number of new findings beyond the limit. */
   leftOut: number;
@@ -119,7 +118,7 @@ function pairOf(about: { package: bigint; vulnerability: bigint }): string {
   return `${about.package} ${about.vulnerability}`;
 }
 
-/** The matches with a finding, and as many of the others as there is room for. */
+/** The matches that have a finding, and as many others as there is room for. */
 function withinRoom(
   matches: readonly Match[],
   { isThere, room }: { isThere: (match: Match) => boolean; room: number },
@@ -129,7 +128,7 @@ function withinRoom(
   return matches.filter((match) => isThere(match) || left-- > 0);
 }
 
-/** Evidence is compared field by field, since the database may change the order of fields. */
+/** Evidence is compared field by field, since the database may reorder fields. */
 function sameFacts(finding: store.KnownFindingRow, match: Match): boolean {
   return (
     finding.rank === match.rank &&
@@ -140,7 +139,7 @@ function sameFacts(finding: store.KnownFindingRow, match: Match): boolean {
   );
 }
 
-/** Reopens the findings of versions that this scan has already seen. Versions that it sees later find the decision reopened. */
+/** Reopens the findings of versions that this scan has already seen. For versions that it sees later, the decision is already open. */
 async function reopenSeen(
   { project, pairs, at, actor }: { project: string; pairs: readonly Pair[]; at: Date; actor: string },
   tx: Transaction,
@@ -159,7 +158,7 @@ async function reopenSeen(
   await store.insertEvents(events, { actor, at }, tx);
 }
 
-/** Counts those of `added` that wait for a decision. */
+/** Counts the findings among `added` that wait for a decision. */
 function withFresh(before: FreshFindings, added: readonly store.StoredFinding[]): FreshFindings {
   const counts = { ...before };
   for (const { rank, status, falsePositive } of added) {

@@ -1,6 +1,5 @@
 /**
- * The SQL of what a scan has not seen again: findings to resolve, unknown matches to delete, and copies of ranks and products to
- * refresh.
+ * The SQL for what a scan has not seen again: findings to resolve, unknown matches to delete, and copies of ranks and products to refresh.
  */
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
@@ -48,7 +47,7 @@ export interface FindingPosition extends PackageVersion {
   vulnerability: string;
 }
 
-/** The position `steps` findings further; undefined: fewer are left. */
+/** The position `steps` findings further on; undefined: fewer are left. */
 export async function selectPositionAfter(
   { project, after, steps }: { project: string; after: FindingPosition | null; steps: number },
   sql: Queries,
@@ -60,7 +59,7 @@ export async function selectPositionAfter(
   return row;
 }
 
-/** Present findings that the scan that began at `since` has not seen, and findings whose copy of the rank or the product is outdated. */
+/** Present findings that the scan that began at `since` has not seen, and findings with an outdated copy of the rank or product. */
 export async function selectStale(
   range: { project: string; since: Date; after: FindingPosition | null; upto: FindingPosition | null },
   sql: Queries,
@@ -77,7 +76,7 @@ export async function selectStale(
   return rows.map(({ id }) => id);
 }
 
-/** The present ones of these findings that the scan that began at `since` has not seen. */
+/** Which of these findings are present but not seen by the scan that began at `since`. */
 export async function selectUnseen(
   { findings, since }: { findings: readonly string[]; since: Date },
   sql: Queries,
@@ -90,7 +89,7 @@ export async function selectUnseen(
     WHERE finding.id = ANY (${arrayText(findings, (id) => id)}::text[]) AND finding.present AND finding.last_seen < ${since}`;
 }
 
-/** @returns the ids of the findings whose version the SBOM has */
+/** @returns the ids of findings whose version is in the SBOM */
 export async function selectInDocument(
   { sbom, findings }: { sbom: string; findings: readonly (FindingKey & { id: string })[] },
   sql: Queries,
@@ -110,7 +109,7 @@ export async function updateToGone(ids: readonly string[], tx: Transaction): Pro
     UPDATE findings SET present = false, status = 'resolved' WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
 }
 
-/** Updates the product and the rank, which findings copy so that lists read one table. */
+/** Updates product and rank, which findings copy so that lists read one table. */
 export async function updateCopies(
   { findings, product }: { findings: readonly string[]; product: string | null },
   tx: Transaction,

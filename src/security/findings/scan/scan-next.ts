@@ -1,10 +1,10 @@
 /**
- * Runs one slice of one scan. The workspace that has had the least scanner time comes first.
+ * Runs one slice of one scan. The workspace with the least scanner time comes first.
  *
- * A scan has short steps that may be repeated. When its slice ends, or its process dies, any scanner continues after the last committed
- * step. A failed scan is tried again after a pause that doubles, and fails for good after some attempts; a scan whose process died is
- * taken over when its lease expires. The alert about new findings is recorded in the transaction that completes the scan, so it is sent
- * exactly when the findings are visible.
+ * A scan has short, repeatable steps. When its slice ends, or its process dies, any scanner continues after the last committed step. A
+ * failed scan is retried after a pause that doubles each time, and given up after some attempts; a scan whose process died is taken over
+ * when its lease expires. The alert about new findings is recorded in the transaction that completes the scan, so it is sent if and only if
+ * the findings become visible.
  */
 import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
 import type { Database, Transaction } from "../../../backing/backing.ts";
@@ -23,7 +23,7 @@ import { type Scan, freshTotal } from "./record-matches.ts";
 import { deleteUnseenUnknowns } from "./resolve-store.ts";
 import { selectFresh, selectProjectName, type FreshFinding } from "./scan-store.ts";
 
-/** Runs one slice. @returns whether a project was due @throws when the database is unreachable */
+/** Runs one slice. @returns whether a project was due @throws if the database is unreachable */
 export async function scanNext(parts: ScanningParts & { log: Logger }, signal: AbortSignal): Promise<boolean> {
   const lease = await Lease.take(parts);
   if (lease === null) return false;
@@ -68,9 +68,8 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
 }
 
 /**
- * A scan has short steps, each of which may be repeated. When the slice ends or the process dies, the scan resumes after the last step
- * that was committed.
- * @returns the final progress; null: the scan has more to do
+ * A scan has short, repeatable steps. If the slice ends or the process dies, the scan resumes after the last committed step.
+ * @returns the final progress; null: the scan is not finished
  * @throws LeaseLostError, or the signal's reason between two steps
  */
 async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSignal): Promise<ScanProgress | null> {
@@ -138,7 +137,7 @@ interface MailFacts {
   project: string;
 }
 
-/** Names come from documents of strangers and may be long. */
+/** Names come from untrusted documents and may be long. */
 const mailLineCharactersMax = 300;
 
 function mailBody({ text, worst, workspace, project }: MailFacts): string {

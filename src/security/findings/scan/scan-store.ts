@@ -1,6 +1,6 @@
 /**
- * The SQL that a scan reads components with, and writes findings and events with. Statements carry limits that make the planner use an
- * index even where its statistics are missing.
+ * The SQL with which a scan reads components and writes findings and events. LIMIT clauses make the planner use an index even without
+ * statistics.
  */
 import type { Changes } from "../../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
@@ -11,8 +11,8 @@ import type { Cause } from "../transitions.ts";
 import type { Evidence, Component } from "./match.ts";
 
 /**
- * Packages that advisories are about in any spelling, with the number of their components, at `positions` positions of an SBOM from `from`
- * on. The limit makes the planner use the index for each position, even without statistics.
+ * Packages with advisories, in any spelling, and the number of their components, at `positions` positions of an SBOM starting at `from`.
+ * The limit makes the planner use the index for each position, even without statistics.
  * @param least the first package; null: all packages
  */
 export async function selectPackagesWithRecords(
@@ -27,7 +27,7 @@ export async function selectPackagesWithRecords(
     GROUP BY component.package_id`;
 }
 
-/** Counts the components of an SBOM, its root included. */
+/** Counts the components of an SBOM, including its root. */
 export async function countPositions(sbom: string, sql: Queries): Promise<number> {
   const [row] = await sql<
     { positions: number }[]
@@ -35,7 +35,7 @@ export async function countPositions(sbom: string, sql: Queries): Promise<number
   return row?.positions ?? 0;
 }
 
-/** The next versions of these packages, by package and version. Each appears once, as the first component in the SBOM that has it. */
+/** The next versions of these packages, by package and version. Each appears once, as its first component in the SBOM. */
 export async function selectComponents(
   { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: PackageVersion | null; limit: number },
   sql: Queries,
@@ -51,7 +51,7 @@ export async function selectComponents(
     ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
 }
 
-/** A version of a package; '' is not a version. */
+/** A version of a package; '' means no version. */
 export interface PackageVersion {
   package: string;
   version: string;
@@ -176,7 +176,7 @@ export interface NewEvent {
   changes: Changes;
 }
 
-/** @param actor an e-mail address, or `scanner` */
+/** @param actor an email address, or `scanner` */
 export async function insertEvents(
   events: readonly NewEvent[],
   { actor, at }: { actor: string; at: Date },
@@ -198,7 +198,7 @@ export interface FreshFinding {
   fixVersion: string | null;
 }
 
-/** The most severe live findings that this scan saw first. */
+/** The most severe of the live findings that this scan was the first to see. */
 export async function selectFresh(
   { project, at, limit }: { project: string; at: Date; limit: number },
   sql: Queries,

@@ -1,8 +1,8 @@
 /**
- * The findings of a project with what was decided, as a CycloneDX document (VEX).
+ * The findings of a project and the decisions about them, as a CycloneDX document (VEX).
  *
- * Findings are read in pages, so that neither the database nor the event loop keeps others waiting; a decision that is made meanwhile
- * moves none of them. Exports of thousands of findings take turns: one of a person, one of a workspace, two of a process.
+ * Findings are read in pages, so that neither the database nor the event loop keeps others waiting. Decisions made meanwhile do not change
+ * their order. Exports of thousands of findings take turns: one per person, one per workspace, two per process.
  */
 import { randomUUID } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
@@ -83,7 +83,7 @@ export type VexDocument = Static<typeof VexDocument>;
 
 /**
  * Reads the findings in pages, so that neither the database nor the event loop keeps others waiting.
- * @param project an existing one
+ * @param project must exist
  */
 export async function exportVex(project: string, { sql, clock }: { sql: Database; clock: Clock }): Promise<VexDocument> {
   const yielder = new EventLoopYielder(clock);
@@ -130,11 +130,15 @@ export class ExportTurns {
   readonly #workspaces: FairSemaphore;
 
   constructor(clock: Clock) {
-    this.#people = new FairSemaphore({ clock, limits: perPerson, busy: "Another export of yours runs: wait for its end" });
-    this.#workspaces = new FairSemaphore({ clock, limits: perWorkspace, busy: "Too many exports run at this moment" });
+    this.#people = new FairSemaphore({
+      clock,
+      limits: perPerson,
+      busy: "Another export of yours is running: wait until it ends",
+    });
+    this.#workspaces = new FairSemaphore({ clock, limits: perWorkspace, busy: "Too many exports are running" });
   }
 
-  /** @returns the turn, which its disposal gives back @throws LimitReachedError when a person has one waiting, or after a long wait */
+  /** @returns the turn; disposing of it ends it @throws LimitReachedError if the person already has one waiting, or after a long wait */
   async acquire({ person, workspace }: { person: string; workspace: WorkspaceId }): Promise<Disposable> {
     using turn = new DisposableStack();
     turn.defer(await this.#people.acquire(person));

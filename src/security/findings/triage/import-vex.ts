@@ -1,11 +1,11 @@
 /**
  * Applies the decisions of a CycloneDX document (VEX) to the findings of a project.
  *
- * Findings with the same decision are decided in groups, each in one transaction, with a rest between two: where the database is
- * embedded, everybody uses one connection. The same document again changes nothing. If several statements are about an issue in a
- * package, the last one counts. Matching takes time that grows with statements and findings, not with their product.
+ * Findings with the same decision are decided in groups. Each group is one transaction, followed by a rest, because an embedded database
+ * has one connection for everyone. Importing the same document again changes nothing. If several statements are about an issue in a
+ * package, the last one counts. Matching takes time in proportion to statements plus findings, not to their product.
  *
- * Statements without an analysis, and statements about none of the findings, decide nothing; the answer names some of the latter.
+ * Statements without an analysis, and statements that match no finding, decide nothing; the answer names some of the latter.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../../accounts/audit/actor.ts";
@@ -26,7 +26,7 @@ export const ImportedVex = Type.Object({
     description: "Statements of the document with a decision, one for each vulnerability and component",
   }),
   updated: Type.Integer({ description: "Findings that changed" }),
-  unchanged: Type.Integer({ description: "Findings that had the decision already" }),
+  unchanged: Type.Integer({ description: "Findings that already had the decision" }),
   unmatched: Type.Integer({ description: "Statements about no finding of the project's current SBOM" }),
   unmatched_first: Type.Array(
     Type.Object({
@@ -43,12 +43,12 @@ export type ImportedVex = Static<typeof ImportedVex>;
 interface VexImport {
   actor: Actor;
   workspace: WorkspaceId;
-  /** An existing one. */
+  /** Must exist. */
   project: string;
   bytes: Uint8Array;
 }
 
-/** Decides what the document says. @throws DomainError invalid_body; forbidden for auditors */
+/** Applies the document's decisions. @throws DomainError invalid_body; forbidden for auditors */
 export async function importVex({ actor, workspace, project, bytes }: VexImport, sources: Sources): Promise<ImportedVex> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   const statements = await readVex(bytes, new EventLoopYielder(sources.clock));
@@ -75,14 +75,14 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
 interface Changed {
   finding: string;
   decided: Decided;
-  /** How many findings follow, with itself. */
+  /** How many findings follow, including itself. */
   size: number;
 }
 
 /** A decision is stored for an issue in a package of the project: all versions follow it. */
 interface PairDecision {
   decided: Decided;
-  /** The findings that statements are about. */
+  /** The findings that statements match. */
   findings: Candidate[];
   /** How many findings follow the decision. */
   size: number;
@@ -90,11 +90,11 @@ interface PairDecision {
 
 interface MatchedStatements {
   pairs: PairDecision[];
-  /** Statements about none of the findings. */
+  /** Statements that match no finding. */
   unmatched: VexStatement[];
 }
 
-/** If several statements are about an issue in a package, the last one counts. @param issues those of each statement's id */
+/** If several statements are about an issue in a package, the last one counts. @param issues by the ids in statements */
 export function matchStatements(
   statements: readonly VexStatement[],
   { candidates, issues }: { candidates: readonly Candidate[]; issues: ReadonlyMap<string, readonly bigint[]> },
@@ -112,7 +112,7 @@ export function matchStatements(
     });
     if (found.length === 0) unmatched.push(statement);
     for (const meant of found) {
-      // Candidates that several statements are about are looked through once.
+      // Candidates matched by several statements are visited once.
       if (taken.has(meant)) continue;
       taken.add(meant);
       for (const candidate of meant) {
@@ -138,7 +138,7 @@ async function matched(statements: readonly VexStatement[], project: string, { s
   if (candidates.length === limit) {
     throw new DomainError(
       "invalid_body",
-      `The document is about more than ${vexStatementsMax} findings of the project: divide it`,
+      `The document is about more than ${vexStatementsMax} findings of the project: split it`,
     );
   }
   return matchStatements(statements, { candidates, issues });
@@ -149,9 +149,9 @@ function differs(candidate: Candidate, { status, falsePositive, note }: Decided)
 }
 
 interface DecidedGroup {
-  /** Ids. */
+  /** Ids of findings. */
   findings: string[];
-  /** How many findings follow, with these. */
+  /** How many findings follow, including these. */
   size: number;
   decided: { status: Decided["status"]; falsePositive: boolean; note?: string };
 }
@@ -177,7 +177,7 @@ function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
 /**
  * Decides in transactions of at most `vexTriagedMax` findings. After each, the next one waits as long as it took.
  * @returns how many findings changed
- * @throws DomainError conflict where others decide otherwise meanwhile, so that it would never end
+ * @throws DomainError conflict if others keep changing the same decisions, so that it would never end
  */
 async function decide(
   { findings, decided, size }: DecidedGroup,
@@ -186,7 +186,7 @@ async function decide(
 ): Promise<number> {
   const { clock } = sources;
   let changed = 0;
-  // One more than these need: it decides about versions that came meanwhile.
+  // One more transaction than the findings need, for versions that were added meanwhile.
   let transactionsLeft = Math.ceil(size / vexTriagedMax) + 1;
   for (let left = findings; left.length > 0; transactionsLeft--) {
     if (transactionsLeft === 0) throw contested();
@@ -206,14 +206,14 @@ async function decide(
 }
 
 function contested(): DomainError {
-  return new DomainError("conflict", "Others decide about the same findings at this time: import the document again");
+  return new DomainError("conflict", "Others are deciding about the same findings: import the document again");
 }
 
 function changesFinding({ changes }: TriageResult): boolean {
   return Object.keys(changes).length > 0;
 }
 
-/** The findings by what statements name: the issue, the issue in a package, and the issue in a version of it. */
+/** The findings by what statements name: the issue, the issue in a package, or the issue in a version of it. */
 function indexOf(candidates: readonly Candidate[]): Map<string, Candidate[]> {
   const index = new Map<string, Candidate[]>();
   const identities = new Map<bigint, string>();
@@ -231,7 +231,7 @@ function indexOf(candidates: readonly Candidate[]): Map<string, Candidate[]> {
   return index;
 }
 
-/** A statement whose reference names no package is about no finding. */
+/** A statement whose reference names no package matches no finding. */
 function keyOf(issue: bigint, { ref, package: named }: Pick<VexStatement, "ref" | "package">): string {
   if (ref === null) return String(issue);
   return named === null ? "" : JSON.stringify([String(issue), named.identity, named.version]);

@@ -14,9 +14,9 @@ import { parsePackageUrl, PackageUrlError } from "../../versions/package-url.ts"
 import { vexDepthMax, vexStatementsMax, vexValuesMax } from "../limits.ts";
 import { analysisStates, decisionOf, justifications, type Decided } from "./vex-analysis.ts";
 
-/** A vulnerability in one component, and what is decided about it. */
+/** A vulnerability in one component, and the decision about it. */
 export interface VexStatement {
-  /** In capitals. */
+  /** In upper case. */
   id: string;
   /** As the document writes it; null: every component that has the vulnerability. */
   ref: string | null;
@@ -25,18 +25,18 @@ export interface VexStatement {
   decided: Decided;
 }
 
-/** @throws DomainError invalid_body with the place of the first fault */
+/** @throws DomainError invalid_body with the location of the first fault */
 export async function readVex(bytes: Uint8Array, yielder: EventLoopYielder): Promise<VexStatement[]> {
   const document = await parse(bytes, yielder);
-  if (document["bomFormat"] !== "CycloneDX") throw refused("bomFormat", 'has to be "CycloneDX"');
+  if (document["bomFormat"] !== "CycloneDX") throw refused("bomFormat", 'must be "CycloneDX"');
   const listed = document["vulnerabilities"] ?? [];
-  if (!Array.isArray(listed)) throw refused("vulnerabilities", "has to be a list");
+  if (!Array.isArray(listed)) throw refused("vulnerabilities", "must be a list");
   const purls = purlsOf(document["components"]);
   const statements: VexStatement[] = [];
   for (const [index, entry] of listed.entries()) {
     for (const statement of statementsOf(entry, `vulnerabilities[${index}]`, purls)) {
       if (statements.push(statement) > vexStatementsMax)
-        throw new DomainError("invalid_body", `The document has more than ${vexStatementsMax} statements: divide it`);
+        throw new DomainError("invalid_body", `The document has more than ${vexStatementsMax} statements: split it`);
       await yielder.yieldIfDue();
     }
   }
@@ -75,26 +75,26 @@ function purlsOf(components: unknown): Map<string, string> {
 }
 
 function* statementsOf(entry: unknown, at: string, purls: ReadonlyMap<string, string>): Generator<VexStatement> {
-  if (!isJsonObject(entry)) throw refused(at, "has to be an object");
+  if (!isJsonObject(entry)) throw refused(at, "must be an object");
   const { analysis, affects = [] } = entry;
   if (analysis === undefined) return;
   const id = typeof entry["id"] === "string" ? readIdentifier(entry["id"]) : null;
-  if (id === null) throw refused(`${at}.id`, "has to be the id of a vulnerability");
+  if (id === null) throw refused(`${at}.id`, "must be the id of a vulnerability");
   const decided = decidedOf(analysis, `${at}.analysis`);
-  if (!Array.isArray(affects)) throw refused(`${at}.affects`, "has to be a list");
+  if (!Array.isArray(affects)) throw refused(`${at}.affects`, "must be a list");
   if (affects.length === 0) yield { id, ref: null, package: null, decided };
   for (const [index, affected] of affects.entries()) {
     const ref = isJsonObject(affected) ? affected["ref"] : undefined;
-    if (typeof ref !== "string") throw refused(`${at}.affects[${index}].ref`, "has to be a text");
+    if (typeof ref !== "string") throw refused(`${at}.affects[${index}].ref`, "must be a text");
     yield { id, ref, package: packageOf(purlOf(ref, purls)), decided };
   }
 }
 
 function decidedOf(analysis: unknown, at: string): Decided {
-  if (!isJsonObject(analysis)) throw refused(at, "has to be an object");
+  if (!isJsonObject(analysis)) throw refused(at, "must be an object");
   const { state: word, justification: reason, response, detail } = analysis;
   const state = analysisStates.find((one) => one === word);
-  if (state === undefined) throw refused(`${at}.state`, `has to be one of ${analysisStates.join(", ")}`);
+  if (state === undefined) throw refused(`${at}.state`, `must be one of ${analysisStates.join(", ")}`);
   const justification = justifications.find((one) => one === reason);
   return decisionOf({
     state,

@@ -1,12 +1,12 @@
 /**
  * Stores what a person decides about a finding.
  *
- * A decision is stored for the issue in this package of the project, so it holds for all versions and survives a new SBOM. The findings
- * of all present versions follow at once, up to the bound of a caller that sets one. The same decision again changes nothing and says
- * so. A finding that is gone can be ignored or called resolved, but not opened: it opens by itself when it returns. A decision about
- * several findings is one transaction: it holds for all of them or for none.
+ * A decision is stored for the issue in this package of the project, so it applies to all versions and survives a new SBOM. The findings of
+ * all present versions follow at once, up to the caller's limit if there is one. Repeating a decision changes nothing, and the answer says
+ * so. A finding that is gone can be ignored or resolved, but not reopened: it reopens by itself when it returns. A decision about several
+ * findings is one transaction: it applies to all of them or to none.
  *
- * A scan or an import locks the project while a transaction of it runs; triage waits for that lock and not longer than a call may take.
+ * A transaction of a scan or an import locks the project; triage waits for that lock, but no longer than a call may take.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../../accounts/audit/actor.ts";
@@ -35,15 +35,15 @@ export interface TriageResult {
   status: FindingStatus;
   falsePositive: boolean;
   note: string | null;
-  /** Changes of the named finding and of the note; empty: nothing changed. */
+  /** Changes to the named finding and the note; empty: nothing changed. */
   changes: Changes;
   /** How many findings of other versions followed. */
   followed: number;
-  /** How many still have to follow, where the caller bounds their number. */
+  /** How many still have to follow, if the caller limits their number. */
   left: number;
 }
 
-/** @throws DomainError not_found; conflict for a finding that is gone and cannot be opened; forbidden for auditors */
+/** @throws DomainError not_found; conflict for a finding that is gone and cannot be reopened; forbidden for auditors */
 export async function triage(
   { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
   sources: Sources,
@@ -55,7 +55,7 @@ export async function triage(
   });
 }
 
-/** The name that is stored with a decision. */
+/** Who a decision is attributed to. */
 export function authorOf(actor: Actor): string {
   return actor.kind === "member" ? actor.email : actor.kind;
 }
@@ -71,7 +71,7 @@ interface TriageWork {
   decided: TriageRequest;
   by: string;
   at: Date;
-  /** How many findings of other versions follow in this transaction; the same call again goes on. Absent: all. */
+  /** How many findings of other versions follow in this transaction; calling again continues. Absent: all. */
   followersMax?: number;
 }
 
@@ -82,7 +82,7 @@ export async function triageIn(
 ): Promise<TriageResult> {
   const target = await store.selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw findingNotFound(decided.finding);
-  // A scan or an import locks the project during a transaction.
+  // A transaction of a scan or an import locks the project.
   await allowLocks(decisionWaitMs, tx);
   await allowStatements(decisionWaitMs, tx);
   await store.lockDecisions(target.project, tx);
@@ -124,15 +124,15 @@ interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
 
 export const TriagedMany = Type.Object({
   updated: Type.Array(Type.String(), { description: "Ids of the findings that changed" }),
-  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision applied already" }),
+  unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision already applied" }),
   also_updated: Type.Integer({ description: "Findings of other versions of the same packages that followed" }),
 });
 export type TriagedMany = Static<typeof TriagedMany>;
 
 /**
  * Stores one decision about several findings in one transaction.
- * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be opened; forbidden for auditors;
- * invalid_field without a decision, or with one that would change too many findings
+ * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be reopened; forbidden for auditors;
+ *   invalid_field for no decision, or one that would change too many findings
  */
 export async function triageMany(
   { actor, workspace, findings, ...decided }: TriageManyRequest,
@@ -153,7 +153,7 @@ export async function triageMany(
     const targets = await Promise.all(ids.map((id) => store.selectTarget({ workspace, id }, tx)));
     const unknown = targets.findIndex((target) => target === undefined);
     if (unknown !== -1) throw findingNotFound(ids[unknown] ?? "");
-    // Each decision locks its project. Calls lock projects in one order, so one waits for the other and they never deadlock.
+    // Each decision locks its project. All calls lock projects in the same order, so they wait for each other and never deadlock.
     const inOrder = targets.flatMap((target) => target ?? []).toSorted((one, other) => compare(one.project, other.project));
     const by = authorOf(actor);
     const at = new Date(sources.clock.now());
@@ -174,7 +174,7 @@ interface NotedDecision extends Decision {
   note: string | null;
 }
 
-/** @throws DomainError conflict when the call opens a finding that is gone */
+/** @throws DomainError conflict if the call reopens a finding that is gone */
 function decisionAfter({
   before,
   named,
@@ -191,7 +191,7 @@ function decisionAfter({
       `The finding "${decided.finding}" is gone from its project, so its status cannot be ${status}: it opens by itself when it returns`,
     );
   }
-  // A gone finding is resolved: the status `resolved` only takes back `ignored`, and does not decide its status after a return.
+  // A gone finding is already resolved: setting `resolved` only reverses `ignored`, and does not set its status for a return.
   const kept = status === "resolved" && before.status === "ignored" ? "open" : before.status;
   const holds = status === undefined || (!named.present && status === "resolved") ? kept : status;
   return { status: holds, falsePositive, note: note === undefined ? before.note : note === "" ? null : note };
@@ -212,7 +212,7 @@ function updatedBy(version: store.VersionRow, { status: decided, falsePositive }
   return { id: version.id, status, falsePositive, changes };
 }
 
-/** What changes apart from the finding itself: the note, and the status that a gone finding gets when it returns. */
+/** What changes besides the finding itself: the note, and the status that a gone finding gets when it returns. */
 function decisionChanges({ before, after, own }: { before: NotedDecision; after: NotedDecision; own: UpdatedFinding }): Changes {
   const { decision, ...rest } = changedFields({
     before: { note: before.note, decision: before.status },
@@ -225,7 +225,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Other versions follow, of which a package has up to a thousand: one call would change all findings of a project at once. */
+/** Other versions follow, up to a thousand per package: one call could change all findings of a project at once. */
 function requireFew(results: readonly TriageResult[]): void {
   const changed = results.reduce((sum, { followed }) => sum + 1 + followed, 0);
   if (results.length === 1 || changed <= findingsFollowingMax) return;
@@ -233,7 +233,7 @@ function requireFew(results: readonly TriageResult[]): void {
   throw new DomainError("invalid_field", message, { field: "findings" });
 }
 
-/** A finding may have changed because it followed another one of the call. */
+/** A finding may have changed by following another one in the call. */
 function viewOf(results: readonly TriageResult[]): TriagedMany {
   const isUpdated = (result: TriageResult) => eventOf(result) !== null;
   return {

@@ -1,8 +1,8 @@
 /**
- * What a person decided about a finding in CycloneDX's words, `vulnerabilities[].analysis`
+ * Translates a decision about a finding to CycloneDX's `vulnerabilities[].analysis`
  * (https://cyclonedx.org/docs/1.6/json/#vulnerabilities_items_analysis), and back.
  *
- * Ignoring is not a claim that the product is not affected; it is an accepted risk. Only a note that begins with `not_affected` and a
+ * Ignoring a finding accepts a risk; it does not claim that the product is not affected. Only a note that begins with `not_affected` and a
  * justification, as imports write it, becomes that claim.
  */
 import { findingNoteCharactersMax } from "../../limits.ts";
@@ -54,7 +54,7 @@ export function analysisOf({ status, falsePositive, note }: Decided): Analysis {
   return { state: "in_triage", ...detail };
 }
 
-/** @returns `note` null: the analysis has no words, and the current note stays */
+/** @returns `note` null: the analysis has no text, and the current note stays */
 export function decisionOf({ state, justification, response = [], detail }: Analysis): Decided {
   const note = noteOf(detail);
   switch (state) {
@@ -81,7 +81,7 @@ function notAffected(note: string | null): Analysis | null {
   return { state: "not_affected", ...(justification && { justification }), ...(detail !== undefined && { detail }) };
 }
 
-/** Notes have no control characters but tabs and line ends. */
+/** Notes have no control characters except tabs and line breaks. */
 function noteOf(text: string | undefined): string | null {
   const clean = (text ?? "").replace(/[^\P{Cc}\t\n\r]/gu, " ").trim();
   return clean === "" ? null : clean.slice(0, findingNoteCharactersMax);

@@ -1,6 +1,4 @@
-/**
- * The SQL of VEX documents: pages of a project's findings for the export, and the findings that an import's statements may be about.
- */
+/** The SQL of VEX documents: pages of a project's findings for the export, and the findings that an import's statements may match. */
 import type { Database, Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
@@ -23,11 +21,11 @@ export interface VexFinding extends Decided {
 interface VexKey extends FindingPlace {
   id: string;
   rank: number;
-  /** Whether the current SBOM has it. */
+  /** Whether it is in the current SBOM. */
   present: boolean;
 }
 
-/** The findings of a project after the last one of the page before. */
+/** The findings of a project after the last one of the previous page. */
 export function selectVexKeys(
   { project, after, limit }: { project: string; after: FindingPlace; limit: number },
   sql: Database,
@@ -40,7 +38,7 @@ export function selectVexKeys(
   return inKeyOrder(select, sql);
 }
 
-/** Those of these findings that the project's current SBOM still has, in any status. */
+/** Which of these findings the project's current SBOM still has, in any status. */
 export async function selectVexFindings(ids: readonly string[], sql: Queries): Promise<VexFinding[]> {
   return sql<VexFinding[]>`
     SELECT findings.rank, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
@@ -53,7 +51,7 @@ export async function selectVexFindings(ids: readonly string[], sql: Queries): P
     ORDER BY findings.rank DESC, vulnerabilities.name, findings.id`;
 }
 
-/** The issues of these names. @param names in capitals */
+/** The issues of these names. @param names in upper case */
 export async function selectIssuesNamed(names: readonly string[], sql: Queries): Promise<{ name: string; issue: bigint }[]> {
   return sql<{ name: string; issue: bigint }[]>`
     SELECT upper(name) AS name, vulnerability_id AS issue FROM vulnerability_names

@@ -41,7 +41,7 @@ function addCrate(entry: LockEntry, graph: LockGraphBuilder): string {
   return graph.add({ ecosystem: "crates.io", name: entry.name, version: versionOf(entry) });
 }
 
-/** `name`, `name version` if there are several, or `name version (source)`. */
+/** `name`, or `name version` or `name version (source)` if there are several. */
 function find(needed: string, crates: Crates): string | null {
   const [name = "", version] = needed.split(" ", 2);
   const versions = crates.get(name);

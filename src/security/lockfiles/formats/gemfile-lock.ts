@@ -46,10 +46,7 @@ function parsed(text: string): { specs: Spec[]; needed: string[] } {
   return { specs, needed };
 }
 
-/**
- * `name (1.2.3)`, with an optional platform after the version: `nokogiri (1.15.4-x86_64-linux)`. Versions contain no dashes
- * here.
- */
+/** `name (1.2.3)`, with an optional platform after the version: `nokogiri (1.15.4-x86_64-linux)`. Versions here contain no dashes. */
 function specOf(line: string, { number, section }: { number: number; section: string }): Spec {
   const [, name, version] = /^ {4}(\S+) \(([^\s()-]+)(?:-[^\s()]+)?\)$/.exec(line) ?? [];
   if (name === undefined || version === undefined) {
@@ -58,7 +55,7 @@ function specOf(line: string, { number, section }: { number: number; section: st
   return { name, version, isOwn: section === "PATH", needs: [] };
 }
 
-/** An exclamation mark follows gems from other sources. */
+/** Gems from other sources are followed by an exclamation mark. */
 function nameOf(line: string): string {
   const [name = ""] = line.trim().split(" ", 1);
   return name.replace(/!$/, "");

@@ -1,6 +1,6 @@
 /**
- * go.mod, with go.sum for modules of a Go before 1.17: since then go.mod names all modules of a build. `replace` and `exclude` are
- * followed. Sources: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
+ * go.mod, and go.sum for modules before Go 1.17: since then, go.mod names all modules of a build. `replace` and `exclude` are followed.
+ * Sources: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
  */
 import { compareVersions, readVersion } from "../../versions/version.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
@@ -33,7 +33,7 @@ interface GoDirective {
   line: number;
 }
 
-/** The lines of a go.mod file: `verb words` or a block of them, with comments after `//`. @throws LockFileError with the line */
+/** The lines of a go.mod file: `verb words`, or a block of them. Comments follow `//`. @throws LockFileError with the line */
 function goDirectives(text: string): GoDirective[] {
   const directives: GoDirective[] = [];
   let block: string | null = null;
@@ -88,7 +88,7 @@ function moduleOf({ words, line }: GoDirective): Module {
 
 interface Context {
   isIndirect: boolean;
-  /** By path, and by path and version; null for a folder. */
+  /** By path, and by path and version; null: replaced by a folder. */
   replaced: ReadonlyMap<string, Module | null>;
   graph: LockGraphBuilder;
 }
@@ -106,7 +106,7 @@ function isBefore117(directives: GoDirective[]): boolean {
   return minor !== undefined && Number(minor) < 17;
 }
 
-/** Modules whose code was loaded have a line without `/go.mod`; of several versions the highest is built. */
+/** Modules whose code was loaded have a line without `/go.mod`; of several versions, the highest is built. */
 function builtModules(sum: string): Module[] {
   const highest = new Map<string, string>();
   for (const line of sum.split(/\r?\n/)) {

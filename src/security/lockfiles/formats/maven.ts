@@ -1,7 +1,7 @@
 /**
  * Lock files of Maven and Gradle: pom.xml and gradle.lockfile.
  *
- * A pom.xml gives the dependencies whose versions are in the file, directly, by properties or by its dependencyManagement. No parent is
+ * A pom.xml yields the dependencies whose versions are in the file, directly, by properties or in its dependencyManagement. No parent is
  * fetched, and a range is not a version. A profile applies only to some builds, so its dependencies are optional. Sources:
  * https://maven.apache.org/pom.html and https://maven.apache.org/guides/introduction/introduction-to-dependency-mechanism.html
  */
@@ -19,7 +19,7 @@ export function readPom(text: string): LockGraph {
   const profiles = childrenOf(childOf(project, "profiles"), "profile");
   const managed = managedIn(project, properties);
   for (const dependency of dependenciesOf(project)) addDependency(dependency, { properties, managed, graph });
-  // A profile only applies to some builds.
+  // A profile applies only to some builds.
   for (const dependency of profiles.flatMap(dependenciesOf))
     addDependency(dependency, { properties, managed, graph, profile: true });
   return graph.finish();
@@ -45,7 +45,7 @@ export function readGradleLockfile(text: string): LockGraph {
 }
 
 interface PomProperties {
-  /** The text with its properties replaced; null if one is defined outside of the file, or circularly. */
+  /** The text with its properties replaced; null if one is circular or defined outside the file. */
   filled(text: string): string | null;
 }
 
@@ -64,7 +64,7 @@ function pomProperties(project: XmlElement): PomProperties {
   return { filled: (text) => filledIn(text, values) };
 }
 
-/** A value may use properties that use others, but no more than this many. */
+/** A value may use properties that use others, up to this many. */
 const stepsMax = 32;
 
 /** A value may contain further properties; each step replaces one. */
@@ -137,7 +137,7 @@ function addDependency(dependency: XmlElement, { properties, managed, graph, pro
   );
 }
 
-/** `[1.0]` allows only that version; other ranges allow several. */
+/** `[1.0]` allows only that version; other ranges allow more. */
 function exactVersion(text: string | null): string | null {
   const [, bracketed] = /^\[([^[\](),]+)\]$/.exec(text ?? "") ?? [];
   const version = (bracketed ?? text ?? "").trim();

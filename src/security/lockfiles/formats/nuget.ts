@@ -1,7 +1,7 @@
 /**
- * NuGet's lock files: packages.lock.json, project.assets.json and packages.config. Each target framework has its own list; a package of
- * several lists counts once. Names are compared without case. Projects of the same repository are not packages: their dependencies are
- * the repository's.
+ * NuGet's lock files: packages.lock.json, project.assets.json and packages.config. Each target framework has its own list; a package in
+ * several lists counts once. Names are case-insensitive. Projects of the same repository are not packages: their dependencies are the
+ * repository's.
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
@@ -20,7 +20,7 @@ export function readNugetPackagesLock(text: string): LockGraph {
   }
   const graph = new LockGraphBuilder();
   for (const [framework, packages] of Object.entries(objectOf(lock, "dependencies") ?? {})) {
-    if (!isObject(packages)) throw new LockFileError(`dependencies[${quoted(framework)}]: is no object`);
+    if (!isObject(packages)) throw new LockFileError(`dependencies[${quoted(framework)}]: is not an object`);
     addFramework(packages, `dependencies[${quoted(framework)}]`, graph);
   }
   return graph.finish();
@@ -40,14 +40,14 @@ export function readProjectAssets(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   const direct = directNames(assets);
   for (const [framework, libraries] of Object.entries(objectOf(assets, "targets") ?? {})) {
-    if (!isObject(libraries)) throw new LockFileError(`targets[${quoted(framework)}]: is no object`);
+    if (!isObject(libraries)) throw new LockFileError(`targets[${quoted(framework)}]: is not an object`);
     addTarget({ libraries, place: `targets[${quoted(framework)}]`, direct, graph });
   }
   return graph.finish();
 }
 
 /**
- * packages.config: all packages in one list, without marking direct ones. Source:
+ * packages.config: all packages in one list that does not mark direct ones. Source:
  * https://learn.microsoft.com/nuget/reference/packages-config
  * @throws LockFileError with the entry
  */
@@ -68,7 +68,7 @@ export function readPackagesConfig(text: string): LockGraph {
 function addFramework(packages: JsonObject, place: string, graph: LockGraphBuilder): void {
   const purls = new Map<string, string>();
   const entries = Object.entries(packages).map(([name, entry]): [string, JsonObject] => {
-    if (!isObject(entry)) throw new LockFileError(`${place}[${quoted(name)}]: is no object`);
+    if (!isObject(entry)) throw new LockFileError(`${place}[${quoted(name)}]: is not an object`);
     return [name, entry];
   });
   for (const [name, entry] of entries) {
@@ -130,9 +130,9 @@ function addTarget({ libraries, place, direct, graph }: Target): void {
   }
 }
 
-/** `Name/1.2.3` with the type `package`, or `project` for another one of the repository. */
+/** `Name/1.2.3` with the type `package`, or `project` for another project of the repository. */
 function libraryOf(place: string, key: string, fields: JsonValue) {
   const slash = key.indexOf("/");
-  if (slash <= 0 || !isObject(fields)) throw new LockFileError(`${place}: is no library "name/version"`);
+  if (slash <= 0 || !isObject(fields)) throw new LockFileError(`${place}: is not a library "name/version"`);
   return { name: key.slice(0, slash), version: key.slice(slash + 1), fields };
 }

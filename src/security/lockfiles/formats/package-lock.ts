@@ -1,9 +1,9 @@
 /**
  * package-lock.json and npm-shrinkwrap.json, versions 1 to 3. Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
  *
- * Versions 2 and 3 list packages by their folders, `node_modules/a/node_modules/b`. Which of several versions a package needs is found
- * as Node.js finds modules: in the folder's own `node_modules`, then in those above. Version 1 nests packages like their installation
- * and does not mark direct dependencies. Version 2 contains both forms; the newer one is read, because it contains more.
+ * Versions 2 and 3 list packages by their folders, `node_modules/a/node_modules/b`. Dependencies are resolved as in Node.js: in the
+ * folder's own `node_modules`, then in those above. Version 1 nests packages as they are installed and does not mark direct dependencies.
+ * Version 2 contains both forms; the newer one is read, because it contains more.
  */
 import { lockFileFoldersMax } from "../../limits.ts";
 import { fieldOf, objectOf, isObject, textOf, type JsonObject, type JsonValue } from "../../sboms/json.ts";
@@ -32,9 +32,9 @@ const installed = "node_modules/";
 function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): void {
   const purls = new Map<string, string>();
   for (const [place, entry] of Object.entries(packages)) {
-    if (!isObject(entry)) throw new LockFileError(`packages[${quoted(place)}]: is no object`);
+    if (!isObject(entry)) throw new LockFileError(`packages[${quoted(place)}]: is not an object`);
     if (place.split("/").length > lockFileFoldersMax)
-      throw new LockFileError(`packages[${quoted(place)}]: lies more than ${lockFileFoldersMax} folders deep`);
+      throw new LockFileError(`packages[${quoted(place)}]: is more than ${lockFileFoldersMax} folders deep`);
     const purl = place.includes(installed) ? addV2Package(place, entry, graph) : null;
     if (purl !== null) purls.set(place, purl);
   }
@@ -90,7 +90,7 @@ interface Search {
   purls: Purls;
 }
 
-/** As Node.js finds modules: in the folder's own `node_modules`, then in those of each folder above. */
+/** Resolves a name as Node.js does: in the folder's own `node_modules`, then in that of each folder above. */
 function findPath({ from, name, packages, purls }: Search): string {
   for (let folder = from; ;) {
     const place = folder === "" ? `${installed}${name}` : `${folder}/${installed}${name}`;
@@ -107,17 +107,17 @@ function addV1Packages(dependencies: JsonObject, graph: LockGraphBuilder): void 
   graph.inferDirectDependencies();
 }
 
-/** The packages in the same folder as a package, and those in folders above. */
+/** The packages in the same folder as a package, and those in the folders above. */
 interface Level {
   purls: Map<string, string>;
   above: Level | null;
 }
 
-/** @returns where nested packages look first */
+/** @returns the level in which nested packages are looked up first */
 function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGraphBuilder): Level {
   const level: Level = { purls: new Map(), above };
   const entries = Object.entries(dependencies).map(([name, entry]): [string, JsonObject] => {
-    if (!isObject(entry)) throw new LockFileError(`dependencies[${quoted(name)}]: is no object`);
+    if (!isObject(entry)) throw new LockFileError(`dependencies[${quoted(name)}]: is not an object`);
     return [name, entry];
   });
   for (const [name, entry] of entries) {
@@ -147,7 +147,7 @@ function addV1Package(name: string, entry: JsonObject, graph: LockGraphBuilder):
   const isBundled = fieldOf(entry, "bundled") === true;
   graph.skip(
     name,
-    isBundled ? "it is bundled without a version" : `its version is ${quoted(version ?? "")}, no release of the registry`,
+    isBundled ? "it is bundled without a version" : `its version is ${quoted(version ?? "")}, not a release of the registry`,
   );
   return null;
 }

@@ -1,8 +1,8 @@
 /**
  * pnpm-lock.yaml, versions 5 to 9. Source: https://github.com/pnpm/spec/tree/master/lockfile
  *
- * Packages are keys whose form depends on the version: `/name/1.2.3_peers` in 5, `/name@1.2.3(peers)` in 6, `name@1.2.3(peers)` in 9.
- * Only packages of the registry count, not folders or addresses.
+ * Packages are keys whose format depends on the version: `/name/1.2.3_peers` in 5, `/name@1.2.3(peers)` in 6, `name@1.2.3(peers)` in 9.
+ * Only packages from the registry count, not folders or addresses.
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject } from "../../sboms/json.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph, type LockScope } from "../lock-graph.ts";
@@ -23,7 +23,7 @@ export function readPnpmLock(text: string): LockGraph {
   const purls = new Map<string, string>();
   for (const [path, entry] of Object.entries(snapshots)) {
     const facts = factsOf({ path, entry: isObject(entry) ? entry : {}, packages, major });
-    if (facts === null) graph.skip(path, "it is no release of the registry");
+    if (facts === null) graph.skip(path, "it is not a release of the registry");
     else purls.set(path, graph.add({ ecosystem: "npm", ...facts }));
   }
   const find = (name: string, reference: string) => firstKnown(pnpmPaths({ name, reference, major }), purls);
@@ -48,7 +48,7 @@ interface Facts {
   scope?: LockScope;
 }
 
-/** Entries from sources other than the registry also contain name and version. */
+/** Entries from sources other than the registry have a name and a version too. */
 function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   const described = objectOf(packages, path.replace(/\(.*$/s, "")) ?? entry;
   const parsed = parsePnpmPath(path, major);
@@ -59,7 +59,7 @@ function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   return fieldOf(described, "optional") === true ? { name, version, scope: "optional" } : { name, version };
 }
 
-/** @returns null for anything but a package of the registry, such as a folder or an address */
+/** @returns null for anything but a registry package, such as a folder or an address */
 function parsePnpmPath(path: string, major: number): { name: string; version: string } | null {
   const bare = path.replace(/^\//, "").replace(/\(.*$/s, "");
   const at = major === 5 ? bare.lastIndexOf("/") : bare.indexOf("@", 1);
@@ -73,7 +73,7 @@ function firstKnown(paths: string[], purls: ReadonlyMap<string, string>): string
   return paths.map((path) => purls.get(path)).find((purl) => purl !== undefined);
 }
 
-/** Possible paths of a dependency: its reference is already a path for aliases and other sources, else a version. */
+/** Possible paths of a dependency: its reference is a path for aliases and other sources, otherwise a version. */
 function pnpmPaths({ name, reference, major }: { name: string; reference: string; major: number }): string[] {
   if (reference.startsWith("link:")) return [];
   if (major === 5) return [`/${name}/${reference}`, reference];
@@ -103,12 +103,12 @@ function addNeeds({ from, entry, find, graph }: Needing): void {
   }
 }
 
-/** Without workspaces the project itself is at the top level. */
+/** Without workspaces, the project itself is at the top level. */
 function importersOf(lock: JsonObject): JsonObject[] {
   const importers = objectOf(lock, "importers");
   if (importers === null) return [lock];
   return Object.entries(importers).map(([folder, importer]) => {
-    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is no mapping`);
+    if (!isObject(importer)) throw new LockFileError(`importers[${quoted(folder)}]: is not a mapping`);
     return importer;
   });
 }

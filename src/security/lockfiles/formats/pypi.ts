@@ -1,7 +1,7 @@
 /**
  * The lock files of Python: poetry.lock, pdm.lock, uv.lock, Pipfile.lock and requirements.txt. Names of projects are compared in their
  * normalized form (https://packaging.python.org/en/latest/specifications/name-normalization/). A file may have several versions of a
- * project, one for each Python or platform. Only exact pins are packages; anything else is reported as not pinned.
+ * project, for different Pythons or platforms. Only exact pins are packages; anything else is reported as not pinned.
  */
 import { lockFileVersionsMax } from "../../limits.ts";
 import { fieldOf, objectOf, textOf, textsOf, type JsonObject, isObject, objectsOf, type JsonValue } from "../../sboms/json.ts";
@@ -54,7 +54,7 @@ export function readPdmLock(text: string): LockGraph {
     if (purl === null && !isOwn) continue;
     for (const requirement of textsOf(fields, "dependencies")) {
       const needed = requirementName(requirement);
-      // A package with extras has a separate entry, which needs the one without.
+      // A package with extras has a separate entry, which needs the one without extras.
       if (needed !== null && needed !== name) for (const to of index.find(needed)) graph.need(purl, to);
     }
   }
@@ -88,8 +88,7 @@ export function readUvLock(text: string): LockGraph {
 }
 
 /**
- * Pipfile.lock. It only lists packages, without the dependencies between them. Source:
- * https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
+ * Pipfile.lock. It lists packages without the dependencies between them. Source: https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
  * @throws LockFileError with the entry
  */
 export function readPipfileLock(text: string): LockGraph {
@@ -97,14 +96,14 @@ export function readPipfileLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   for (const [category, entries] of Object.entries(lock)) {
     if (category === "_meta") continue;
-    if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is no object`);
+    if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is not an object`);
     // A project may have further categories besides "default" and "develop".
     const scope: LockScope = category === "default" ? "required" : category === "develop" ? "excluded" : "optional";
     for (const [name, entry] of Object.entries(entries)) {
-      if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is no object`);
+      if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is not an object`);
       if (fieldOf(entry, "editable") === true || fieldOf(entry, "path") !== undefined) continue;
       const version = /^===?([^*,]+)$/.exec(textOf(entry, "version") ?? "")?.[1];
-      if (version === undefined) graph.skip(name, "it is pinned to no version");
+      if (version === undefined) graph.skip(name, "it is not pinned to a version");
       else graph.add({ ecosystem: "PyPI", name, version: version.trim(), scope });
     }
   }
@@ -115,7 +114,7 @@ export function readPipfileLock(text: string): LockGraph {
  * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`). Sources:
  * https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
  * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
- * @param path its name may mark it as development only
+ * @param path its name may mark the file as development-only
  * @throws LockFileError
  */
 export function readRequirements(text: string, path: string): LockGraph {
@@ -128,7 +127,7 @@ export function readRequirements(text: string, path: string): LockGraph {
     const name = requirementName(requirement);
     const version = name === null ? null : exactVersion(requirement.slice(requirement.indexOf(name) + name.length));
     if (name === null || version === null) {
-      graph.skip(name ?? requirement, name === null ? "it is no requirement by name" : "it is pinned to no exact version");
+      graph.skip(name ?? requirement, name === null ? "it is not a requirement by name" : "it is not pinned to an exact version");
       return [];
     }
     const purl = graph.add({ ecosystem: "PyPI", name, version, scope });
@@ -176,7 +175,7 @@ function isFolder(source: JsonObject): boolean {
   return ["editable", "virtual", "directory"].some((kind) => fieldOf(source, kind) !== undefined);
 }
 
-/** Poetry 1 writes a category, Poetry 2 groups, versions between them neither. */
+/** Poetry 1 writes a category, Poetry 2 groups, and versions in between neither. */
 function poetryScopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
   const category = textOf(fields, "category");
@@ -185,7 +184,7 @@ function poetryScopeOf(fields: JsonObject): LockScope | null {
   return groups.length > 0 || category !== null ? "required" : null;
 }
 
-/** Packages of the group `default` are needed at run time. */
+/** Packages in the group `default` are needed at run time. */
 function pdmScopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
   if (groups.length === 0) return null;
@@ -210,14 +209,14 @@ function neededBy(fields: JsonObject): Need[] {
   ];
 }
 
-/** All lists of a table, by the names of extras or groups. */
+/** All lists in a table, by the names of extras or groups. */
 function listsOf(table: JsonValue | undefined): JsonObject[] {
   return isObject(table) ? Object.keys(table).flatMap((key) => objectsOf(table, key)) : [];
 }
 
 interface Requirement {
   text: string;
-  /** The names in its comments: packages, or files after `-r`. */
+  /** Names in its comments: packages, or files after `-r`. */
   via: string[];
 }
 
@@ -239,7 +238,7 @@ function requirementsOf(text: string): Requirement[] {
   return requirements;
 }
 
-/** A comment begins the line or follows a blank; null if there is none. */
+/** A comment begins the line or follows whitespace; null if there is none. */
 function partedAtComment(line: string): { requirement: string; comment: string | null } {
   const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
   if (at === -1) return { requirement: line.trim(), comment: null };
@@ -247,8 +246,8 @@ function partedAtComment(line: string): { requirement: string; comment: string |
 }
 
 /**
- * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts
- * never match the same blanks; otherwise the expression would try every division of a line of blanks.
+ * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts never match
+ * the same spaces; otherwise the expression would try every way to split a line of spaces.
  */
 const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
 
@@ -256,7 +255,7 @@ function exactVersion(rest: string): string | null {
   return exactPin.exec(rest)?.[1] ?? null;
 }
 
-/** One spelling for each project. */
+/** The normalized name of a project. */
 function projectKey(name: string): string {
   return packageKey({ ecosystem: "PyPI", name });
 }

@@ -1,6 +1,6 @@
 /**
- * yarn.lock. Yarn 1 writes its own format, blocks of `name@range, name@range:` with indented fields; since Yarn 2 the file is YAML, by
- * descriptors such as `lodash@npm:^4.17.0`. Neither marks development dependencies, and Yarn 1 does not mark direct ones.
+ * yarn.lock. Yarn 1 writes its own format, blocks of `name@range, name@range:` with indented fields; since Yarn 2 the file is YAML, keyed
+ * by descriptors such as `lodash@npm:^4.17.0`. Neither marks development dependencies, and Yarn 1 does not mark direct ones.
  */
 import { isObject, objectOf, textOf, type JsonObject } from "../../sboms/json.ts";
 import { type LockGraph, LockFileError, LockGraphBuilder, quoted } from "../lock-graph.ts";
@@ -49,7 +49,7 @@ function readYarnBerryLock(text: string): LockGraph {
   const byDescriptor = new Map<string, Entry>();
   for (const [key, fields] of Object.entries(lock)) {
     if (key === "__metadata") continue;
-    if (!isObject(fields)) throw new LockFileError(`${quoted(key)}: is no mapping`);
+    if (!isObject(fields)) throw new LockFileError(`${quoted(key)}: is not a mapping`);
     const entry = { fields, purl: purlOf(key, fields, graph) };
     for (const descriptor of key.split(", ")) byDescriptor.set(descriptor, entry);
   }
@@ -74,7 +74,7 @@ function purlOf(key: string, fields: JsonObject, graph: LockGraphBuilder): strin
   return graph.add({ ecosystem: "npm", name: resolution.slice(0, at), version });
 }
 
-/** The spellings of a descriptor: before Yarn 4 only the key contained the registry's protocol. */
+/** The spellings of a descriptor: before Yarn 4, only the key contained the registry's protocol. */
 function neededBy(fields: JsonObject): string[][] {
   const needed = Object.entries(objectOf(fields, "dependencies") ?? {});
   return needed.map(([name, range]) => [`${name}@${String(range)}`, `${name}@npm:${String(range)}`]);
@@ -83,7 +83,7 @@ function neededBy(fields: JsonObject): string[][] {
 interface Block {
   descriptors: string[];
   version: string | null;
-  /** Descriptors, `name@range`. */
+  /** Descriptors: `name@range`. */
   needs: string[];
 }
 
@@ -111,9 +111,9 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** Words are separated by blanks; quoted ones are JSON strings. A comma or colon after a quoted word belongs to it. */
+/** Words are separated by whitespace; quoted ones are JSON strings. A comma or colon after a quoted word is part of it. */
 function wordsOf(line: string, number: number): string[] {
-  // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried to the line's end.
+  // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried up to the line's end.
   const words: string[] = line.match(/"[^"\\]*(?:\\[^][^"\\]*)*(?:"[,:]?|\\?$)|[^\s"]+/g) ?? [];
   return words.map((word) => unquoted(word, number));
 }

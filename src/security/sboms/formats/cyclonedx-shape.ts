@@ -1,11 +1,10 @@
 /**
- * The rules of CycloneDX 1.2 to 1.7 for the fields that are read; source: the JSON schemas of these versions. Each rule has the
- * versions in which it holds: required fields, types, unique refs, enumerations, and from 1.4 on the refusal of unknown fields, like
- * the schemas.
+ * The rules of CycloneDX 1.2 to 1.7 for the fields that are read; source: the JSON schemas of these versions. Each rule has the versions in
+ * which it applies: required fields, types, unique refs, enumerations, and from 1.4 on the refusal of unknown fields, as in the schemas.
  *
- * They replace the official schemas because one description then validates JSON and XML alike and names the location in either; a
- * recursive anyOf of a whole schema names neither the field nor the remedy. Parts are before the parts that use them. The ids of
- * licenses come from a package that follows SPDX's lists, since the schemas list them all and grow with them.
+ * They replace the official schemas because one description then validates JSON and XML alike and names the location in both; a recursive
+ * anyOf of a whole schema names neither the field nor the remedy. Parts precede the parts that use them. License ids come from a package
+ * that follows SPDX's lists, since the schemas list them all and grow with them.
  */
 import deprecated from "spdx-license-ids/deprecated.json" with { type: "json" };
 import current from "spdx-license-ids/index.json" with { type: "json" };
@@ -215,12 +214,12 @@ const component: ObjectShape = object(
   { closedFrom: 4, identity: () => "bom-ref", rule: componentRule },
 );
 
-/** @throws nothing; 1.7 allows a version range only for external components, and only in place of a version */
+/** 1.7 allows a version range only for external components, and only in place of a version. */
 function componentRule(value: JsonObject, version: number): RuleBreak | null {
   if (value["bom-ref"] === "" && version >= 5) return { key: "bom-ref", says: "must not be empty" };
   if (version < 7 || !Object.hasOwn(value, "versionRange")) return null;
-  if (Object.hasOwn(value, "version")) return { key: "versionRange", says: "must not stand beside `version`" };
-  return value["isExternal"] === true ? null : { key: "versionRange", says: "is for components with `isExternal` alone" };
+  if (Object.hasOwn(value, "version")) return { key: "versionRange", says: "must not be used with `version`" };
+  return value["isExternal"] === true ? null : { key: "versionRange", says: "is for components with `isExternal` only" };
 }
 
 const serviceData = object({
@@ -304,7 +303,7 @@ function dependencyRule(value: JsonObject, version: number): RuleBreak | null {
   return version >= 5 && value["ref"] === "" ? { key: "ref", says: "must not be empty" } : null;
 }
 
-/** A whole document. */
+/** The whole document. */
 export const bom: ObjectShape = object(
   {
     $schema: field(opaque),
@@ -340,7 +339,7 @@ const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
 
 /** The package omits the withdrawn ids that express "or later" with a plus sign. */
 const orLater = /^(?:AGPL|GPL|LGPL)-\d\.\d\+$/;
-/** Most exceptions have this in their name. */
+/** Most exceptions have this word in their names. */
 const exception = { letters: /^[A-Za-z0-9.-]+$/, word: /[A-Za-z0-9.-]-exception(?:$|-[A-Za-z0-9.-])/ };
 const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-syscall-note", "LLGPL", "SHL-2.0", "SHL-2.1"]);
 

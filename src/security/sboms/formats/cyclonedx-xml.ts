@@ -1,9 +1,9 @@
 /**
- * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are skipped and
- * use no memory. `validate` then finds the faults of that value.
+ * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are skipped and use
+ * no memory. `validate` then finds the faults of that value.
  *
- * The parser is saxes. It refuses anything that is not well-formed (undefined entities, unbound prefixes, two roots), reports the
- * location, and needs a quarter of the time and memory of a tree-building parser for 50 MiB. DTDs are refused before the parser runs.
+ * The parser is saxes. It refuses anything not well-formed (undefined entities, unbound prefixes, two roots), reports the location, and
+ * takes a quarter of a tree-building parser's time and memory for 50 MiB. DTDs are refused before the parser runs.
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax, sbomTextCharactersMax } from "../../limits.ts";
@@ -21,9 +21,7 @@ interface XmlBom {
   value: JsonObject;
 }
 
-/**
- * @throws SbomRefusal malformed for anything that is not well-formed, for a DTD and for external entities; too_large; truncated
- */
+/** @throws SbomRefusal malformed for anything not well-formed, a DTD or external entities; too_large; truncated */
 export function readXmlBom(text: string, shape: ObjectShape): XmlBom {
   if (hasDoctype(text)) {
     throw new SbomRefusal(
@@ -63,7 +61,7 @@ export function readXmlBom(text: string, shape: ObjectShape): XmlBom {
 
 interface OpenElement {
   name: string;
-  /** In the document's namespace; elements of other namespaces are skipped. */
+  /** In the document's namespace; elements in other namespaces are skipped. */
   isOurs: boolean;
   attributes: Record<string, { value: string; uri: string }>;
 }
@@ -107,7 +105,7 @@ class ElementReader {
 
   text(piece: string): void {
     const frame = this.#frames[this.#frames.length - 1];
-    // A text that is already too long is refused, or skipped, whatever follows.
+    // A text that is already too long is refused or skipped, whatever follows.
     if (this.#passed === 0 && frame !== undefined && frame.text.length <= sbomTextCharactersMax) frame.text += piece;
   }
 
@@ -142,7 +140,7 @@ const attributesOf = (shape: ObjectShape) => formOf(shape).attributes;
 const contentOf = (shape: ObjectShape) => formOf(shape).content;
 
 /**
- * Checked before the parser runs, which would read a whole DTD before reporting it. Only comments and instructions may precede
+ * Checked before the parser runs, which would read a whole DTD before reporting it. Only comments and processing instructions may precede
  * one.
  */
 function hasDoctype(text: string): boolean {
@@ -177,7 +175,7 @@ function childFrame(parent: Frame, element: OpenElement): Frame | null {
   return parent.shape.kind === "object" ? fieldFrame(parent, parent.shape, element) : null;
 }
 
-/** The first child shows which of its two forms a field has. */
+/** The first child shows which of the two forms a field has. */
 function settle(frame: Frame, shape: Extract<Shape, { kind: "either" }>, name: string): void {
   frame.shape = name === shape.list.items ? shape.list : shape.object;
   frame.value = emptyOf(frame.shape);
@@ -273,7 +271,7 @@ function finished(frame: Frame): JsonValue {
   return frame.value;
 }
 
-/** Line breaks and indentation within a text come from the XML writer; in JSON the same text has one blank. */
+/** Line breaks and indentation within a text come from the XML writer; in JSON, the same text has a space there. */
 function unbroken(text: string): string {
   return text.trim().replaceAll(/\s+/g, (blanks) => (/[\t\r\n]/.test(blanks) ? " " : blanks));
 }

@@ -1,6 +1,6 @@
 /**
- * Converts a validated CycloneDX document to the parsed form. Nested components follow the one that contains them. It checks nothing:
- * the shape has already refused what it cannot read.
+ * Converts a validated CycloneDX document to the parsed form. Nested components follow the one that contains them. It checks nothing: the
+ * shape has already refused what cannot be read.
  */
 import type { SbomEdge, SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
 import { isObject, type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts";
@@ -51,7 +51,7 @@ function licenseText(choice: JsonObject): string[] {
   return [textOf(choice, "expression") ?? textOf(license, "id") ?? textOf(license, "name")].filter((text) => text !== null);
 }
 
-/** Includes nested components, each after the one that contains it. */
+/** Includes nested components, each after its container. */
 function gather(holder: JsonObject, { parent, into }: { parent: ParsedComponent | null; into: ParsedComponent[] }): void {
   for (const written of objectsOf(holder, "components")) {
     const component = componentOf(written, parent);

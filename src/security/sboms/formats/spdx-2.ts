@@ -1,9 +1,9 @@
 /**
- * SPDX 2.2 and 2.3: the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source: the
- * JSON schemas of both versions. Tag-value documents are converted to the same value first.
+ * SPDX 2.2 and 2.3: the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source: the JSON
+ * schemas of both versions. Tag-value documents are converted to the same value first.
  *
- * Packages are the components; files and snippets are not. Fields outside of the schemas are accepted: the schemas forbid them, but
- * many tools add some, and none changes the meaning of known fields.
+ * Only packages are components, not files and snippets. Fields outside the schemas are accepted: the schemas forbid them, but many tools
+ * add some, and none changes the meaning of known fields.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import type { SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
@@ -39,7 +39,7 @@ export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): Pars
 
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
-/** Required until 2.2. */
+/** Required up to 2.2. */
 const until2 = field(text(), { required: [2, 2] });
 
 const purposes =
@@ -127,7 +127,7 @@ function componentOf(written: JsonObject): ParsedComponent {
   };
 }
 
-/** The first of them; a package rarely has more. */
+/** The first one; a package rarely has more. */
 function purlOf(written: JsonObject): string | null {
   const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
   return found === undefined ? null : textOf(found, "referenceLocator");

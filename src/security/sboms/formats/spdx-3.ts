@@ -1,7 +1,7 @@
 /**
- * SPDX 3.0 (JSON-LD): the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source:
- * the model's classes Element, Package and Relationship, https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element;
- * types that are not read are accepted. The version is detected by `@context`, since SPDX 3 has no `spdxVersion`.
+ * SPDX 3.0 (JSON-LD): the rules for the fields that are read, and the conversion of a validated document to the parsed form. Source: the
+ * model's classes Element, Package and Relationship, https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element; types that
+ * are not read are accepted. The version comes from `@context`, since SPDX 3 has no `spdxVersion`.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json.ts";
@@ -65,12 +65,12 @@ export const spdx3: ObjectShape = object({
 });
 
 const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
-/** The repetition is bounded: otherwise the expression would try every start within a long run of digits. */
+/** The repetition is bounded: otherwise the expression would try every start in a long run of digits. */
 const written = /(\d{1,4})\.(\d{1,4})/;
 const contextCharactersMax = 2_048;
 
 /**
- * @returns the document with its elements in `@graph`, which a document of one element omits; null if it is not SPDX 3
+ * @returns the document with its elements in `@graph`, which a single-element document omits; null if it is not SPDX 3
  * @throws SbomRefusal unsupported_version
  */
 export function graphOf(document: JsonObject): JsonObject | null {
@@ -91,7 +91,7 @@ function idOf(element: JsonObject): string | null {
   return textOf(element, "spdxId") ?? textOf(element, "@id");
 }
 
-/** The type as written, or its last part if it is an address. */
+/** `type`, or `@type` if there is none. */
 function typeOf(element: JsonObject): string {
   return textOf(element, "type") ?? textOf(element, "@type") ?? "";
 }
@@ -156,7 +156,7 @@ function purlAmongIdentifiers(written: JsonObject): string | null {
   return found === undefined ? null : textOf(found, "identifier");
 }
 
-/** The packages that a document describes, by its `rootElement` or by `describes`, through bills of materials. */
+/** The packages that a document describes, by its `rootElement` or by `describes`, including through bills of materials. */
 function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relationships: readonly Relationship[]): string[] {
   const described = Map.groupBy(
     relationships.filter(({ type }) => type === "describes"),

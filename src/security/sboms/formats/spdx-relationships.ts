@@ -1,11 +1,11 @@
 /**
- * What SPDX documents of all versions share: relationships as edges of need and containment, and the root of what they describe. A
- * single described package is the root. Several are components one step from a root that the document does not name. Files are not
- * components, so their relationships are dropped.
+ * What SPDX documents of all versions share: relationships as dependency and containment edges, and the described root. A single described
+ * package is the root. Several are components one step from a root that the document does not name. Files are not components, so their
+ * relationships are dropped.
  */
 import type { SbomEdge, ParsedSbom } from "../document.ts";
 
-/** `forward`: the first element needs (or contains) the second; `backward`: the reverse. */
+/** `forward`: the first element depends on (or contains) the second; `backward`: the reverse. */
 const needs: Record<string, "forward" | "backward"> = {
   DEPENDS_ON: "forward",
   HAS_PREREQUISITE: "forward",
@@ -35,7 +35,7 @@ const holds: Record<string, "forward" | "backward"> = {
   contains: "forward",
 };
 
-/** All types of 2.3; those it introduced are marked by its minor version. */
+/** All types of 2.3; the number is the minor version that introduced each type. */
 export const relationshipTypes: ReadonlyMap<string, number> = new Map([
   ...[...Object.keys(needs), ...Object.keys(holds)]
     .filter((type) => type === type.toUpperCase())
@@ -56,7 +56,7 @@ export interface Relationship {
   to: string;
 }
 
-/** SPDX's values for unknown and for none. */
+/** SPDX's values for "unknown" and "none". */
 export function isNothing(text: string | null): boolean {
   return text === null || text === "NOASSERTION" || text === "NONE";
 }
@@ -95,7 +95,7 @@ function directed({ from, type, to }: Relationship, directions: Record<string, "
   return [direction === "forward" ? { from, to } : { from: to, to: from }];
 }
 
-/** A relationship of a file: files are not components. */
+/** Whether a file is involved: files are not components. */
 function isFileEdge({ from, to }: { from: string; to: string }, others: ReadonlySet<string>): boolean {
   return others.has(from) || others.has(to);
 }

@@ -1,7 +1,7 @@
 /**
- * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field, so that a fault names
- * its line. A text is `Tag: value` lines, comments, and values in `<text>…</text>` that span lines. Source:
- * https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example).
+ * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with each field's line, so that a fault names its line. A
+ * document has `Tag: value` lines, comments, and values in `<text>…</text>` that span lines. Source: https://spdx.github.io/spdx-spec/v2.3/
+ * (each field's "tag" example).
  */
 import { sbomValuesMax } from "../../limits.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
@@ -10,7 +10,7 @@ import { jsonLocation, type Path } from "../shape.ts";
 
 interface TagValueDocument {
   value: JsonObject;
-  /** The line where an object begins, and those of its fields. */
+  /** The line where an object begins, and the lines of its fields. */
   lines: WeakMap<object, Map<string, number>>;
 }
 
@@ -34,7 +34,7 @@ const packageFields: Record<string, string> = {
   PrimaryPackagePurpose: "primaryPackagePurpose",
 };
 
-/** The tag that begins a section, the list that its object joins, and its fields; a null list means that it is not read. */
+/** The tag that begins a section, the list that its object joins (null: it is not read), and its fields. */
 const sections: Record<string, { list: string | null; fields: Record<string, string> }> = {
   PackageName: { list: "packages", fields: packageFields },
   FileName: { list: "files", fields: { FileName: "fileName", SPDXID: "SPDXID" } },
@@ -133,11 +133,11 @@ class Sections {
 interface Tag {
   name: string;
   value: string;
-  /** From one. */
+  /** Counted from 1. */
   line: number;
 }
 
-/** Such as `line 12 (packages[0].name)`: the line of the field, or of the start of the nearest known section. */
+/** Such as `line 12 (packages[0].name)`: the line of the field, or the first line of the nearest known section. */
 export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
   let line: number | undefined;
   let at: JsonValue | undefined = value;
@@ -157,7 +157,7 @@ export function lineLocation(path: Path, { value, lines }: TagValueDocument): st
 const opening = "<text>";
 const closing = "</text>";
 
-/** @throws SbomRefusal malformed at a line without a tag, truncated within an unfinished text, too_large */
+/** @throws SbomRefusal malformed at a line without a tag, truncated in an unclosed text, too_large */
 function* readTags(text: string): Generator<Tag> {
   let line = 1;
   for (let at = 0; at < text.length; line++) {
@@ -195,7 +195,7 @@ function endOfLine(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The first words of a text; the last one includes the rest. */
+/** The first words of a text; the last one contains the rest. */
 function wordsOf(value: string, count: number): string[] {
   const words = value.trim().split(/\s+/);
   return words.length <= count ? words : [...words.slice(0, count - 1), words.slice(count - 1).join(" ")];

@@ -196,7 +196,7 @@ describe("weir catalog search", () => {
       popular: ["okta", "okta"],
     });
     expect(judgeSearchWords({ name: "search-words.json", text }, catalog).problems.map(formatProblem)).toEqual([
-      'search-words.json: connectors[0].connector: "nobody" is no connector\'s id: correct it',
+      'search-words.json: connectors[0].connector: "nobody" is not the id of a connector: correct it',
       'search-words.json: categories[0].category: "Gardening" is not in categories.json: write one of its names',
       'search-words.json: connectors[1].words[1]: "Okta WIC" occurs twice for okta: remove one',
       'search-words.json: popular[1]: "okta" occurs twice: remove one',

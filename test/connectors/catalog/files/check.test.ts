@@ -90,7 +90,7 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "a secret with a default",
     withFields({ ...secret, default: "hunter2" }),
-    "credential_sets[0].fields[0].default: remove it: a form fills nothing in, and a secret least of all",
+    "credential_sets[0].fields[0].default: remove it: a form has no preset values",
   ],
   [
     "a secret with an example",
@@ -110,7 +110,7 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "a key that is not snake_case",
     withFields({ ...secret, key: "apiKey" }),
-    'credential_sets[0].fields[0].key: is "apiKey": write a name in snake_case, stable for good',
+    'credential_sets[0].fields[0].key: is "apiKey": write a permanent name in snake_case',
   ],
   ["a set of no fields", withFields(), "credential_sets[0].fields: is []: write a list of at least one field"],
   [
@@ -131,12 +131,12 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "a form for Record only",
     { ...recordOnly("Acme Directory"), form: "generic" },
-    'form: is "generic": write "none", for a record asks for nothing',
+    'form: is "generic": write "none", because a record asks for nothing',
   ],
   [
     "a claim without its source",
     sample({ evidence: [{ ...evidence[0], for: ["fields", "docs"] }, evidence[1]] }),
-    'evidence: has no source for "grant": add one, or take the claim back',
+    'evidence: has no source for "grant": add one, or withdraw the claim',
   ],
   ["a source without its claim", sample({ docs: null }), 'evidence: has a source for "docs", which is not claimed: remove it'],
   [
@@ -162,12 +162,12 @@ const broken: [rule: string, connector: Connector, message: string][] = [
   [
     "a plan that the note leaves open",
     sample({ grant: { ...grant, notes: ["vendor_plan_required"] } }),
-    "grant.plan: is missing: write the plan that the note speaks of",
+    "grant.plan: is missing: write the plan that the note mentions",
   ],
   [
     "a plan without its note",
     sample({ grant: { ...grant, plan: "Pro" } }),
-    "grant.plan: stands without a note that speaks of it: add the note",
+    "grant.plan: has no note that mentions it: add the note",
   ],
   [
     "a scope that occurs twice",
@@ -191,11 +191,11 @@ const broken: [rule: string, connector: Connector, message: string][] = [
     'grant.text: ends with ".": remove it',
   ],
   ["a field that is not known", sample({ colour: "green" }), "colour: remove it: no such field is known"],
-  ["a field that is missing", without("vendor"), "vendor: is missing: write one line of text without blanks around it"],
+  ["a field that is missing", without("vendor"), "vendor: is missing: write one line of text without surrounding spaces"],
   [
     "blanks around a name",
     sample({ name: " Acme Directory" }),
-    'name: is " Acme Directory": write one line of text without blanks around it',
+    'name: is " Acme Directory": write one line of text without surrounding spaces',
   ],
   [
     "a slug that is not the file's name",

@@ -42,7 +42,7 @@ describe("the check refuses these combinations of connectors", () => {
 
   test("an id that another connector has", () => {
     expect(second("Second", { id: "bolt-hr" })).toBe(
-      'connectors/second.json: id: "bolt-hr" is the id of bolt-hr too: an id is never given twice, make another',
+      'connectors/second.json: id: "bolt-hr" is the id of bolt-hr too: an id is never reused, make another',
     );
   });
 
@@ -54,8 +54,8 @@ describe("the check refuses these combinations of connectors", () => {
 
   test("an OAuth app for a connector that does not offer OAuth, and for an unknown connector", () => {
     expect(problemsIn(filesOf(good(), ["bolt-hr", "nobody"]))).toEqual([
-      'connectors/bolt-hr.json: methods: "oauth" is missing: add it, for oauth-apps.json names an app',
-      'oauth-apps.json: connector: "nobody" is no connector\'s id: correct it',
+      'connectors/bolt-hr.json: methods: "oauth" is missing: add it, because oauth-apps.json names an app',
+      'oauth-apps.json: connector: "nobody" is not the id of a connector: correct it',
     ]);
   });
 
@@ -69,7 +69,7 @@ describe("the check refuses these combinations of connectors", () => {
         oauthApps: { name: "oauth-apps.json", text: "{}" },
       }),
     ).toEqual([
-      "grant-notes.json: [0].text: is missing: write one line of text without blanks around it",
+      "grant-notes.json: [0].text: is missing: write one line of text without surrounding spaces",
       "oauth-apps.json: is {}: write a list of objects with the id of a connector",
       'categories.json: [1].name: "HRIS" occurs twice: remove one',
     ]);

@@ -116,8 +116,8 @@ describe.each(databases)("a scan on $name", ({ open, runsAll }) => {
     expect(unknowns).toHaveLength(6);
     expect(unknowns.map(({ reason }) => reason)).toEqual(
       expect.arrayContaining([
-        'CVE-1: "latest" is no version of npm',
-        'CVE-2: "latest" is no version of npm',
+        'CVE-1: "latest" is not a version of npm',
+        'CVE-2: "latest" is not a version of npm',
         "CVE-1: the document names no version",
         `CVE-1: "${"9".repeat(40)}…" is longer than 1024 characters`,
       ]),

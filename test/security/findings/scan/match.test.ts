@@ -97,13 +97,13 @@ describe("a match", () => {
     const { matches, unknowns } = npm("1.0.0", { "OSV-1": broken, "OSV-2": between("0", "2.0.0") });
     expect([matches.length, unknowns.length]).toEqual([1, 0]);
     expect(npm("3.0.0", { "OSV-1": broken, "OSV-2": between("0", "2.0.0") }).unknowns).toMatchObject([
-      { reason: 'OSV-1: the range\'s bound "abc" is no version of npm' },
+      { reason: 'OSV-1: the range\'s bound "abc" is not a version of npm' },
     ]);
   });
 
   test.each([
     [null, "OSV-1: the document names no version"],
-    ["latest", 'OSV-1: "latest" is no version of npm'],
+    ["latest", 'OSV-1: "latest" is not a version of npm'],
     ["1".repeat(10_000), `OSV-1: "${"1".repeat(40)}…" is longer than 1024 characters`],
   ])("is not possible for an unreadable version: %#", (version, reason) => {
     for (const entry of [between("0", "2.0.0"), { versions: ["1.0.0"] }]) {
