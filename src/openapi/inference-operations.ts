@@ -282,7 +282,7 @@ function completes(operation: PromptOperation, keyPrefix: string): Omit<Operatio
         description:
           "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
           "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames]),
+        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, "idempotent-replayed"]),
         content: {
           ...jsonContent(reference(whole)),
           "text/event-stream": { schema: { anyOf: [reference(chunk), streamFailure] } },

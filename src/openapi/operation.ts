@@ -109,6 +109,11 @@ export const headers: Record<string, Header> = {
       "The route that served: `<provider id>/<model id>`, with `; key=own` on the workspace's own key. Early access: only while the workspace has routing on",
     schema: text,
   },
+  "idempotent-replayed": {
+    description: "`true`: the answer of the first request with this Idempotency-Key, sent again for nothing",
+    schema: { type: "string", enum: ["true"] },
+    ...ours,
+  },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },

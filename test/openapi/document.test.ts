@@ -251,7 +251,7 @@ describe("errors", () => {
 
 test("the document describes every header that the inference API writes", () => {
   const described = Object.keys(jsonOf(components["headers"]));
-  expect([...generationNames, ...routeNames, ...windowNames, ...retryNames, "x-should-retry"].toSorted()).toEqual(
-    described.toSorted(),
-  );
+  expect(
+    [...generationNames, ...routeNames, ...windowNames, ...retryNames, "x-should-retry", "idempotent-replayed"].toSorted(),
+  ).toEqual(described.toSorted());
 });

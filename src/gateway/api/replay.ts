@@ -3,13 +3,15 @@
  * the log has a row of its own for it, which names the first generation. The client gets the first answer's id and its text, whole or as
  * one stream, as its own request asks for: the body is the same, so the answer has the same form.
  */
-import { monthOf } from "../../kernel/clock.ts";
-import { newGenerationId, newRequestId, type GenerationId } from "../../kernel/ids.ts";
+import { holdMs } from "../../backing/limits.ts";
+import { monthOf, sleep } from "../../kernel/clock.ts";
+import { newGenerationId, newRequestId, timeOfId, type GenerationId, type WorkspaceId } from "../../kernel/ids.ts";
 import { jsonTextResponse } from "../../kernel/json.ts";
 import { RefusedError } from "../admission/client.ts";
 import type { Caller } from "../admission/message.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { mayReplay, type KeptAnswer } from "../prompts/kept-answers.ts";
+import { keptAnswerPauseMs } from "../prompts/limits.ts";
 import { answerEvents } from "../providers/transport/other-forms.ts";
 import type { AnswerFormat } from "./answer/answer-format.ts";
 import { streamText } from "./answer/relay.ts";
@@ -34,7 +36,7 @@ export async function replayed(error: unknown, repeated: RepeatedRequest, gatewa
   const at = gateway.admission.countersTime();
   if (first === null || at === null || !mayReplay(repeated.caller)) throw error;
   const startedAt = gateway.clock.monotonic();
-  const kept = await gateway.keptAnswers.find({ workspace: repeated.caller.record.workspace, generation: first });
+  const kept = await keptAnswer({ workspace: repeated.caller.record.workspace, generation: first }, gateway);
   if (kept === null) throw error;
   const now = gateway.clock.now();
   const ids = { generation: newGenerationId(now), request: newRequestId(now) };
@@ -49,6 +51,17 @@ export async function replayed(error: unknown, repeated: RepeatedRequest, gatewa
   });
   const headers = { ...generationHeaders({ ...ids, generation: first }), ...kept.headers, "idempotent-replayed": "true" };
   return answerAgain({ ...repeated, kept, first }, headers);
+}
+
+/** An answer of a moment ago may not be written yet: it is looked for twice. */
+async function keptAnswer(
+  of: { workspace: WorkspaceId; generation: GenerationId },
+  { keptAnswers, clock }: Gateway,
+): Promise<KeptAnswer | null> {
+  const kept = await keptAnswers.find(of);
+  if (kept !== null || clock.now() - timeOfId(of.generation) > holdMs) return kept;
+  await sleep(clock, keptAnswerPauseMs);
+  return await keptAnswers.find(of);
 }
 
 const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
