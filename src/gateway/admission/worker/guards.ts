@@ -11,7 +11,7 @@ import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { SpentClaim } from "../../credit/store.ts";
 import type { Claim } from "../../field-parts.ts";
-import { backlogPollMs, idempotencyMs, meteringLagMsMax, recordLookupMs } from "../../limits.ts";
+import { backlogPollMs, idempotencyMs, meteringLagMsMax } from "../../limits.ts";
 import { countersWatchMs } from "../limits.ts";
 import type { Refused } from "../message.ts";
 import type { LoadStore } from "./loads.ts";
@@ -28,13 +28,19 @@ export class SpentKeys {
     this.#parts = parts;
   }
 
-  /** In the order of the claims; undefined: the request may be admitted. Nothing is admitted without the ledger's word. */
-  async refusals(claims: readonly (Claim | undefined)[], nowMs: number): Promise<(Refused | undefined)[]> {
+  /**
+   * In the order of the claims; undefined: the request may be admitted. Nothing is admitted without the ledger's word.
+   * @param endsAt monotonic ms: until then the ledger is waited for
+   */
+  async refusals(
+    claims: readonly (Claim | undefined)[],
+    { nowMs, endsAt }: { nowMs: number; endsAt: number },
+  ): Promise<(Refused | undefined)[]> {
     const { store, clock, log } = this.#parts;
     const ids = claims.flatMap((claim) => claim?.id ?? []);
     try {
       const asked = store.claims(ids, nowMs - idempotencyMs);
-      const spent = await withDeadline(clock, recordLookupMs, "Reading claims", asked);
+      const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
       const first = new Map(spent.toReversed().map((one) => [one.claim, one]));
       return claims.map((claim) => claim && refusalOf(claim, first.get(claim.id)));
     } catch (error) {

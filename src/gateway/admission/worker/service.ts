@@ -140,8 +140,9 @@ export class AdmissionService {
       else pending.push(admit);
     }
     const deadline = new LoadDeadline(this.#parts.clock);
+    const looksEndAt = this.#parts.clock.monotonic() + recordLookupMs;
     for (let round = 0; round < loadRoundsMax; round++) {
-      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, replies);
+      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, { replies, endsAt: looksEndAt });
       if (pending.length === 0) return;
       const { undecided, loads } = await this.#admitOnce(pending, replies);
       pending = (await deadline.wait(loads)) ? undecided : [];
@@ -149,9 +150,12 @@ export class AdmissionService {
   }
 
   /** In each round again: counters that were loaded meanwhile may have learned nothing of a generation that has ended. */
-  async #withoutSpent(pending: Pending[], replies: AdmissionReply[]): Promise<Pending[]> {
+  async #withoutSpent(
+    pending: Pending[],
+    { replies, endsAt }: { replies: AdmissionReply[]; endsAt: number },
+  ): Promise<Pending[]> {
     const claims = pending.map(({ admit }) => admit.claim);
-    const refusals = await this.#spentKeys.refusals(claims, this.#estimateCountersTime());
+    const refusals = await this.#spentKeys.refusals(claims, { nowMs: this.#estimateCountersTime(), endsAt });
     return pending.filter(({ index, isClaimed }, place) => {
       const refusal = refusals[place];
       if (refusal) replies[index] = refusal;

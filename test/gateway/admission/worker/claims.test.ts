@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { RequestBatcher } from "../../../../src/gateway/admission/batcher.ts";
 import { recordOnBus, type AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
 import { decodeSettlements, type Settlement } from "../../../../src/gateway/journal/settlement.ts";
-import { idempotencyMs } from "../../../../src/gateway/limits.ts";
+import { idempotencyMs, recordLookupMs } from "../../../../src/gateway/limits.ts";
 import { settle } from "../../../../src/gateway/metering/settle.ts";
 import { newGenerationId } from "../../../../src/kernel/ids.ts";
 import { admitRequest, AdmissionWorker, forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
@@ -117,6 +118,45 @@ describe("requests with an idempotency key", () => {
     await worker.outcomes(admitRequest());
     worker.ledger.claims = () => Promise.reject(new Error("the database is down"));
     expect(await worker.outcomes(keyed(worker), admitRequest())).toEqual(["billing_unavailable", "admitted"]);
+  });
+
+  test("while the ledger hangs, requests without a key are answered at once", async () => {
+    const worker = new AdmissionWorker();
+    await worker.outcomes(admitRequest());
+    worker.ledger.claims = () => new Promise(() => {});
+    worker.bus.widthNow = 2;
+    await worker.bus.serve("admission", (payload) => worker.service.reply(payload));
+    const { bus, clock } = worker;
+    const batcher = new RequestBatcher({ bus, clock, onCountersTime: () => {}, recordIntents: () => {} });
+    const sent = [keyed(worker), keyed(worker, { claim: { ...claim, id: "claim-2" } })].map((one) => batcher.send(one));
+    expect((await batcher.send(admitRequest())).reply.kind).toBe("admitted");
+    sent.push(batcher.send(keyed(worker, { claim: { ...claim, id: "claim-3" } })));
+    expect((await batcher.send(admitRequest())).reply.kind).toBe("admitted");
+    expect(bus.requests.length).toBe(3);
+    await clock.advance(recordLookupMs);
+    await until(() => bus.requests.length === 4);
+    await clock.advance(recordLookupMs);
+    const refused = { kind: "refused", code: "billing_unavailable" } as const;
+    expect((await Promise.all(sent)).map(({ reply }) => reply)).toEqual([refused, refused, refused]);
+  });
+
+  test("all looks of a message at the ledger have one deadline", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const looked = Promise.withResolvers<[]>();
+    let looks = 0;
+    worker.ledger.claims = () => (looks++ === 0 ? looked.promise : new Promise(() => {}));
+    let isAnswered = false;
+    const outcome = worker.outcomes(keyed(worker)).finally(() => (isAnswered = true));
+    await until(() => looks === 1);
+    await worker.clock.advance(recordLookupMs - 100);
+    looked.resolve([]);
+    await until(() => looks === 2);
+    await worker.clock.advance(99);
+    expect(isAnswered).toBe(false);
+    await worker.clock.advance(1);
+    expect(await outcome).toEqual(["billing_unavailable"]);
   });
 
   test("counters that were emptied know the keys of requests that run, also those of a gateway that was started again", async () => {
