@@ -1,10 +1,10 @@
 /**
  * The header Idempotency-Key, by which a client says that a request may repeat another one. It becomes a claim: a digest of the caller, the
  * endpoint and the key, so that keys of two callers never meet and the client's own text is kept nowhere; and a digest of the body, which
- * must be the same. Admission, counters and ledger see to the rest (admission/worker/service.ts, metering/settle.ts).
+ * must be the same. That one depends on the client's text too: who reads it in the log cannot try guessed bodies without the key. Admission, counters and ledger see to the rest (admission/worker/service.ts, metering/settle.ts).
  * The key may stand in quotes, as the IETF's draft has it, or bare, as everybody else sends it.
  */
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { isMemberCaller } from "../../../kernel/ids.ts";
 import type { Caller } from "../../admission/message.ts";
@@ -26,7 +26,8 @@ export function readClaim(
   const value = request.headers.get(header);
   const { id } = caller.record;
   if (value === null || isMemberCaller(id)) return null;
-  return { id: digest(JSON.stringify([id, endpoint, keyIn(value)])), body: digest(bytes) };
+  const use = JSON.stringify([id, endpoint, keyIn(value)]);
+  return { id: digest(use), body: digest(use, bytes) };
 }
 
 function keyIn(value: string): string {
@@ -37,6 +38,8 @@ function keyIn(value: string): string {
   throw new GatewayError("invalid_request", { param: header, message });
 }
 
-function digest(data: string | Uint8Array): string {
-  return hash("sha256", data, "base64url").slice(0, digestCharacters);
+function digest(...parts: (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("base64url").slice(0, digestCharacters);
 }
