@@ -78,10 +78,14 @@ function resolutionOf(charge: Charge): Resolve["as"] {
   return claim && !hasLeft(charge) ? "void" : outcome;
 }
 
-/** Whether a generation left something that a repetition of its request must not bring again: a cost, of an own key too, or an answer. */
+/**
+ * Whether a generation left something that a repetition of its request must not bring again: a cost, of an own key too, or an answer, also
+ * a part of one. Counted tokens say so where the price or the balance made it cost nothing; a failure that left nothing has none.
+ */
 export function hasLeft({ settlement, cost }: Pick<Charge, "settlement" | "cost">): boolean {
-  const { outcome, status, code, ownKey } = settlement;
-  return cost > 0n || BigInt(ownKey?.listCost ?? 0) > 0n || (outcome === "settled" && status === 200 && code === null);
+  const { outcome, status, code, ownKey, usage } = settlement;
+  const isCounted = cost > 0n || BigInt(ownKey?.listCost ?? 0) > 0n || usage.promptTokens + usage.completionTokens > 0;
+  return isCounted || (outcome === "settled" && status === 200 && code === null);
 }
 
 /** In the order of ids, in which rows are locked. A settled outcome replaces an unknown or expired one. */

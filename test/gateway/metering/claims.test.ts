@@ -9,6 +9,7 @@ import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stor
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const free = { usage: { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 } };
+const noPrices = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
 const failed = { ...free, status: 502, code: "upstream_error" as const };
 
 describe.each(databases)("charges of requests with one idempotency key on $name", ({ open }) => {
@@ -95,7 +96,9 @@ describe.each(databases)("charges of requests with one idempotency key on $name"
     ["an answer that costs nothing", free, true],
     ["a failure that costs nothing", failed, false],
     ["a failure that was charged", { status: 504, code: "upstream_timeout" as const }, true],
-    ["an answer that broke off and cost nothing", { ...free, code: "upstream_error" as const }, false],
+    ["an answer that broke off before its first part", { ...free, code: "upstream_error" as const }, false],
+    ["a part of a free model's answer", { prices: noPrices, code: "upstream_error" as const }, true],
+    ["a free model's answer whose client left", { prices: noPrices, status: 499, code: "client_gone" as const }, true],
     ["a failure that an own key's provider bills", { ...failed, ownKey: { id: "okey-1", listCost: "5" } }, true],
     ["an end without an answer", { ...free, outcome: "unknown" as const, status: 500, code: "internal_error" as const }, false],
   ])("%s: the key is spent: %p", async (_name, fields, isSpent) => {
@@ -108,9 +111,24 @@ describe.each(databases)("charges of requests with one idempotency key on $name"
     expect(await costs(second)).toEqual([isSpent ? 0n : cost]);
   });
 
+  test("a part of an answer that the balance could not pay spends the key", async () => {
+    const { metering, ended, spent, costs, workspace } = await repeating();
+    const { claim: _none, ...dear } = ended({
+      usage: { ...free.usage, promptTokens: 1_000_000 },
+      reserved: String(usd),
+    });
+    await metering.settle([dear]);
+    expect(await money.balance(workspace)).toBe(0n);
+    const broken = ended({ admittedAt: noon + 1, code: "upstream_error" });
+    await metering.settle([broken]);
+    expect(await costs(broken)).toEqual([0n]);
+    expect(await spent()).toEqual([broken.generation]);
+  });
+
   test.each([
     ["left nothing gives its claim away at once", failed, "admitted" as const],
     ["was charged keeps it for its minute", {}, "claimed" as const],
+    ["left a part that cost nothing keeps it", { prices: noPrices, code: "upstream_error" as const }, "claimed" as const],
   ])("a generation that %s", async (_name, fields, outcome) => {
     const { metering, ended, workspace, key, claim } = await repeating();
     const { counters, clock } = metering;
