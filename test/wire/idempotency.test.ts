@@ -134,6 +134,18 @@ function idempotency(mode: Mode): void {
     expect(await send({ key })).toMatchObject({ status: 400, code: "invalid_request" });
   });
 
+  test.each(["chat/completions", "embeddings"])("the body's fields are checked before the key: %s", async (path) => {
+    const { keys } = await customer();
+    const model = path === "embeddings" ? "sandbox/embed" : "sandbox/echo";
+    const response = await fetch(`${on.fleet.url(0)}/gpt/v1/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys[0]?.key}`, "content-type": "application/json", "idempotency-key": "a b" },
+      body: JSON.stringify({ model }),
+    });
+    const missing = path === "embeddings" ? "input" : "messages";
+    expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param: missing } });
+  });
+
   test("a key of 255 characters is taken, and a request without one is a request of its own", async () => {
     const { send, ...made } = await customer();
     expect(await send({ key: "x".repeat(255) })).toMatchObject({ status: 200 });

@@ -41,8 +41,8 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
   using memory = new DisposableStack();
   const lease = memory.use(bodies.lease(holderOf(caller)));
   const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const claim = readClaim(request, { caller, endpoint: "embeddings", bytes });
   const embedding = checkEmbedding(bytes, models);
+  const claim = readClaim(request, { caller, endpoint: "embeddings", bytes });
   inFlight.requireCapacity(caller);
   try {
     lease.grow(embedding.answerBytes);
