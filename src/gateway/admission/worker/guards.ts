@@ -30,15 +30,17 @@ export class SpentKeys {
 
   /**
    * In the order of the claims; undefined: the request may be admitted. Nothing is admitted without the ledger's word.
+   * @param nowMs the counters' time, since a process's own clock may be far ahead; null: they do not answer
    * @param endsAt monotonic ms: until then the ledger is waited for
    */
   async refusals(
     claims: readonly (Claim | undefined)[],
-    { nowMs, endsAt }: { nowMs: number; endsAt: number },
+    { nowMs, endsAt }: { nowMs: number | null; endsAt: number },
   ): Promise<(Refused | undefined)[]> {
     const { store, clock, log } = this.#parts;
     const ids = claims.flatMap((claim) => claim?.id ?? []);
     try {
+      if (nowMs === null) throw new Error("the counters do not tell the time");
       const asked = store.claims(ids, nowMs - idempotencyMs);
       const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
       const first = new Map(spent.toReversed().map((one) => [one.claim, one]));

@@ -155,7 +155,7 @@ export class AdmissionService {
     { replies, endsAt }: { replies: AdmissionReply[]; endsAt: number },
   ): Promise<Pending[]> {
     const claims = pending.map(({ admit }) => admit.claim);
-    const refusals = await this.#spentKeys.refusals(claims, { nowMs: this.#estimateCountersTime(), endsAt });
+    const refusals = await this.#spentKeys.refusals(claims, { nowMs: await this.#countersTime(), endsAt });
     return pending.filter(({ index, isClaimed }, place) => {
       const refusal = refusals[place];
       if (refusal) replies[index] = refusal;

@@ -140,6 +140,22 @@ describe("requests with an idempotency key", () => {
     expect((await Promise.all(sent)).map(({ reply }) => reply)).toEqual([refused, refused, refused]);
   });
 
+  test("a worker that was just started counts the day by the counters' clock, not by its own, which may be ahead", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    await settle([endOf(worker, first)], { store, counters });
+    const now = await counters.now();
+    await worker.clock.advance(2 * idempotencyMs);
+    let tells = async (): Promise<number> => now;
+    worker.counters = { ...forwardTo(() => counters), now: () => tells() };
+    const ask = async () => (await worker.message([keyed(worker)], worker.worker())).answers;
+    expect(await ask()).toEqual([{ kind: "refused", code: "idempotency_spent", generation: first.generation }]);
+    tells = () => Promise.reject(new Error("the counters are down"));
+    expect(await ask()).toEqual([{ kind: "refused", code: "billing_unavailable" }]);
+  });
+
   test("all looks of a message at the ledger have one deadline", async () => {
     const worker = new AdmissionWorker();
     const first = keyed(worker);
