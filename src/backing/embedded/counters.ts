@@ -37,6 +37,7 @@ import {
   keyMonthTotals,
   claimHolder,
   giveClaim,
+  forgetClaims,
   monthTotals,
   type MonthTotals,
 } from "./workspace-counters.ts";
@@ -157,14 +158,15 @@ export class EmbeddedCounters implements Counters {
     return unknown;
   }
 
-  /** Drops windows of unused keys, a minute late in case the clock is set back. */
+  /** Drops old claims, and windows of unused keys, a minute late in case the clock is set back. */
   #tidyLogs(): void {
     if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
     this.#tidiedAt = this.#clock.monotonic();
     const idleSince = this.#clock.now() - 2 * rateWindowMs;
-    for (const { logs, lending } of this.workspaces.values()) {
+    for (const { logs, lending, claims } of this.workspaces.values()) {
       for (const [key, { newest }] of logs) if (newest < idleSince) logs.delete(key);
       forgetLent(lending, this.#clock.now());
+      forgetClaims(claims, this.#clock.now());
     }
   }
 }

@@ -265,6 +265,12 @@ export function giveClaim(claims: Claims, { claim, generation }: HeldClaim, cloc
   claims.newer.set(claim, generation);
 }
 
+/** Drops those that no longer count, where no later one does. */
+export function forgetClaims(claims: Claims, clockMs: number): void {
+  if (claims.since + claimMs < clockMs) claims.older = new Map();
+  if (claims.since + 2 * claimMs < clockMs) claims.newer = new Map();
+}
+
 interface TombstoneOf {
   workspace: WorkspaceId;
   generation: GenerationId;
