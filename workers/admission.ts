@@ -10,7 +10,8 @@ import type { ModelsView } from "../src/gateway/admission/decide.ts";
 import { MeteringLagGuard } from "../src/gateway/admission/worker/guards.ts";
 import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
 import { loadAccount, readKeyMonth, readPositions } from "../src/gateway/credit/load.ts";
-import { openBudgets, beginEpochs, selectServer } from "../src/gateway/credit/store.ts";
+import { openBudgets, beginEpochs, selectClaims, selectServer } from "../src/gateway/credit/store.ts";
+import { logSkewMs } from "../src/gateway/limits.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { observe } from "../src/kernel/metrics.ts";
@@ -42,6 +43,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
       keyMonth: (workspace, key, month) => readKeyMonth({ workspace, key, month }, sql),
       budgets: (workspace, totals) => openBudgets({ workspace, totals }, sql),
+      claims: (claims, since) => selectClaims({ claims, since, skewMs: logSkewMs }, sql),
       positions: (counted) => readPositions(counted, sql),
       beginEpochs: (starts) => beginEpochs(starts, sql),
       server: () => selectServer(sql),

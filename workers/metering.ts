@@ -11,6 +11,7 @@ import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { startReconciliation, replayWhatIsDue, startReplays, startSweeps } from "../src/gateway/metering/maintenance.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
+import { startForgettingAnswers } from "../src/gateway/prompts/kept-answers.ts";
 import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
 import { startClosing } from "../src/gateway/statements/close.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
@@ -56,6 +57,7 @@ export async function startMetering({
   stack.use(startWatchingSpend(parts));
   stack.use(startClosing(parts));
   stack.use(startPromptRetention(parts));
+  stack.use(startForgettingAnswers(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

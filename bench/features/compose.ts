@@ -64,6 +64,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     }),
     journal: isOneOf(step, "app", "key") ? noJournal : journal,
     prompts: { add() {} },
+    keptAnswers: { keep() {}, find: () => Promise.resolve(null) },
     models,
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
     speeds: new RouteSpeeds(),

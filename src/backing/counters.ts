@@ -45,6 +45,11 @@ export interface AdmitRequest {
   workspaceLimit: NanoUsd | null;
   /** Checked in this order, after the limits of the month. Absent: none. */
   budgets?: readonly Budget[];
+  /**
+   * Recognises a repeated request; unique in its workspace. It is admitted only if no other generation has the claim: that has it until a
+   * minute after it was resolved, or until it is void. Absent: none.
+   */
+  claim?: string;
   /** Why the model cannot be called, checked after the rate window and before the money; null: it can. */
   modelRefusal: string | null;
   /** The request is refused when the store's clock is past this; null: no deadline. Milliseconds. */
@@ -85,6 +90,8 @@ export type AdmitReply =
   /** Resolved within the last minute; `as`: how, the first time. */
   | { outcome: "already_resolved"; as: Resolution }
   | { outcome: "conflict" }
+  /** Another generation has the claim. */
+  | { outcome: "claimed" }
   /** The deadline has passed. */
   | { outcome: "late" }
   /** The store's clock is outside the month of the batch, or outside its day where the request has a budget: compute them again. */
@@ -224,6 +231,13 @@ export interface WorkspaceLoad {
   holds: Hold[];
   /** Admission times of the last minute, to be merged with those of the store: for each time the larger count stays. */
   windows: { key: KeyId; times: number[] }[];
+  /** The claims of open generations. A claim stays with another generation whose hold is loaded. Absent: none. */
+  claims?: readonly HeldClaim[];
+}
+
+export interface HeldClaim {
+  claim: string;
+  generation: GenerationId;
 }
 
 export interface CountedBalance {

@@ -33,6 +33,8 @@ export const databaseDeadlineMs = 5_000;
 export const holdMs = 1_200_000;
 /** How long the counters remember how a reservation was resolved. */
 export const tombstoneMs = 60_000;
+/** How long the counters remember which generation has a claim: until its hold has ended and its tombstone has expired. */
+export const claimMs = holdMs + tombstoneMs;
 /** Longer than a month and a subsequent hold: no open hold counts in a forgotten period. */
 export const budgetKeptMs = 62 * 86_400_000;
 

@@ -40,6 +40,10 @@ export const RouteAttempt = Type.Object({
 });
 export type RouteAttempt = Static<typeof RouteAttempt>;
 
+/** What recognises a repeated request, and a digest of its body. */
+export const Claim = Type.Object({ id: Type.String(), body: Type.String() });
+export type Claim = Static<typeof Claim>;
+
 export const Routing = Type.Object({
   /** The request's `model`, if another one served or was tried last; null: it is `model`. */
   requested: TextOrNull,
@@ -77,6 +81,8 @@ interface Booked {
   excess: NanoUsd;
   late: boolean;
   costPico: bigint;
+  /** null: none, or its generation left nothing. */
+  claim: Claim | null;
 }
 
 export interface Shown<Name extends string, Read, Schema extends TSchema> {

@@ -18,6 +18,7 @@ import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../kernel/money.ts";
 import {
   Amount,
   at,
+  Claim,
   Count,
   Endpoint,
   endpointView,
@@ -302,6 +303,16 @@ export const generationFields = {
     ),
   }),
 
+  /** The generation whose answer was sent again under its idempotency key. Absent: a provider was asked. */
+  replayedFrom: field({
+    wire: rare(31, Type.String()),
+    column: kept(33, "replayed_from"),
+    view: textOrNull("replayed_from", "The generation whose answer was sent again; else null", (first: string | null) => first),
+    answer: [19, "replayed_from"],
+    csv: 26,
+    page: [11, "Answer of"],
+  }),
+
   // Fields that the log keeps but does not list.
   /**
    * settled: the answer ended, with or without an error. unknown: its gateway died before it sent the request. expired: its hold
@@ -329,6 +340,12 @@ export const generationFields = {
   cacheWrite: field({ wire: inPrices(13) }),
   /** The block that it was admitted with, whose gateway releases it. Absent: it has its own hold. */
   block: field({ wire: rare(29, Type.String()) }),
+  /** Recognises a repetition of its request. Absent: it had no idempotency key. The columns have it only where something was left. */
+  claim: field({
+    wire: rare(30, Claim),
+    column: stored(31, "claim", (_: Claim | undefined, { claim }) => claim?.id ?? null),
+  }),
+  claimBody: field({ column: stored(32, "claim_body", (_: undefined, { claim }) => claim?.body ?? null) }),
 };
 
 type Table = typeof generationFields;

@@ -198,6 +198,13 @@ export const retainAttemptsMax = 10;
 /** A settlement whose id is further from its admission is not booked: the id decides in which month its row lies. */
 export const idSkewMsMax = 400 * 86_400_000;
 
+/** For this long a request with the same idempotency key is not charged again. */
+export const idempotencyMs = 86_400_000;
+/** What a client is told to wait while its first request runs. */
+export const idempotencyRetryMs = 1_000;
+/** An Idempotency-Key has at most so many characters. */
+export const idempotencyKeyCharactersMax = 255;
+
 // Usage
 /** How often generations are rolled up. */
 export const usageRollUpMs = 60_000;

@@ -22,7 +22,9 @@ const typeByStatus: Record<number, ErrorType> = {
   402: "insufficient_quota",
   403: "permission_error",
   404: "invalid_request_error",
+  409: "invalid_request_error",
   413: "invalid_request_error",
+  422: "invalid_request_error",
   429: "rate_limit_error",
 };
 
@@ -43,7 +45,14 @@ export const errorTable = {
   account_spend_limit_exceeded: row(402, "The request would pass the workspace's monthly spend limit"),
   gateway_disabled: row(403, "The inference API is not enabled for this account"),
   model_not_found: row(404, "There is no model with the id"),
+  idempotency_in_progress: row(409, "A request with this Idempotency-Key is running or not booked yet; try again shortly", true),
+  idempotency_spent: row(
+    409,
+    "A request with this Idempotency-Key was answered or charged before, and runs only once; X-Generation-Id names it",
+    false,
+  ),
   request_too_large: row(413, "The request body is larger than 8 MiB"),
+  idempotency_mismatch: row(422, "This Idempotency-Key is spent on another body; a new request needs a new key"),
   rate_limited: row(429, "Too many requests for this key", true),
   upstream_rate_limited: row(429, "The provider is rate limiting; try again after the time in Retry-After", true),
   internal_error: row(500, "An unexpected error occurred", true),

@@ -144,6 +144,7 @@ export const settlementDelaySeconds = new Histogram({
 export const alarms = [
   "charge.above_reservation",
   "charge.late",
+  "charge.repeated",
   "generation.unknown",
   "generation.expired",
   "ledger.went_back",

@@ -13,6 +13,7 @@ import { errorTable, type ErrorCode } from "../kernel/errors.ts";
 import {
   allCodes,
   completes,
+  idempotencyKey,
   errorAnswers,
   errorSchema,
   keyCodes,
@@ -151,13 +152,14 @@ function responds(keyPrefix: string): Omit<Operation, "tags" | "security"> {
     description:
       "The Responses API. Nothing is kept between requests: send the whole conversation. Hints that the model does not have are left out, " +
       "and `X-Ignored-Fields` lists them. Reserved and charged like a chat. The body is at most 8 MiB of JSON, not compressed.",
+    parameters: [idempotencyKey],
     requestBody: { required: true, content: jsonContent(reference("ResponseRequest")) },
     responses: {
       "200": {
         description:
           "The answer, whole or as server-sent events, of which `response.completed`, `response.incomplete` or `response.failed` is the " +
           "last. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...ignoredNames]),
+        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, "idempotent-replayed", ...ignoredNames]),
         content: { ...jsonContent(reference("Response")), "text/event-stream": { schema: reference("ResponseEvent") } },
       },
       ...errors,

@@ -18,6 +18,7 @@ import {
   allCodes,
   completes,
   errorAnswers,
+  idempotencyKey,
   keyCodes,
   reference,
   requestSchema,
@@ -67,7 +68,6 @@ const generationId: Parameter = {
   description: "The id of an ended request of the calling key, as in its answer's `X-Generation-Id`",
   schema: { type: "string" },
 };
-
 const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
   name,
   in: "query",
@@ -196,6 +196,7 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
     description:
       "In early access: 403 `gateway_disabled` unless the workspace has `embeddings`. Billed per input token at the provider's list " +
       "price, reserved and charged like a chat. The texts are never stored. The body is at most 8 MiB of JSON, not compressed.",
+    parameters: [idempotencyKey],
     requestBody: { required: true, content: jsonContent(reference("EmbeddingRequest")) },
     responses: {
       "200": {

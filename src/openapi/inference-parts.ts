@@ -6,7 +6,7 @@ import { Type, type TProperties } from "@sinclair/typebox";
 import type { ChatField } from "../gateway/api/request/chat-fields.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
 import { routingSchema } from "../gateway/api/request/requested-model.ts";
-import { modelIdCharactersMax } from "../gateway/limits.ts";
+import { idempotencyKeyCharactersMax, modelIdCharactersMax } from "../gateway/limits.ts";
 import { type JsonSchema, jsonSchema } from "../http/json-schema.ts";
 import { errorTable, type ErrorCode, errorBody, GatewayError, type ErrorType } from "../kernel/errors.ts";
 import {
@@ -17,6 +17,7 @@ import {
   jsonContent,
   type Exchange,
   type Operation,
+  type Parameter,
   retryNames,
   byStatus,
   type ResponseDescription,
@@ -24,6 +25,15 @@ import {
 
 /** Every endpoint first checks the key. */
 export const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
+
+/** Of every operation that is charged. */
+export const idempotencyKey: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "A second request with the same key and body within 24 hours is not charged again",
+  schema: { type: "string", minLength: 1, maxLength: idempotencyKeyCharactersMax + 2 },
+};
 
 export interface PromptOperation {
   operationId: string;
@@ -58,6 +68,7 @@ export function completes(operation: PromptOperation, keyPrefix: string): Omit<O
     description:
       `${description}The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal ` +
       "before the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
+    parameters: [idempotencyKey],
     requestBody: { required: true, content: jsonContent(reference(request)) },
     responses: {
       "200": {
@@ -65,7 +76,13 @@ export function completes(operation: PromptOperation, keyPrefix: string): Omit<O
           form?.description ??
           "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
             "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...routeNames, ...windowNames, ...(form?.headers ?? [])]),
+        headers: headerReferences([
+          ...generationNames,
+          ...routeNames,
+          ...windowNames,
+          "idempotent-replayed",
+          ...(form?.headers ?? []),
+        ]),
         content: {
           ...jsonContent(reference(whole)),
           "text/event-stream": { schema: form === undefined ? { anyOf: [reference(chunk), streamFailure] } : reference(chunk) },
@@ -135,7 +152,10 @@ const early = new Set<ErrorCode>([
   "unsupported_parameter",
   "invalid_api_key",
   "gateway_disabled",
+  "idempotency_in_progress",
+  "idempotency_spent",
   "request_too_large",
+  "idempotency_mismatch",
   "auth_unavailable",
 ]);
 
@@ -152,10 +172,11 @@ const late = new Set<ErrorCode>([
 
 function headerNames(codes: ErrorCode[], counted: boolean): string[] {
   return [
-    ...(codes.some((code) => errorTable[code].status === 429) ? retryNames : []),
+    ...(codes.some((code) => errorTable[code].status === 429 || code === "idempotency_in_progress") ? retryNames : []),
     ...(codes.some((code) => "shouldRetry" in errorTable[code]) ? ["x-should-retry"] : []),
     ...(counted && codes.some((code) => !early.has(code)) ? windowNames : []),
     ...(counted && codes.some((code) => late.has(code)) ? generationNames : []),
+    ...(codes.includes("idempotency_spent") ? generationNames.slice(0, 1) : []),
   ];
 }
 

@@ -120,6 +120,11 @@ export const headers: Record<string, Header> = {
     schema: { type: "string", enum: ["estimated"] },
     ...ours,
   },
+  "idempotent-replayed": {
+    description: "`true`: the answer of the first request with this Idempotency-Key, sent again for nothing",
+    schema: { type: "string", enum: ["true"] },
+    ...ours,
+  },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },

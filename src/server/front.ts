@@ -29,6 +29,7 @@ import { keyGeneration } from "../gateway/generations/generations.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
 import type { Models } from "../gateway/models/models.ts";
 import { RouteCoolDown, RouteHealth, RouteSpeeds } from "../gateway/models/route-health.ts";
+import { KeptAnswers } from "../gateway/prompts/kept-answers.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
@@ -87,11 +88,11 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   const inFlight = new InFlightRequests();
   const operator = new OperatorAuthenticator(operatorToken, clock);
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
-  const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
+  const stored = storedTexts(parts);
   const gateway: Gateway = {
     admission,
     journal,
-    prompts,
+    ...stored,
     models,
     health: routeHealth,
     speeds: new RouteSpeeds(),
@@ -131,7 +132,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     },
     async finish(waitMs) {
       await inFlight.drain(clock, waitMs, shutdownFlushMs);
-      await prompts.flushed(shutdownFlushMs);
+      await Promise.all(Object.values(stored).map((queue) => queue.flushed(shutdownFlushMs)));
       const flushed = await journal.flushed(shutdownFlushMs);
       await admission.blocks.returned(shutdownFlushMs);
       journal[Symbol.dispose]();
@@ -139,6 +140,12 @@ export async function openFront(parts: FrontParts): Promise<Front> {
       return flushed;
     },
   };
+}
+
+/** What is written in the background. */
+function storedTexts({ promptSql: sql, keyring, clock, log }: FrontParts): { prompts: PromptQueue; keptAnswers: KeptAnswers } {
+  const parts = { sql, keyring, clock, log };
+  return { prompts: new PromptQueue(parts), keptAnswers: new KeptAnswers(parts) };
 }
 
 /** Opens admission, which settles what an earlier owner of the folder left. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
 import { countersStartMs, type CountersHarness } from "../support/counters/harness.ts";
 import { describeBlocks } from "./counters/blocks.ts";
 import { describeBudgets } from "./counters/budgets.ts";
+import { describeClaims } from "./counters/claims.ts";
 import { describeDecisions } from "./counters/decisions.ts";
 import { describeReadiness } from "./counters/readiness.ts";
 import { describeResolution } from "./counters/resolution.ts";
@@ -28,5 +29,6 @@ export function describeCounters(name: string, open: () => Promise<CountersHarne
     describeResolution(of);
     describeBudgets(of);
     describeBlocks(of);
+    describeClaims(of);
   });
 }

@@ -15,6 +15,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   promptStorage: false,
   promptRetentionDays: null,
   costInAnswers: false,
+  idempotentReplay: false,
   ownKeyFallback: false,
   earlyAccess: [],
   balance: BigInt(index),

@@ -59,6 +59,8 @@ export interface Admitted {
   invocation: Invocation | null;
   /** The block that its gateway decided with; absent: a worker decided, or it is not known. */
   block?: GenerationId;
+  /** What recognises a repetition of its request; absent: it had no idempotency key, or it is not known. */
+  claim?: string;
 }
 
 /** The counters lent a gateway a block, even if it never got the reply. */
@@ -123,6 +125,8 @@ export interface Charged extends Pick<Settlement, "generation" | "workspace" | "
   late: boolean;
   /** Its gateway died before the end. The charge covers the prompt and the text that is known to be delivered. */
   cut: boolean;
+  /** Of a request with an idempotency key: it left something, so that the key is spent. */
+  hasLeft?: true;
   /** A reachable gateway that had the generation open when it expired. */
   knownBy?: string;
   /** Absent: chat, or not known. */

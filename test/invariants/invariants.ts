@@ -1,4 +1,4 @@
-/** The twenty-two invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The twenty-three invariants, the evidence that each needs, and the function with which every harness checks them all. */
 import { blocksHold } from "./checks/blocks.ts";
 import { budgetsHold } from "./checks/budgets.ts";
 import { chargedOnce } from "./checks/charged-once.ts";
@@ -14,6 +14,7 @@ import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
 import { monthLimits } from "./checks/month-limits.ts";
 import { noDebt } from "./checks/no-debt.ts";
 import { noSecrets } from "./checks/no-secrets.ts";
+import { oneCharge } from "./checks/one-charge.ts";
 import { ownKeysCostNothing } from "./checks/own-keys/own-keys-cost-nothing.ts";
 import { rateWindow } from "./checks/rate-window.ts";
 import { recovery } from "./checks/recovery.ts";
@@ -116,6 +117,11 @@ export const invariants: readonly Invariant[] = [
   },
   { id: "I-21", promise: "each card payment is credited once", checkers: { history: ofHistory(creditedOnce) } },
   { id: "I-22", promise: "a block admits what was lent, while it lives", checkers: { history: ofHistory(blocksHold) } },
+  {
+    id: "I-23",
+    promise: "one idempotency key is charged once",
+    checkers: { stored: ofStored("I-23"), history: ofWholeHistory(oneCharge) },
+  },
 ];
 
 export interface Result extends Finding {

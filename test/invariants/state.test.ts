@@ -102,8 +102,8 @@ describe("I-2, I-4, I-8, I-11, I-16, I-17 and I-20, checked by ledger verify", (
 });
 
 describe("the list of invariants", () => {
-  test("the list has all twenty-two, each with a checker", () => {
-    expect(invariants.map(({ id }) => id)).toEqual(Array.from({ length: 22 }, (_, index) => `I-${index + 1}`));
+  test("the list has all twenty-three, each with a checker", () => {
+    expect(invariants.map(({ id }) => id)).toEqual(Array.from({ length: 23 }, (_, index) => `I-${index + 1}`));
     expect(invariants.every(({ checkers }) => Object.keys(checkers).length > 0)).toBe(true);
   });
 
@@ -128,6 +128,7 @@ describe("the list of invariants", () => {
       "I-20",
       "I-21",
       "I-22",
+      "I-23",
     ]);
     expect(brokenLines(results).join("\n")).toContain("I-8 (each call is charged once, and exactly its cost): gen-1");
   });

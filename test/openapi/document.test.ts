@@ -256,6 +256,7 @@ test("the document describes every header that the inference API writes", () => 
       ...new Set([...generationNames, ...routeNames, ...ignoredNames, ...windowNames, ...retryNames, ...messageNames]),
       "x-token-count",
       "x-should-retry",
+      "idempotent-replayed",
     ].toSorted(),
   ).toEqual(described.toSorted());
 });

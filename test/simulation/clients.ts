@@ -1,6 +1,7 @@
 /** The clients, which send requests, read answers and sometimes hang up. They outlive every process. */
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { RefusedError } from "../../src/gateway/admission/client.ts";
+import type { Claim } from "../../src/gateway/field-parts.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat-request.ts";
 import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
 import { allModels } from "./catalog.ts";
@@ -11,11 +12,13 @@ import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimGateway, SimRequest } from "./gateway.ts";
 
-interface Sent {
+export interface Sent {
   key: PlannedKey;
   gateway: SimGateway;
   request: SimRequest;
   probe?: { of: string; afterMs: number };
+  /** What recognises a repetition of the request; absent: it has no idempotency key. */
+  claim?: Claim;
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
   /** How many chunks of the answer it gets before it hangs up; absent: it does not. */
@@ -44,7 +47,10 @@ export class Clients {
   }
 
   /** @returns the request's name, and its outcome, which never resolves when its gateway dies */
-  send({ key, gateway, request, probe, leavesMs, leavesAfter = Infinity }: Sent): { invocation: string; seen: Promise<Seen> } {
+  send({ key, gateway, request, probe, claim, leavesMs, leavesAfter = Infinity }: Sent): {
+    invocation: string;
+    seen: Promise<Seen>;
+  } {
     const invocation = `request-${++this.#count}`;
     const { id, workspace } = key.record;
     this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
@@ -52,7 +58,7 @@ export class Clients {
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
-    const answer = gateway.answer({ hash: key.hash, request, clientSignal: gone.signal, invocation });
+    const answer = gateway.answer({ hash: key.hash, request, clientSignal: gone.signal, invocation, claim: claim ?? null });
     const seen = answer.then((response) => read(response, gone, leavesAfter)).catch(refusal);
     return {
       invocation,

@@ -5,6 +5,7 @@ import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat-request.ts";
 import type { CheckedEmbedding } from "../../src/gateway/api/request/embedding.ts";
+import type { Claim } from "../../src/gateway/field-parts.ts";
 import { UnpaidWork } from "../../src/gateway/api/call/charged-usage.ts";
 import { DrainLimit } from "../../src/gateway/api/answer/drains.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
@@ -55,12 +56,14 @@ interface Sent {
   request: SimRequest;
   clientSignal: AbortSignal;
   invocation: string;
+  claim: Claim | null;
 }
 
 interface Answering {
   caller: Caller;
   clientSignal: AbortSignal;
   invocation: string;
+  claim: Claim | null;
 }
 
 export class SimGateway {
@@ -139,25 +142,27 @@ export class SimGateway {
     return "inputs" in request ? this.#embed(request, answering) : this.#chat(request, answering);
   }
 
-  async #chat(chat: CheckedChat, { caller, clientSignal, invocation }: Answering): Promise<Response> {
+  async #chat(chat: CheckedChat, { caller, clientSignal, invocation, claim }: Answering): Promise<Response> {
     const { admission, models } = this.#gateway;
     const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
-    const admitted = this.#admitted(await admission.admit(caller, admissionFacts(chat, plan)), invocation);
+    const facts = { ...admissionFacts(chat, plan), ...(claim && { claim }) };
+    const admitted = this.#admitted(await admission.admit(caller, facts), invocation);
     const format = chat.inputTokens % 3 === 0 ? completionFormat : chatFormat;
     const accepted = { clientSignal, trace: null, createStream: webStream, caller, chat, format, plan, admitted };
     return this.#orReleased(admitted, generate(accepted, this.#gateway));
   }
 
-  async #embed(embedding: CheckedEmbedding, { caller, clientSignal, invocation }: Answering): Promise<Response> {
-    const admitted = this.#admitted(await this.#gateway.admission.admit(caller, embedding), invocation);
+  async #embed(embedding: CheckedEmbedding, { caller, clientSignal, invocation, claim }: Answering): Promise<Response> {
+    const facts = { ...embedding, ...(claim && { claim }) };
+    const admitted = this.#admitted(await this.#gateway.admission.admit(caller, facts), invocation);
     const accepted = { clientSignal, trace: null, caller, embedding, admitted, memory: new DisposableStack() };
     return this.#orReleased(admitted, embedAdmitted(accepted, this.#gateway));
   }
 
   #admitted(admission: Admission, invocation: string): Admission {
-    const { generation, workspace, key, month, amount, admittedAt, block } = admission.reservation;
-    const withBlock = block === undefined ? {} : { block };
-    this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation, ...withBlock });
+    const { generation, workspace, key, month, amount, admittedAt, block, claim } = admission.reservation;
+    const rare = { ...(block !== undefined && { block }), ...(claim && { claim: claim.id }) };
+    this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation, ...rare });
     this.open.set(invocation, generation);
     this.#generations.add(generation);
     return admission;

@@ -5,6 +5,7 @@ import { blockChanceOf, hasBlocks, withBlocks } from "./variants/blocks.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./variants/budgets.ts";
 import type { Chance } from "./chance.ts";
 import { failOverChanceOf, hasFailOvers } from "./variants/fail-overs.ts";
+import { repeatsOf, type Repeats } from "./variants/repeats.ts";
 import { hasRestores, restoreChanceOf } from "./variants/restores.ts";
 import { timeoutsOf, type Timeouts } from "./variants/timeouts.ts";
 import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
@@ -52,6 +53,8 @@ export interface Plan {
   topUps: { isOn: boolean; chance: Chance };
   /** null: every provider answers or fails in time. */
   timeouts: Timeouts | null;
+  /** null: no client sends an idempotency key. */
+  repeats: Repeats | null;
   /** What restores draw; null: the run has none. */
   restoreChance: Chance | null;
 }
@@ -77,6 +80,7 @@ function plainPlan(seed: number, chance: Chance): Plan {
     hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
     timeouts: timeoutsOf(seed),
+    repeats: repeatsOf(seed),
     restoreChance: hasRestores(seed) ? restoreChanceOf(seed) : null,
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);

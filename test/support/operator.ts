@@ -106,6 +106,8 @@ export interface LogRow {
   provider: string;
   status: number;
   code: string | null;
+  /** The generation whose answer was sent again. */
+  replayed_from: string | null;
   streamed: boolean;
   prompt_tokens: number;
   completion_tokens: number;

@@ -90,6 +90,7 @@ for (const mode of modes) {
           usage_estimated: false,
           total_cost: 0.002,
           is_byok: false,
+          replayed_from: null,
           latency: expect.any(Number),
           generation_time: expect.any(Number),
         },

@@ -27,10 +27,12 @@ const {
   APIError,
   AuthenticationError,
   BadRequestError,
+  ConflictError,
   InternalServerError,
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
+  UnprocessableEntityError,
 } = OpenAI;
 const treatments: Record<ErrorCode, Treatment> = {
   invalid_request: { thrown: BadRequestError, requests: 1 },
@@ -42,7 +44,10 @@ const treatments: Record<ErrorCode, Treatment> = {
   account_spend_limit_exceeded: { thrown: APIError, requests: 1 },
   gateway_disabled: { thrown: PermissionDeniedError, requests: 1 },
   model_not_found: { thrown: NotFoundError, requests: 1 },
+  idempotency_in_progress: { thrown: ConflictError, requests: 3 },
+  idempotency_spent: { thrown: ConflictError, requests: 1 },
   request_too_large: { thrown: APIError, requests: 1 },
+  idempotency_mismatch: { thrown: UnprocessableEntityError, requests: 1 },
   rate_limited: { thrown: RateLimitError, requests: 3 },
   upstream_rate_limited: { thrown: RateLimitError, requests: 3 },
   internal_error: { thrown: InternalServerError, requests: 3 },

@@ -51,6 +51,8 @@ export interface KeyRecord {
   zeroDataRetention: boolean;
   promptStorage: boolean;
   costInAnswers: boolean;
+  /** Answers to requests with an idempotency key are kept and sent again; absent: they are not. Never with zero data retention. */
+  idempotentReplay?: boolean;
   /** At most one for each provider; null or absent: none, or they are switched off. */
   ownKeys?: readonly OwnKey[] | null;
   /** Models that an own key serves may also be served on credit, by other providers. */

@@ -48,6 +48,7 @@ export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<
       w.daily_spend_limit_nano AS "workspaceDailyLimit", m.caller_id AS caller, m.monthly_spend_limit_nano AS "memberLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.own_key_fallback AS "ownKeyFallback",
       w.cost_in_answers OR k.in_workbench AS "costInAnswers",
+      w.idempotent_replay AND NOT w.zero_data_retention AS "idempotentReplay",
       CASE WHEN 'own_keys' = ANY (w.early_access) THEN (
         SELECT json_agg(json_build_object('id', own.id, 'workspace', own.workspace_id, 'provider', provider_id, 'state', state,
           'zeroDataRetention', own.zero_data_retention, 'sealed', encode(sealed, 'base64'), 'dataKey', encode(wrapped, 'base64'),

@@ -21,6 +21,8 @@ const about = {
   prompt_retention_days:
     "How many days stored prompts and answers are kept before they are deleted; null: until they are deleted",
   cost_in_answers: "Whether the usage in answers includes the charge even if the request does not ask for it",
+  idempotent_replay:
+    "Whether answers to requests with an Idempotency-Key are kept for 24 hours, sealed, and sent again; never with zero data retention",
   own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",
   early_access: "Early-access features that are switched on",
 };
@@ -55,6 +57,7 @@ export const WorkspaceSettings = Type.Object({
     }),
   ),
   cost_in_answers: onOrOff(about.cost_in_answers),
+  idempotent_replay: onOrOff(about.idempotent_replay),
   own_key_fallback: onOrOff(about.own_key_fallback),
   early_access: Type.Optional(
     Type.Array(line("a feature"), { maxItems: 16, title: about.early_access, description: "a list of features" }),
@@ -75,6 +78,7 @@ export const WorkspaceView = Type.Object({
   prompt_storage: Type.Boolean({ description: about.prompt_storage }),
   prompt_retention_days: Type.Union([Type.Integer(), Type.Null()], { description: about.prompt_retention_days }),
   cost_in_answers: Type.Boolean({ description: about.cost_in_answers }),
+  idempotent_replay: Type.Boolean({ description: about.idempotent_replay }),
   own_key_fallback: Type.Boolean({ description: about.own_key_fallback }),
   early_access: Type.Array(Type.String(), { description: about.early_access }),
   balance_usd: text("Credit added minus everything charged, in USD with nine decimals"),

@@ -17,6 +17,7 @@ export interface Settings {
   /** null: stored prompts stay until they are deleted. */
   promptRetentionDays: number | null;
   costInAnswers: boolean;
+  idempotentReplay: boolean;
   ownKeyFallback: boolean;
   earlyAccess: string[];
 }
@@ -51,6 +52,7 @@ export async function selectWorkspaces(
   return sql<WorkspaceRow[]>`
     SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.daily_spend_limit_nano AS "dailySpendLimit", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.cost_in_answers AS "costInAnswers",
+      w.idempotent_replay AS "idempotentReplay",
       w.prompt_retention_days AS "promptRetentionDays", w.own_key_fallback AS "ownKeyFallback",
       w.early_access AS "earlyAccess",
       c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent",
@@ -67,7 +69,7 @@ export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Pro
   const [row] = await tx<Settings[]>`
     SELECT enabled, spend_limit_nano AS "spendLimit", daily_spend_limit_nano AS "dailySpendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
       prompt_storage AS "promptStorage", prompt_retention_days AS "promptRetentionDays", cost_in_answers AS "costInAnswers",
-      own_key_fallback AS "ownKeyFallback", early_access AS "earlyAccess"
+      idempotent_replay AS "idempotentReplay", own_key_fallback AS "ownKeyFallback", early_access AS "earlyAccess"
     FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
   return row;
 }
@@ -78,7 +80,7 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
       daily_spend_limit_nano = ${settings.dailySpendLimit},
       fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
       prompt_storage = ${settings.promptStorage}, prompt_retention_days = ${settings.promptRetentionDays},
-      cost_in_answers = ${settings.costInAnswers}, own_key_fallback = ${settings.ownKeyFallback}, early_access = ${settings.earlyAccess}
+      cost_in_answers = ${settings.costInAnswers}, idempotent_replay = ${settings.idempotentReplay}, own_key_fallback = ${settings.ownKeyFallback}, early_access = ${settings.earlyAccess}
     WHERE id = ${workspace}`;
 }
 

@@ -105,6 +105,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     prompt_storage: row.promptStorage,
     prompt_retention_days: row.promptRetentionDays,
     cost_in_answers: row.costInAnswers,
+    idempotent_replay: row.idempotentReplay,
     own_key_fallback: row.ownKeyFallback,
     early_access: row.earlyAccess,
     ...viewCredit(row.balance, credit),
@@ -157,6 +158,7 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
     ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
     ...(settings.prompt_retention_days !== undefined && { promptRetentionDays: settings.prompt_retention_days }),
     ...(settings.cost_in_answers !== undefined && { costInAnswers: settings.cost_in_answers }),
+    ...(settings.idempotent_replay !== undefined && { idempotentReplay: settings.idempotent_replay }),
     ...(settings.own_key_fallback !== undefined && { ownKeyFallback: settings.own_key_fallback }),
     ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
   };
@@ -177,6 +179,7 @@ function audited(settings: Settings): Fields {
     prompt_storage: settings.promptStorage,
     prompt_retention_days: settings.promptRetentionDays,
     cost_in_answers: settings.costInAnswers,
+    idempotent_replay: settings.idempotentReplay,
     own_key_fallback: settings.ownKeyFallback,
     early_access: settings.earlyAccess,
   };

@@ -25,6 +25,8 @@ import {
   type Lending,
   type LentToKey,
   changeHold,
+  claimHolder,
+  giveClaim,
 } from "./workspace-counters.ts";
 
 const noBudgets: BudgetCounter[] = [];
@@ -39,6 +41,7 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
   if (request.deadline !== null && now > request.deadline) return { outcome: "late" };
   const isInMonth = now >= moment.startMs && now < moment.endMs;
   if (!isInMonth || (request.budgets && isOutsideBudgets(request.budgets, moment))) return { outcome: "wrong_month", now };
+  if (request.claim && isClaimed(space, request, moment)) return { outcome: "claimed" };
 
   const log = admissionLog(space, request.key);
   const at = log.advance(now);
@@ -61,6 +64,19 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
   const refusal = refuseMoney(space, request, { keyMonth, spaceMonth, now }) ?? refuseBudget(request, opened.counters);
   if (refusal) return { ...refusal, window };
   return reserve(space, request, { log, lent, ...opened, moment });
+}
+
+/** Whether another generation has the claim: it is open, or it ended lately and was not void. */
+function isClaimed(
+  { claims, holds }: WorkspaceCounters,
+  { claim, workspace, generation }: AdmitRequest,
+  { tombstones, now }: Moment,
+): boolean {
+  const holder = claim && claimHolder(claims, claim);
+  if (!holder || holder === generation) return false;
+  if (holds.has(holder)) return true;
+  const resolved = tombstones.find({ workspace, generation: holder }, now);
+  return resolved !== null && resolved !== "void";
 }
 
 function replay(space: WorkspaceCounters, hold: Hold, request: AdmitRequest, { now }: Moment): AdmitReply {
@@ -136,6 +152,7 @@ function reserve(
   if (counters.length > 0) hold.budgets = holdsOf(request, counters);
   log.add(at);
   addHold(space, hold);
+  if (request.claim) giveClaim(space.claims, { claim: request.claim, generation }, now);
   return admitted(space, hold, { window: log.shown(requestsPerMinute, now, lent), replay: false });
 }
 

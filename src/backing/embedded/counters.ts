@@ -35,6 +35,9 @@ import {
   admissionLog,
   addHold,
   keyMonthTotals,
+  claimHolder,
+  giveClaim,
+  forgetClaims,
   monthTotals,
   type MonthTotals,
 } from "./workspace-counters.ts";
@@ -155,14 +158,15 @@ export class EmbeddedCounters implements Counters {
     return unknown;
   }
 
-  /** Drops windows of unused keys, a minute late in case the clock is set back. */
+  /** Drops old claims, and windows of unused keys, a minute late in case the clock is set back. */
   #tidyLogs(): void {
     if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
     this.#tidiedAt = this.#clock.monotonic();
     const idleSince = this.#clock.now() - 2 * rateWindowMs;
-    for (const { logs, lending } of this.workspaces.values()) {
+    for (const { logs, lending, claims } of this.workspaces.values()) {
       for (const [key, { newest }] of logs) if (newest < idleSince) logs.delete(key);
       forgetLent(lending, this.#clock.now());
+      forgetClaims(claims, this.#clock.now());
     }
   }
 }
@@ -173,10 +177,11 @@ export class EmbeddedCounters implements Counters {
  */
 function load(
   known: WorkspaceCounters,
-  { account, budgets = [], holds, windows }: WorkspaceLoad,
+  { account, budgets = [], holds, windows, claims = [] }: WorkspaceLoad,
   { now, tombstones }: { now: number; tombstones: Tombstones },
 ): WorkspaceCounters {
-  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, lending: known.lending, ...newestHead(known, account) };
+  const { logs, lending, claims: held } = known;
+  const space = { ...unknownWorkspace(), ready: true, logs, lending, claims: held, ...newestHead(known, account) };
   for (const { month, spent } of account.months) {
     const before = known.months.get(month);
     const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };
@@ -192,6 +197,9 @@ function load(
   for (const { key, times } of windows) {
     const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);
     admissionLog(space, key).merge(inWindow);
+  }
+  for (const one of claims) {
+    if (!space.holds.has(claimHolder(held, one.claim) ?? "")) giveClaim(held, one, now);
   }
   return space;
 }

@@ -7,8 +7,8 @@
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Hold, RateWindow, Resolution } from "../counters.ts";
-import { rateWindowMs, tombstoneMs } from "../limits.ts";
+import type { HeldClaim, Hold, RateWindow, Resolution } from "../counters.ts";
+import { claimMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
 /** A month of a workspace or of a key. */
@@ -36,6 +36,7 @@ export interface WorkspaceCounters {
   budgets: BudgetCounters;
   logs: Map<KeyId, AdmissionLog>;
   holds: Map<GenerationId, Hold>;
+  claims: Claims;
   lending: Lending;
 }
 
@@ -52,6 +53,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     budgets: new Map(),
     logs: new Map(),
     holds: new Map(),
+    claims: { newer: new Map(), older: new Map(), since: 0 },
     lending: nothingLent(),
   };
 }
@@ -241,6 +243,32 @@ export function lentAmount({ holdsUntil, amount, pausedUntil, keys }: Lending, k
 
 export function isRecallable({ pausedUntil, keys }: Lending, key: KeyId, now: number): boolean {
   return pausedUntil <= now && (keys.get(key)?.pausedUntil ?? 0) <= now;
+}
+
+/** Which generation has a claim. That counts only while it is open or has a tombstone, so what is older is dropped without a search. */
+export interface Claims {
+  newer: Map<string, GenerationId>;
+  older: Map<string, GenerationId>;
+  /** Since when `newer` takes them. */
+  since: number;
+}
+
+export function claimHolder({ newer, older }: Claims, claim: string): GenerationId | undefined {
+  return newer.get(claim) ?? older.get(claim);
+}
+
+export function giveClaim(claims: Claims, { claim, generation }: HeldClaim, clockMs: number): void {
+  if (clockMs < claims.since || claims.since + claimMs < clockMs) {
+    if (claims.since < clockMs) Object.assign(claims, { older: claims.newer, newer: new Map() });
+    claims.since = clockMs;
+  }
+  claims.newer.set(claim, generation);
+}
+
+/** Drops those that no longer count, where no later one does. */
+export function forgetClaims(claims: Claims, clockMs: number): void {
+  if (claims.since + claimMs < clockMs) claims.older = new Map();
+  if (claims.since + 2 * claimMs < clockMs) claims.newer = new Map();
 }
 
 interface TombstoneOf {

@@ -21,6 +21,8 @@ CREATE TABLE workspaces (
   prompt_retention_days integer CHECK (prompt_retention_days > 0),
   -- Whether the usage in answers has the charge.
   cost_in_answers boolean NOT NULL DEFAULT false,
+  -- Answers to requests with an idempotency key are kept for a day, sealed, and sent again.
+  idempotent_replay boolean NOT NULL DEFAULT false,
   early_access text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now()
 );

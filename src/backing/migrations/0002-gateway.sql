@@ -129,12 +129,18 @@ CREATE TABLE generations (
   list_cost_nano bigint,
   -- The price tier that applied, by the tokens above which it does. NULL: the model's base prices.
   tier_above_tokens integer,
+  -- What recognises a repetition of the request, and a digest of its body. NULL: it had no idempotency key, or left nothing.
+  claim text COLLATE "C",
+  claim_body text COLLATE "C",
+  -- The generation whose answer was sent again. NULL: a provider was asked.
+  replayed_from text COLLATE "C",
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
 -- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Queries compare the id as well. One index serves a
 -- workspace's log and that of one of its models: a page of the workspace is the newest of each model.
 CREATE INDEX generations_by_workspace ON generations (hashtext(workspace_id), hashtext(model), generation_id);
 CREATE INDEX generations_by_key ON generations (hashtext(key_id), generation_id);
+CREATE INDEX generations_by_claim ON generations (claim) WHERE claim IS NOT NULL;
 
 -- A row as metering sends it. A separate type, so that a column may be added while older processes write.
 CREATE TYPE booked_generation AS (
@@ -142,7 +148,7 @@ CREATE TYPE booked_generation AS (
   cached_tokens integer, completion_tokens integer, first_token_ms integer, duration_ms integer, status smallint, late boolean,
   streamed boolean, usage_estimated boolean, cost_pico numeric, outcome text, request text, workspace text, key text, model text,
   provider text, code text, month text, cache_write_tokens integer, reasoning_tokens integer, endpoint text, attempts jsonb, own_key text,
-  list_cost bigint, tier_above_tokens integer
+  list_cost bigint, tier_above_tokens integer, claim text, claim_body text, replayed_from text
 );
 
 -- History does not change. Only a row without a charge may be deleted, when its true end becomes known.
@@ -154,9 +160,9 @@ BEGIN
     RETURN OLD;
   END IF;
   IF (OLD.generation_id, OLD.entry, OLD.reserved_nano, OLD.cost_nano, OLD.excess_nano, OLD.cost_pico, OLD.outcome, OLD.late,
-      OLD.workspace_id, OLD.key_id, OLD.admitted_at, OLD.month)
+      OLD.workspace_id, OLD.key_id, OLD.admitted_at, OLD.month, OLD.claim, OLD.claim_body)
     IS DISTINCT FROM (NEW.generation_id, NEW.entry, NEW.reserved_nano, NEW.cost_nano, NEW.excess_nano, NEW.cost_pico, NEW.outcome,
-      NEW.late, NEW.workspace_id, NEW.key_id, NEW.admitted_at, NEW.month)
+      NEW.late, NEW.workspace_id, NEW.key_id, NEW.admitted_at, NEW.month, NEW.claim, NEW.claim_body)
   THEN
     RAISE EXCEPTION 'Charges are final: % refused', TG_OP;
   END IF;
@@ -254,6 +260,17 @@ CREATE TABLE stored_prompts (
 CREATE INDEX stored_prompts_by_workspace ON stored_prompts (workspace_id, at);
 -- Sealed bytes cannot be compressed. PostgreSQL 15 has no such option in CREATE TABLE.
 ALTER TABLE stored_prompts ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN answer SET STORAGE EXTERNAL;
+
+-- Answers to requests with an idempotency key, of workspaces that keep them for a day: sealed JSON.
+CREATE TABLE kept_answers (
+  generation_id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  -- When the request was admitted, as in the request log.
+  at timestamptz NOT NULL,
+  answer bytea NOT NULL
+);
+CREATE INDEX kept_answers_by_time ON kept_answers (at);
+ALTER TABLE kept_answers ALTER COLUMN answer SET STORAGE EXTERNAL;
 
 -- Workspaces' own keys for providers.
 CREATE TABLE own_keys (

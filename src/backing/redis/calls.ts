@@ -24,6 +24,7 @@ import {
   type Resolution,
 } from "../counters.ts";
 import {
+  claimMs,
   holdMs,
   rateWindowMs,
   tombstoneMs,
@@ -89,7 +90,9 @@ function packRequests(
     keys.set(key, keys.size);
     texts.push(windowField(key), keyMonthField({ key, month }));
   }
-  numbers.push(budgets === null ? placed.length : -placed.length, keys.size);
+  const hasClaims = placed.some(([, { claim }]) => claim !== undefined);
+  numbers.push(budgets === null ? placed.length : -placed.length, hasClaims ? -keys.size : keys.size);
+  if (hasClaims) numbers.push(claimMs);
   if (budgets !== null) packBudgets({ texts, numbers }, { budgets, month, day });
   for (const [, request] of placed) {
     texts.push(request.fingerprint);
@@ -104,6 +107,7 @@ function packRequests(
     );
     if (budgets !== null) packLimits(numbers, { asked: request.budgets ?? [], budgets });
   }
+  if (hasClaims) for (const [, { claim }] of placed) texts.push(claim ?? "");
 }
 
 /** All budgets of a workspace's requests by name, in the order of their fields; null: none has one. */
@@ -175,6 +179,7 @@ const outcomes: ((reply: ReplyReader, decided: DecidedRequest) => AdmitReply)[] 
     return { outcome: budget.refusal, headroom: reply.nano(), budget: budget.name, window: windowIn(reply) };
   },
   () => ({ outcome: "unreachable" }),
+  () => ({ outcome: "claimed" }),
 ];
 
 export function readAdmission(reply: ReplyReader, decided: DecidedRequest): AdmitReply {

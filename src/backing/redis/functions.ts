@@ -72,6 +72,7 @@ function luaText(file: string): string {
  * {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
  * {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
  *                    and is refused. Both expire by themselves, and so does the list.
+ * {w}:c        hash  claim → the generation that has it while it is open or in {w}:t or {w}:u; {w}:d: those of the time before
  */
 
 /** The field of the workspace as a whole. */

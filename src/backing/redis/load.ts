@@ -3,7 +3,7 @@
  * take a tenth of the bytes, and in calls of a bounded size, since Redis runs nothing else meanwhile.
  */
 import type { WorkspaceLoad, BudgetHold, Hold } from "../counters.ts";
-import { rateWindowMs, tombstoneMs } from "../limits.ts";
+import { claimMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import {
   budgetField,
   keyMonthField,
@@ -19,7 +19,10 @@ import {
 const timesPerCallMax = 20_000;
 
 /** The values of load. A generation that is listed twice is one hold. */
-export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
+export function loadValues(
+  { begun, account, budgets = [], holds, claims = [] }: WorkspaceLoad,
+  run: number,
+): (string | Buffer)[] {
   const { balance, sequence, months } = account;
   const numbers = [run, tombstoneMs, Number(balance), Number(sequence), months.length, budgets.length];
   const packing: Packing = { texts: [], numbers };
@@ -43,7 +46,8 @@ export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoa
       ...counted.map(({ since }) => since),
     );
   }
-  return [begun ?? "", ...packedArguments(packing)];
+  const held = claims.length === 0 ? [] : [String(claimMs), ...claims.flatMap(({ claim, generation }) => [claim, generation])];
+  return [begun ?? "", ...packedArguments(packing), ...held];
 }
 
 /** The values of merge-windows after the run, for as many calls as the times need. */

@@ -1,9 +1,9 @@
 /**
  * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages are
  * in flight as the workers take, further requests wait and are then sent together. A request that waited too long is refused, since
- * otherwise slow workers would let the queue grow to minutes. Look-ups of keys may wait for the database, decisions do not. Each has its
- * own lane, so a flood of invalid keys delays no decision. A failure says whether a worker may have acted. If it may, the caller has to
- * release the generation (`PendingReleases`).
+ * otherwise slow workers would let the queue grow to minutes. Look-ups of keys, and requests with an idempotency key, may wait for the
+ * database; other decisions do not. Each of the three has its own lane, so neither a flood of invalid keys nor a slow ledger delays another
+ * request. A failure says whether a worker may have acted. If it may, the caller has to release the generation (`PendingReleases`).
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../backing/bus.ts";
 import { admissionDeadlineMs, holdMs } from "../../backing/limits.ts";
@@ -78,8 +78,12 @@ export class RequestBatcher {
   readonly #decisions: Lane = { waiting: [], inFlight: 0 };
   /** Look-ups of keys may wait for the database, decisions do not: a flood of invalid keys must not delay decisions. */
   readonly #lookups: Lane = { waiting: [], inFlight: 0 };
-  /** The lane that was served last. When both lanes wait for one slot, the other lane gets it. */
-  #lastLane: Lane = this.#lookups;
+  /** Decisions with a claim wait for the ledger's word. */
+  readonly #claims: Lane = { waiting: [], inFlight: 0 };
+  /** Of the lanes that may wait for the database, the one that was served last comes last. */
+  #slowLanes: readonly Lane[] = [this.#lookups, this.#claims];
+  /** The lane that was served last was not that of decisions. When both kinds wait for one slot, the other kind gets it. */
+  #wasSlow = true;
   #scheduled = false;
 
   constructor(parts: RequestBatcherParts) {
@@ -91,7 +95,7 @@ export class RequestBatcher {
    * @throws RequestNotSentError, NoReplyError
    */
   send(request: AdmissionRequest, intent: Intent | null = null): Promise<BatchedReply> {
-    const { waiting } = request.kind === "authenticate" ? this.#lookups : this.#decisions;
+    const { waiting } = this.#laneOf(request);
     if (waiting.length >= admissionRequestsWaitingMax) {
       return Promise.reject(
         new RequestNotSentError(`Cannot send a request to admission: ${admissionRequestsWaitingMax} requests are waiting`),
@@ -104,6 +108,11 @@ export class RequestBatcher {
     });
   }
 
+  #laneOf(request: AdmissionRequest): Lane {
+    if (request.kind === "authenticate") return this.#lookups;
+    return request.kind === "admit" && request.claim ? this.#claims : this.#decisions;
+  }
+
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -114,27 +123,31 @@ export class RequestBatcher {
   }
 
   #sendAll(): void {
-    this.#rejectOverdue(this.#decisions);
-    this.#rejectOverdue(this.#lookups);
+    for (const lane of this.#lanes()) this.#rejectOverdue(lane);
     for (let lane = this.#nextLane(); lane !== null; lane = this.#nextLane()) this.#sendBatch(lane);
   }
 
-  /** Alternates between the lanes, so that neither starves the other. Look-ups take at most half of the slots. */
+  #lanes(): Lane[] {
+    return [this.#decisions, ...this.#slowLanes];
+  }
+
+  /** Alternates between the lanes, so that none starves another. Those that may wait for the database take at most half of the slots. */
   #nextLane(): Lane | null {
-    const [decisions, lookups] = [this.#decisions, this.#lookups];
     const width = this.#parts.bus.width("admission");
-    if (decisions.inFlight + lookups.inFlight >= width) return null;
-    const mayLookUp = lookups.waiting.length > 0 && lookups.inFlight < Math.max(1, width >> 1);
-    if (decisions.waiting.length === 0) return mayLookUp ? lookups : null;
-    return mayLookUp && this.#lastLane === decisions ? lookups : decisions;
+    if (inFlightOf(this.#lanes()) >= width) return null;
+    const mayBeSlow = inFlightOf(this.#slowLanes) < Math.max(1, width >> 1);
+    const slow = mayBeSlow ? (this.#slowLanes.find(({ waiting }) => waiting.length > 0) ?? null) : null;
+    if (this.#decisions.waiting.length === 0) return slow;
+    return slow !== null && !this.#wasSlow ? slow : this.#decisions;
   }
 
   #sendBatch(lane: Lane): void {
-    this.#lastLane = lane;
+    this.#wasSlow = lane !== this.#decisions;
+    if (this.#wasSlow) this.#slowLanes = [...this.#slowLanes.filter((other) => other !== lane), lane];
     lane.inFlight++;
     void this.#exchange(nextBatch(lane.waiting)).finally(() => {
       lane.inFlight--;
-      if (this.#decisions.waiting.length + this.#lookups.waiting.length > 0) this.#schedule();
+      if (this.#lanes().some(({ waiting }) => waiting.length > 0)) this.#schedule();
     });
   }
 
@@ -252,6 +265,10 @@ export class PendingReleases {
       return false;
     }
   }
+}
+
+function inFlightOf(lanes: readonly Lane[]): number {
+  return lanes.reduce((sum, { inFlight }) => sum + inFlight, 0);
 }
 
 /** Takes as many requests as one message may hold. */

@@ -11,7 +11,7 @@ import type { Bus } from "../../backing/bus.ts";
 import { admissionDeadlineMs } from "../../backing/limits.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
+import { newGenerationId, newRequestId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { measureAdmission } from "../../kernel/metrics.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -42,13 +42,18 @@ export class RefusedError extends GatewayError {
   override name = "RefusedError";
   readonly window: WindowOnBus | null;
   readonly retryAfterMs: number | null;
+  /** The generation that the idempotency key is spent on; null: none. */
+  readonly spentOn: GenerationId | null;
 
   constructor(refused: Refused, { model, candidates, field }: Pick<RequestFacts, "model" | "candidates" | "field">) {
     const message = refused.reason ? unavailableMessage(candidates?.[0]?.[0] ?? model, refused.reason) : refused.message;
     const shouldRetry = refused.reason === "catalog_unreadable" ? true : undefined;
-    super(refused.code, { message, param: refused.param === "model" ? (field ?? "model") : refused.param, shouldRetry });
+    const param = refused.param === "model" ? (field ?? "model") : refused.param;
+    const { generation } = refused;
+    super(refused.code, { message, param, shouldRetry, ...(generation && { headers: { "x-generation-id": generation } }) });
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
+    this.spentOn = generation ?? null;
   }
 }
 
@@ -131,7 +136,7 @@ export class AdmissionClient {
     const now = this.#clock.now();
     const generation = newGenerationId(now);
     // Field by field, since `facts` may carry more than its type shows: the body must not be sent.
-    const { model, inputTokens, promptTokens, maxTokens, tools, candidates } = facts;
+    const { model, inputTokens, promptTokens, maxTokens, tools, candidates, claim } = facts;
     const estimate = promptTokens === undefined ? {} : { promptTokens };
     const fields = { hash: caller.hash, model, inputTokens, ...estimate, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
@@ -141,6 +146,7 @@ export class AdmissionClient {
       generation,
       ...fields,
       ...(caller.record.ownKeys && { ownKeys: caller.record.ownKeys.map(({ id }) => id) }),
+      ...(claim && { claim }),
       deadline: this.#deadline(),
       fingerprint,
     });
@@ -149,15 +155,18 @@ export class AdmissionClient {
     const { workspace, id: key } = caller.record;
     const request = newRequestId(now);
     const amount = BigInt(decision.amount);
-    const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
+    const ids = { generation, request, workspace, key, ...(claim && { claim }) };
+    const reservation = reservationFrom({ ...ids, month, amount, admittedAt, maxOutputTokens });
     const times = { askedAt, decidedAt: this.#clock.monotonic() };
-    if (this.#models !== null) this.blocks.noteRequest(caller, amount, times.decidedAt);
+    if (this.#models !== null && !claim) this.blocks.noteRequest(caller, amount, times.decidedAt);
     return { reservation, decision: times, fingerprint, window, priced: decision.priced ?? null };
   }
 
   /** null: a worker must decide. */
   #admitWithBlock(caller: Caller, facts: RequestFacts): Admission | null {
     const { record } = caller;
+    // Only the counters know who has a claim.
+    if (facts.claim) return null;
     const askedAt = this.#clock.monotonic();
     const block = this.#models && this.blocks.find(record.id, askedAt);
     const priced = block && this.#price(record, facts);
@@ -236,6 +245,11 @@ export class AdmissionClient {
   /** Every reply carries the counters' time. */
   async #fetchCountersTime({ hash }: Caller): Promise<void> {
     await this.#send({ kind: "authenticate", hash }).catch(() => null);
+  }
+
+  /** Milliseconds of the counters' clock, never ahead of it; null: there is no reading yet. */
+  countersTime(): number | null {
+    return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic());
   }
 
   #deadline(): number | null {

@@ -11,6 +11,7 @@ import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counter
 import { callerWord, isMemberCaller } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { budgetsOf, budgetWords } from "../credit/budgets.ts";
+import { idempotencyRetryMs } from "../limits.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage, isRefusalReason, type RefusalReason } from "../models/availability.ts";
 import {
@@ -61,6 +62,7 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
       keyLimit: record.monthlyLimit,
       workspaceLimit: record.workspaceLimit,
       ...(budgets && { budgets }),
+      ...(admit.claim && { claim: admit.claim.id }),
       modelRefusal: priced.refusal,
       deadline: admit.deadline,
     },
@@ -145,6 +147,8 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
     case "late":
     case "already_resolved":
       return { kind: "refused", code: "billing_unavailable", message: "The request could not be admitted in time" };
+    case "claimed":
+      return { kind: "refused", code: "idempotency_in_progress", retryAfterMs: idempotencyRetryMs };
     case "conflict":
       return { kind: "refused", code: "internal_error" };
     case "unreachable":

@@ -10,6 +10,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Reservation } from "../credit/reservation.ts";
+import type { Claim } from "../field-parts.ts";
 import type { RefusalReason } from "../models/availability.ts";
 
 /** A valid key with its record. */
@@ -21,7 +22,7 @@ export interface Caller {
 /** The facts of a request that the worker needs; the body stays in the gateway. */
 export type RequestFacts = Pick<
   AdmitGeneration,
-  "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates"
+  "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates" | "claim"
 > & {
   /** The request's field that names `model`; absent: `model`. */
   field?: string;
@@ -82,6 +83,8 @@ export interface AdmitGeneration {
   candidates?: CandidateList;
   /** Ids of the workspace's own provider keys that the gateway has; absent: none. */
   ownKeys?: string[];
+  /** Recognises a repetition of the request; absent: it has no idempotency key. */
+  claim?: Claim;
   /** Milliseconds of the counters' clock; null: the gateway has no reading of it yet. */
   deadline: number | null;
   /** Hexadecimal digest of key, model and bounds. The same generation id with another fingerprint is a conflict. */
@@ -139,6 +142,8 @@ export interface RecordOnBus {
   zeroDataRetention: boolean;
   promptStorage: boolean;
   costInAnswers: boolean;
+  /** Absent: off. */
+  idempotentReplay?: true;
   /** Absent: none. */
   ownKeys?: readonly OwnKey[];
   ownKeyFallback?: boolean;
@@ -197,6 +202,8 @@ export interface Refused {
   param?: string;
   reason?: RefusalReason;
   retryAfterMs?: number;
+  /** The generation that the idempotency key is spent on. */
+  generation?: GenerationId;
   /** The key's rate window, in every reply that reached the rate check. */
   window?: WindowOnBus;
 }
@@ -230,6 +237,7 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
     zeroDataRetention: record.zeroDataRetention,
     promptStorage: record.promptStorage,
     costInAnswers: record.costInAnswers,
+    ...(record.idempotentReplay && { idempotentReplay: true as const }),
     ...(record.ownKeys &&
       record.ownKeys.length > 0 && { ownKeys: record.ownKeys, ownKeyFallback: record.ownKeyFallback ?? false }),
   };

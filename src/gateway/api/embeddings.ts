@@ -28,6 +28,7 @@ import { answerFailure, clientGone } from "./generate.ts";
 import { GenerationLifecycle } from "./lifecycle.ts";
 import { readBody, asGatewayError, holderOf } from "./request/body.ts";
 import { checkEmbedding, type CheckedEmbedding } from "./request/embedding.ts";
+import { readClaim } from "./request/idempotency.ts";
 
 /** @throws GatewayError with the first problem */
 export async function createEmbeddings(request: Request, gateway: Gateway): Promise<Response> {
@@ -39,7 +40,9 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
   // 2. The body's size (413), then its fields (400)
   using memory = new DisposableStack();
   const lease = memory.use(bodies.lease(holderOf(caller)));
-  const embedding = checkEmbedding(await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller }), models);
+  const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
+  const embedding = checkEmbedding(bytes, models);
+  const claim = readClaim(request, { caller, endpoint: "embeddings", bytes });
   inFlight.requireCapacity(caller);
   try {
     lease.grow(embedding.answerBytes);
@@ -47,7 +50,7 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
     throw asGatewayError(error, caller);
   }
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
-  const admitted = await admission.admit(caller, embedding);
+  const admitted = await admission.admit(caller, claim === null ? embedding : { ...embedding, claim });
   // 6. The provider (400, 429, 502, 504)
   return await embedAdmitted({ clientSignal: request.signal, trace, caller, embedding, admitted, memory }, gateway);
 }

@@ -10,6 +10,7 @@ import type { Logger } from "../../kernel/log.ts";
 import type { RouteCoolDown, RouteHealth, RouteSpeeds } from "../models/route-health.ts";
 import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
+import type { KeptAnswers } from "../prompts/kept-answers.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
 import type { ReadKeyGeneration } from "../generations/generations.ts";
@@ -26,6 +27,8 @@ export interface Gateway {
   journal: GenerationJournal;
   /** Takes the prompts of workspaces that store them. */
   prompts: Pick<PromptQueue, "add">;
+  /** Keeps answers to requests with an idempotency key, of workspaces that want it. */
+  keptAnswers: Pick<KeptAnswers, "keep" | "find">;
   models: Models;
   health: Pick<RouteHealth, "recordAnswer" | "recordFailure" | "measure">;
   speeds: RouteSpeeds;

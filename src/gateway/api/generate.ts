@@ -12,7 +12,10 @@ import { countRequest } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/traces.ts";
 import type { Candidate } from "../models/candidate.ts";
 import { answerTokens, guessTokens } from "../models/chat-tokens.ts";
+import type { Usage } from "../models/model.ts";
+import type { WholeAnswer } from "../providers/provider.ts";
 import { jsonTextResponse } from "../../kernel/json.ts";
+import { AnswerKeeper, mayReplay } from "../prompts/kept-answers.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import { signerOf } from "../providers/wire/answers.ts";
 import type { AnswerFormat, StreamWriter } from "./answer/answer-format.ts";
@@ -54,6 +57,8 @@ interface AcceptedRequest {
 }
 
 interface StartedRequest extends AcceptedRequest {
+  /** Gathers the answer that a repeated request gets; null: it gets none. */
+  keeper: AnswerKeeper | null;
   lifecycle: GenerationLifecycle;
   headers: Record<string, string>;
 }
@@ -76,6 +81,7 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   const lifecycle = await openGeneration(accepted, candidates, gateway);
   const started: StartedRequest = {
     ...accepted,
+    keeper: mayReplay(accepted.caller) && reservation.claim ? new AnswerKeeper(accepted.format.wants) : null,
     lifecycle,
     headers: { ...generationHeaders(reservation), ...windowHeaders(window), ...accepted.format.headers?.(reservation) },
   };
@@ -200,9 +206,10 @@ function latencyOf(ms: number | null, failed: readonly Attempt[]): number | null
 async function answerWhole(
   routed: RoutedRequest,
   { candidate, calledAt, answer, failed }: Extract<DispatchResult, { kind: "whole" }>,
-  { health, speeds, clock }: Gateway,
+  gateway: Gateway,
 ): Promise<Response> {
   const { lifecycle, format, admitted } = routed;
+  const { health, speeds, clock } = gateway;
   const { model, route } = candidate;
   lifecycle.prompt?.append(answer.message);
   const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), () => answerTokens(answer.message));
@@ -210,13 +217,27 @@ async function answerWhole(
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ candidate, usage, estimated, status: 200, code: null, firstTokenMs });
+  if (routed.keeper) keepAnswer(routed, { candidate, answer, usage }, gateway);
   const shown = showsCost(routed) ? { ...usage, cost: lifecycle.charge } : usage;
   const { generation: id } = admitted.reservation;
   const facts = { id, created: lifecycle.created, model: model.id, usage: shown, signer: signerOf(route) };
   return jsonTextResponse(format.wholeText(answer, facts), headersOf(routed, candidate));
 }
 
-function showsCost({ chat, caller }: StartedRequest): boolean {
+/** In the turn in which it is settled: the ledger has its end later than the queue its answer. */
+function keepAnswer(
+  { lifecycle, admitted, caller }: RoutedRequest,
+  { candidate, answer, usage }: { candidate: Candidate; answer: WholeAnswer; usage: Usage },
+  { keptAnswers }: Gateway,
+): void {
+  const { generation, workspace, admittedAt: at } = admitted.reservation;
+  const { model, route } = candidate;
+  const facts = { created: lifecycle.created, model: model.id, provider: route.provider.id, signer: signerOf(route) };
+  const headers = isRoutingOn(caller.record) ? routeHeaders(candidate) : {};
+  keptAnswers.keep({ generation, workspace, at }, { answer, usage, cost: lifecycle.charge.toString(), ...facts, headers });
+}
+
+export function showsCost({ chat, caller }: Pick<AcceptedRequest, "chat" | "caller">): boolean {
   return chat.includeCost || caller.record.costInAnswers;
 }
 
@@ -244,7 +265,8 @@ function answerStream(
   gateway: Gateway,
 ): Response {
   const { candidate, calledAt, events, quiet, failed } = dispatched;
-  const { lifecycle, clientSignal, createStream, acquireDrainSlot } = routed;
+  const { lifecycle, clientSignal, createStream, acquireDrainSlot, keeper } = routed;
+  const recorded = lifecycle.prompt?.tap(events) ?? events;
   const { route } = candidate;
   const { clock, speeds, health, unpaid } = gateway;
   const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
@@ -256,7 +278,7 @@ function answerStream(
   const counted = (outcome: StreamOutcome): StreamOutcome => ({ ...outcome, usage: outcome.usage ?? lifecycle.reported });
   const body = relay({
     createStream,
-    events: lifecycle.prompt?.tap(events) ?? events,
+    events: keeper?.tap(recorded) ?? recorded,
     quiet,
     clientSignal,
     stop: lifecycle.stop,
@@ -283,6 +305,8 @@ function answerStream(
       if (outcome.failure !== null) recordFailure(failureContext, { candidate, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") health.recordAnswer(route, latencyOf(outcome.firstTokenMs, failed));
       lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });
+      const answer = outcome.final ? keeper?.answer() : null;
+      if (answer) keepAnswer(routed, { candidate, answer, usage: charged.usage }, gateway);
       return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });

@@ -363,6 +363,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
     firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
     durationMs: Math.max(0, Math.round(ending.durationMs)),
     ...(reservation.block !== undefined && { block: reservation.block }),
+    ...(reservation.claim && { claim: reservation.claim }),
     ...(ending.endpoint && { endpoint: ending.endpoint }),
     ...(ending.routing && { routing: ending.routing }),
   };

@@ -6,6 +6,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { monthOf, type Month } from "../../kernel/clock.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import type { Claim } from "../field-parts.ts";
 import { probeOutputTokensMax } from "../limits.ts";
 
 const proof: unique symbol = Symbol("admitted");
@@ -24,6 +25,8 @@ export interface Reservation {
   readonly admittedAt: number;
   /** The block that it was made with; absent: it has its own hold. */
   readonly block?: GenerationId;
+  /** Recognises a repetition of its request; absent: it had no idempotency key. */
+  readonly claim?: Claim;
   /** The priced output bound. */
   readonly maxOutputTokens: number;
 }

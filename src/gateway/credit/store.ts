@@ -8,7 +8,7 @@ import type { Queries, Transaction, Database } from "../../backing/backing.ts";
 import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Month } from "../../kernel/clock.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { firstGenerationId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
 /** The head of a workspace's ledger chain. */
@@ -99,6 +99,34 @@ export async function selectKeyMonth(
     FROM credit_accounts LEFT JOIN key_months ON key_id = ${key} AND month = ${month}
     WHERE workspace_id = ${workspace}`;
   return row;
+}
+
+// Claims
+
+/** A generation that left something, and by which a repetition of its request is recognised. */
+export interface SpentClaim {
+  claim: string;
+  generation: GenerationId;
+  body: string;
+  /** Milliseconds, the counters' clock. */
+  admittedAt: number;
+}
+
+/**
+ * Those of generations that were admitted after `since` and before `until`, the oldest first.
+ * @param skewMs how far the time in an id may be from the admission: older months are not read
+ */
+export async function selectClaims(
+  { claims, since, until, skewMs }: { claims: readonly string[]; since: number; until?: number; skewMs: number },
+  sql: Queries,
+): Promise<SpentClaim[]> {
+  const rows = await sql<(Omit<SpentClaim, "admittedAt"> & { at: Date })[]>`
+    SELECT claim, generation_id AS generation, claim_body AS body, admitted_at AS at FROM generations
+    WHERE claim = ANY(${arrayText(claims, (claim) => claim)}::text[]) AND claim IS NOT NULL
+      AND generation_id >= ${firstGenerationId(Math.max(0, since - skewMs))}
+      AND admitted_at > ${new Date(since)} ${until === undefined ? sql`` : sql`AND admitted_at < ${new Date(until)}`}
+    ORDER BY admitted_at, generation_id`;
+  return rows.map(({ at, ...row }) => ({ ...row, admittedAt: at.getTime() }));
 }
 
 // Epochs

@@ -160,7 +160,7 @@ export class GenerationJournal implements Disposable {
     facts: Pick<GenerationIntent, "fingerprint" | "model" | "requested" | "streamed" | "endpoint" | "owed">,
   ): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
-    const { generation, request, workspace, key, month, admittedAt, block } = reservation;
+    const { generation, request, workspace, key, month, admittedAt, block, claim } = reservation;
     const intent: GenerationIntent = {
       generation,
       request,
@@ -170,6 +170,7 @@ export class GenerationJournal implements Disposable {
       admittedAt,
       amount: reservation.amount.toString(),
       ...(block !== undefined && { block }),
+      ...(claim && { claim }),
       ...facts,
     };
     // Added before the line is written, so that a rebuild of the counters during the write includes it.
@@ -227,9 +228,9 @@ export class GenerationJournal implements Disposable {
   /** A recall asks for blocks only. */
   #report({ workspace, recall }: ReportRequest): OpenReport {
     if (recall) return { holds: [], windows: [], blocks: this.#blocks?.recall(workspace, recall.key) ?? [] };
-    const { holds, windows } = this.#open.report(workspace);
+    const { holds, ...open } = this.#open.report(workspace);
     const ended = this.#blocks?.end(workspace) ?? { holds: [], blocks: [] };
-    return { holds: [...holds, ...ended.holds], windows, blocks: ended.blocks };
+    return { ...open, holds: [...holds, ...ended.holds], blocks: ended.blocks };
   }
 
   #confirmed(generations: string[]): void {
@@ -257,6 +258,7 @@ interface OpenHold extends Hold {
 
 interface OpenWorkspace {
   holds: Map<GenerationId, OpenHold>;
+  claims: Map<GenerationId, string>;
   admissions: Map<KeyId, Admissions>;
 }
 
@@ -298,11 +300,12 @@ class OpenGenerations {
   }
 
   add(intent: GenerationIntent): void {
-    const { generation, workspace, key, month, fingerprint, admittedAt, block } = intent;
+    const { generation, workspace, key, month, fingerprint, admittedAt, block, claim } = intent;
     const open = this.#open(workspace);
     const amount = BigInt(intent.amount);
     const hold = { generation, fingerprint, amount, key, month, admittedAt, deadline: admittedAt + holdMs };
     open.holds.set(generation, block === undefined ? hold : { ...hold, block });
+    if (claim) open.claims.set(generation, claim.id);
     if (!this.#workspaceOf.has(generation)) this.#reserved += amount;
     this.#workspaceOf.set(generation, workspace);
   }
@@ -312,10 +315,11 @@ class OpenGenerations {
     const workspace = this.#workspaceOf.get(generation);
     if (workspace === undefined) return undefined;
     this.#workspaceOf.delete(generation);
-    const holds = this.#workspaces.get(workspace)?.holds;
-    const hold = holds?.get(generation);
+    const open = this.#workspaces.get(workspace);
+    const hold = open?.holds.get(generation);
     this.#reserved -= hold?.amount ?? 0n;
-    holds?.delete(generation);
+    open?.holds.delete(generation);
+    open?.claims.delete(generation);
     return hold;
   }
 
@@ -326,6 +330,7 @@ class OpenGenerations {
     return {
       holds: [...open.holds.values()].filter(({ block }) => block === undefined),
       windows: [...open.admissions].map(([key, { times }]) => ({ key, times: [...times] })),
+      ...(open.claims.size > 0 && { claims: [...open.claims].map(([generation, claim]) => ({ claim, generation })) }),
     };
   }
 
@@ -339,7 +344,7 @@ class OpenGenerations {
 
   #open(workspace: WorkspaceId): OpenWorkspace {
     const known = this.#workspaces.get(workspace);
-    const open = known ?? { holds: new Map(), admissions: new Map() };
+    const open = known ?? { holds: new Map(), claims: new Map(), admissions: new Map() };
     if (!known) this.#workspaces.set(workspace, open);
     return open;
   }

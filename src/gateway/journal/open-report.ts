@@ -5,7 +5,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { BlockReturn, Hold } from "../../backing/counters.ts";
+import type { BlockReturn, HeldClaim, Hold } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
@@ -35,6 +35,8 @@ const Report = Type.Object({
   blocks: Type.Optional(
     Type.Array(Type.Object({ key: Type.String(), block: Type.String(), keep: Type.String(), times: Type.Array(Type.Number()) })),
   ),
+  /** Absent: none. */
+  claims: Type.Optional(Type.Array(Type.Object({ claim: Type.String(), generation: Type.String() }))),
 });
 
 const BlockUses = Type.Array(
@@ -52,12 +54,13 @@ export interface BlockUse {
 
 /**
  * `holds` are generations without a confirmed charge, and blocks; `windows` are the last minute's admission times in ms of the counters'
- * clock; `blocks` are the blocks that end with this report. If all that is open is asked for, the windows have their times.
+ * clock; `blocks` are the blocks that end with this report; `claims` are those of the holds, absent where none has one. If all that is open is asked for, the windows have their times.
  */
 export interface OpenReport {
   holds: Hold[];
   windows: { key: string; times: number[] }[];
   blocks: BlockReturn[];
+  claims?: HeldClaim[];
 }
 
 const encoder = new TextEncoder();
@@ -74,14 +77,18 @@ export function decodeReportRequest(payload: Uint8Array): ReportRequest {
 export function encodeOpenReport(report: OpenReport): Uint8Array {
   const holds = report.holds.map((hold) => ({ ...hold, amount: hold.amount.toString() }));
   const blocks = report.blocks.map((block) => ({ ...block, keep: block.keep.toString() }));
-  return encoder.encode(JSON.stringify({ holds, windows: report.windows, ...(blocks.length > 0 && { blocks }) }));
+  const { windows, claims = [] } = report;
+  return encoder.encode(
+    JSON.stringify({ holds, windows, ...(blocks.length > 0 && { blocks }), ...(claims.length > 0 && { claims }) }),
+  );
 }
 
 export function decodeOpenReport(payload: Uint8Array): OpenReport {
   const report = Value.Parse(Report, JSON.parse(decoder.decode(payload)));
   const holds = report.holds.map((hold) => ({ ...hold, amount: BigInt(hold.amount) }));
   const blocks = (report.blocks ?? []).map((block) => ({ ...block, keep: BigInt(block.keep) }));
-  return { holds, windows: report.windows, blocks };
+  const { windows, claims } = report;
+  return { holds, windows, blocks, ...(claims && { claims }) };
 }
 
 export function encodeBlockUses(uses: readonly BlockUse[]): Uint8Array {

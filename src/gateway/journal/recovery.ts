@@ -147,7 +147,7 @@ const failed = { usageEstimated: false, status: 500, code, firstTokenMs: null };
  * delivered by its last progress line.
  */
 export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
-  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint, block } = intent;
+  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint, block, claim } = intent;
   const model = owed?.model ?? intent.model;
   // A spool may be found after weeks; no generation lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
@@ -160,6 +160,7 @@ export function interruptedSettlement({ intent, sent, owed, ...delivered }: Inte
     ...(endpoint && { endpoint }),
     ...(routing && { routing }),
     ...(block && { block }),
+    ...(claim && { claim }),
   };
   const facts = { ...ids, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };

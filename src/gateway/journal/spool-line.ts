@@ -48,6 +48,7 @@ export const GenerationIntent = Type.Object({
   /** The block that it was admitted with; absent: it has its own hold. */
   block: Type.Optional(Type.String()),
   endpoint: Settlement.properties.endpoint,
+  claim: Settlement.properties.claim,
   /** The cost that is owed as soon as the request is sent. Absent: no provider is called. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });

@@ -5,15 +5,18 @@
  * on the books is computed before any row is written (`bookingOf`): rows, one entry for each workspace, sums of months and budgets. It is
  * pure, so the simulation and the database book by the same code. A charge is the exact cost, rounded once, and at most the reservation and
  * the balance. The rest is the excess, which the service bears. A generation that is charged already changes nothing, but a true charge
- * replaces an end that was unknown or expired.
+ * replaces an end that was unknown or expired. Of generations with one idempotency key only the first that left something is charged: the
+ * service bears the cost of another, which ran because the counters were lost or the first one's settlement came late.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { type NanoUsd, nanoRoundedHalfUp } from "../../kernel/money.ts";
-import type { BudgetSum } from "../credit/store.ts";
+import type { BudgetSum, SpentClaim } from "../credit/store.ts";
+import type { Claim } from "../field-parts.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { amountMax, parsePrices } from "../journal/spool-line.ts";
+import { idempotencyMs } from "../limits.ts";
 import { chargedCost } from "../models/price.ts";
 
 /** The ledger of record. `store.ts` is its SQL; the simulation has its own. */
@@ -24,7 +27,7 @@ export interface SettlementStore {
 
 export interface Booked {
   /** Generations that this call booked, with their charges. */
-  fresh: Map<GenerationId, Pick<Charge, "cost" | "excess">>;
+  fresh: Map<GenerationId, FreshCharge>;
   /** Generations of unknown workspaces, for which nothing was booked. */
   refused: Set<GenerationId>;
   /** Generations that were charged after their hold had been released, outside of every reservation. */
@@ -34,6 +37,11 @@ export interface Booked {
   keyMonths: KeyMonthPush[];
   /** The totals of budgets that the ledger keeps; absent: none. */
   budgets?: BudgetPush[];
+}
+
+export interface FreshCharge extends Pick<Charge, "cost" | "excess"> {
+  /** The generation that its idempotency key is spent on, so that it is charged nothing. Absent: none. */
+  repeats?: GenerationId;
 }
 
 export interface SettleParts {
@@ -54,14 +62,30 @@ export async function settle(
   const booked = await store.settle(charges);
   const resolve: Resolve[] = charges
     .filter(({ settlement }) => !booked.refused.has(settlement.generation) && settlement.block === undefined)
-    .map(({ settlement }) => ({
-      workspace: settlement.workspace,
-      generation: settlement.generation,
-      as: settlement.outcome,
+    .map((charge) => ({
+      workspace: charge.settlement.workspace,
+      generation: charge.settlement.generation,
+      as: resolutionOf(charge),
     }));
   const { accounts, keyMonths, budgets = [] } = booked;
   await counters.resolveMany({ resolve, accounts, keyMonths, ...(budgets.length > 0 && { budgets }) });
   return { charges, booked };
+}
+
+/** A void generation gives its claim away at once: where it left nothing, the request may run again. */
+function resolutionOf(charge: Charge): Resolve["as"] {
+  const { claim, outcome } = charge.settlement;
+  return claim && !hasLeft(charge) ? "void" : outcome;
+}
+
+/**
+ * Whether a generation left something that a repetition of its request must not bring again: a cost, of an own key too, or an answer, also
+ * a part of one. Counted tokens say so where the price or the balance made it cost nothing; a failure that left nothing has none.
+ */
+export function hasLeft({ settlement, cost }: Pick<Charge, "settlement" | "cost">): boolean {
+  const { outcome, status, code, ownKey, usage } = settlement;
+  const isCounted = cost > 0n || BigInt(ownKey?.listCost ?? 0) > 0n || usage.promptTokens + usage.completionTokens > 0;
+  return isCounted || (outcome === "settled" && status === 200 && code === null);
 }
 
 /** In the order of ids, in which rows are locked. A settled outcome replaces an unknown or expired one. */
@@ -92,6 +116,8 @@ export interface Books {
   heads: AccountHead[];
   /** Outcomes of generations that are charged already. */
   outcomes: Map<GenerationId, Settlement["outcome"]>;
+  /** The generations that left something, of the charges' claims. Absent: no charge has one. */
+  claims?: readonly SpentClaim[];
 }
 
 /** A charge with its place in the books. */
@@ -100,6 +126,10 @@ export interface Row extends Charge {
   late: boolean;
   /** The sequence of its workspace's entry; null: its end is unknown or its provider bills it, and no entry counts it. */
   entry: bigint | null;
+  /** null: it has none, or left nothing. */
+  claim: Claim | null;
+  /** The generation that its claim is spent on. Absent: none. */
+  repeats?: GenerationId;
 }
 
 /** The entry of all charges of one workspace. */
@@ -142,10 +172,11 @@ interface Booking {
 }
 
 /** @param charges at most one for each generation */
-export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books): Booking {
+export function bookingOf(charges: Charge[], { heads: before, outcomes, claims = [] }: Books): Booking {
   const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
   const entries = new Map<WorkspaceId, Entry>();
   const sums = new Sums();
+  const spent = [...claims];
   const booking: Booking = {
     rows: [],
     entries: [],
@@ -162,10 +193,12 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
     const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
     if (!head) booking.refused.add(generation);
     if (!head) continue;
-    const taken = isFresh ? limitedToBalance(charge, head) : { ...charge, cost: 0n };
+    const repeats = isFresh ? repeatedBy(charge.settlement, spent) : undefined;
+    const taken = isFresh && repeats === undefined ? limitedToBalance(charge, head) : uncharged(charge);
     if (isFresh) {
       const entry = outcome === "settled" && !ownKey ? entered(taken.cost, { head, entries }) : null;
-      booking.rows.push({ ...taken, late: present !== undefined, entry });
+      const claim = repeats === undefined ? spentBy(taken, spent) : null;
+      booking.rows.push({ ...taken, late: present !== undefined, entry, claim, ...(repeats !== undefined && { repeats }) });
     }
     sums.add(taken, taken.cost);
     if (head.hasBudgets) sums.addToBudgets(taken, taken.cost);
@@ -230,6 +263,26 @@ class Sums {
 function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
   const cost = minimum(charge.cost, balance > 0n ? balance : 0n);
   return { ...charge, cost, excess: charge.excess + charge.cost - cost };
+}
+
+function uncharged(charge: Charge): Charge {
+  return { ...charge, cost: 0n, excess: charge.excess + charge.cost };
+}
+
+/** The generation that the claim was spent on, less than a day before or after: a settlement may be late by any time. */
+function repeatedBy({ claim, generation, admittedAt }: Settlement, spent: readonly SpentClaim[]): GenerationId | undefined {
+  if (!claim) return undefined;
+  const isMeant = (one: SpentClaim): boolean =>
+    one.claim === claim.id && one.generation !== generation && Math.abs(one.admittedAt - admittedAt) < idempotencyMs;
+  return spent.find(isMeant)?.generation;
+}
+
+/** Adds the claim of a generation that left something. @returns it; null: there is none */
+function spentBy(charge: Charge, spent: SpentClaim[]): Claim | null {
+  const { claim, generation, admittedAt } = charge.settlement;
+  if (!claim || !hasLeft(charge)) return null;
+  spent.push({ claim: claim.id, generation, body: claim.body, admittedAt });
+  return claim;
 }
 
 /** Adds a charge to its workspace's entry, which the first one opens, and moves the head. @returns the entry's sequence */

@@ -9,11 +9,11 @@ import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
 import { arrayText, recordsText } from "../../backing/sql-text.ts";
 import { monthOf, isoTime, monthBounds, type Month } from "../../kernel/clock.ts";
 import { timeOfId } from "../../kernel/ids.ts";
-import { addToBudgets, ledgerVersion } from "../credit/store.ts";
+import { addToBudgets, ledgerVersion, selectClaims, type SpentClaim } from "../credit/store.ts";
 import type { Sent } from "../field-parts.ts";
 import { columnFields } from "../generation-fields.ts";
 import type { Settlement } from "../journal/settlement.ts";
-import { idSkewMsMax } from "../limits.ts";
+import { idempotencyMs, idSkewMsMax } from "../limits.ts";
 import {
   bookingOf,
   type AccountHead,
@@ -24,6 +24,7 @@ import {
   type Row,
   type Charge,
   type Booked,
+  type FreshCharge,
   type SettlementStore,
 } from "./settle.ts";
 
@@ -55,7 +56,7 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   );
   const versionOf = (workspace: string): bigint => versions.get(workspace) ?? 0n;
   return {
-    fresh: new Map(rows.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
+    fresh: new Map(rows.map((row) => [row.settlement.generation, freshCharge(row)])),
     refused,
     late: generationsOf(late),
     accounts: heads.map(({ workspace, balance }) => {
@@ -69,14 +70,18 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   };
 }
 
+function freshCharge({ cost, excess, repeats }: Row): FreshCharge {
+  return repeats === undefined ? { cost, excess } : { cost, excess, repeats };
+}
+
 function generationsOf(rows: Row[]): Booked["late"] {
   return new Set(rows.map(({ settlement }) => settlement.generation));
 }
 
-/** The second statement sees the commits of transactions that held the locks before. */
+/** The later statements see the commits of transactions that held the locks before. */
 async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
-  const [heads, booked] = await Promise.all([
+  const [heads, booked, claims] = await Promise.all([
     tx<AccountHead[]>`
       SELECT workspace_id AS workspace, balance_nano AS balance, sequence, epoch, has_budgets AS "hasBudgets"
       FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
@@ -84,8 +89,23 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
     tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`
       SELECT generation, outcome
       FROM outcomes_of(${arrayText(charges, ({ settlement }) => settlement.generation)}::text[])`,
+    readClaims(tx, charges),
   ]);
-  return { heads, outcomes: new Map(booked.map(({ generation, outcome }) => [generation, outcome])) };
+  return { heads, outcomes: new Map(booked.map(({ generation, outcome }) => [generation, outcome])), claims };
+}
+
+/** Wherever their ids lie: a claim that is missed would be charged twice. */
+async function readClaims(tx: Transaction, charges: Charge[]): Promise<SpentClaim[]> {
+  const claims: string[] = [];
+  let [first, last] = [Infinity, 0];
+  for (const { settlement } of charges) {
+    const { claim, admittedAt } = settlement;
+    if (!claim) continue;
+    claims.push(claim.id);
+    [first, last] = [Math.min(first, admittedAt), Math.max(last, admittedAt)];
+  }
+  if (claims.length === 0) return [];
+  return selectClaims({ claims, since: first - idempotencyMs, until: last + idempotencyMs, skewMs: idSkewMsMax }, tx);
 }
 
 /** Removes rows that were booked without a charge, as unknown or expired: the true rows replace them. */

@@ -8,6 +8,7 @@
  * money.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import { idempotencyMs } from "../limits.ts";
 
 /**
  * Prevents deletion of months until the transaction ends. It has to be the transaction's first statement, which takes no snapshot:
@@ -251,6 +252,19 @@ function disconnectIsCharged(sql: Queries): Promise<Finding> {
     WHERE status = 499 AND first_token_ms IS NOT NULL`);
 }
 
+/** Of the requests with one idempotency key at most one within a day is charged. */
+function keysAreChargedOnce(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('workspace %s: generations %s and %s have one idempotency key and are both charged', workspace_id, before, generation_id))
+        FILTER (WHERE admitted_at - before_at < ${idempotencyMs}::bigint * interval '1 millisecond') AS broken
+    FROM (
+      SELECT workspace_id, generation_id, admitted_at, lag(generation_id) OVER repetition AS before, lag(admitted_at) OVER repetition AS before_at
+      FROM generations WHERE claim IS NOT NULL AND cost_nano > 0
+      WINDOW repetition AS (PARTITION BY workspace_id, claim ORDER BY admitted_at, generation_id)
+    ) AS charge`);
+}
+
 /** A budget's total is the sum of the charges of its callers in its period. */
 function budgetsAgree(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -273,6 +287,7 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   cost_rounded_half_up: costsAreRounded,
   charge_within_reservation: chargesAreWithin,
   charge_leaves_no_debt: chargesLeaveNoDebt,
+  one_charge_a_key: keysAreChargedOnce,
   leaving_is_charged: disconnectIsCharged,
   usage_adds_up: usageAddsUp,
   usage_spans_agree: usageSpansAgree,

@@ -193,7 +193,7 @@ export function reportCharges(
     const { generation, workspace, outcome, reserved, model, provider, usage } = settlement;
     const booked = fresh.get(generation);
     if (!booked) continue;
-    const { cost, excess } = booked;
+    const { cost, excess, repeats } = booked;
     const sum = sumOf(sums, provider, model);
     sum.cost += cost;
     sum.excess += excess;
@@ -202,13 +202,17 @@ export function reportCharges(
     if (outcome === "settled") oldest = Math.min(oldest, settlement.admittedAt + settlement.durationMs);
     else raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
     if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been released");
-    if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...asTexts(booked) }, aboveReservation);
+    if (repeats !== undefined) raiseAlarm(log, "charge.repeated", { ...facts, ...asTexts(booked), first: repeats }, repeated);
+    else if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...asTexts(booked) }, aboveReservation);
   }
   if (oldest < Infinity) settlementDelaySeconds.observe(Math.max(0, clock.now() - oldest) / 1_000);
   for (const sum of sums.values()) count(sum);
 }
 
 const aboveReservation = "An answer cost more than its reservation or the remaining balance; the service bears the rest";
+
+const repeated =
+  "A generation's idempotency key was spent on an earlier one; it is charged nothing, and the service bears its cost";
 
 function sumOf(sums: Map<string, Sum>, provider: string, model: string): Sum {
   const name = `${provider} ${model}`;

@@ -32,5 +32,14 @@ export const promptRetentionBatchMax = 1_000;
 export const promptRetentionPauseMs = 50;
 /** The most prompts that the Console counts; beyond them it says that there are more. */
 export const promptsCountedMax = 10_000;
+/** Bytes of an answer to a request with an idempotency key, as JSON; a larger one is not kept. */
+export const keptAnswerBytesMax = 262_144;
+/** A repeated request waits so long for the first one's answer, and then is refused. */
+export const keptAnswerReadMs = 2_000;
+/** Before an answer is looked for again that may not be written yet. */
+export const keptAnswerPauseMs = 500;
+/** Kept answers that are old enough are deleted this often, and this many by one statement. */
+export const keptAnswersForgetMs = 60_000;
+export const keptAnswersDeleteMax = 1_000;
 /** Data keys that a gateway keeps opened. */
 export const dataKeysCachedMax = 10_000;

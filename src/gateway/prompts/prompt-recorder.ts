@@ -35,16 +35,9 @@ export class PromptRecorder {
 
   /** Returns the same events and records their deltas. */
   tap(events: ProviderEventStream): ProviderEventStream {
-    return {
-      next: (taker) => events.next({ take: (news) => taker.take(this.#record(news)) }),
-      cancel: () => events.cancel(),
-      [Symbol.asyncDispose]: () => events[Symbol.asyncDispose](),
-    };
-  }
-
-  #record(events: readonly ProviderEvent[]): readonly ProviderEvent[] {
-    for (const event of events) if (event.kind === "delta") this.append(event.delta);
-    return events;
+    return tapped(events, (event) => {
+      if (event.kind === "delta") this.append(event.delta);
+    });
   }
 
   /** Call it once when the answer has ended, with or without an error: it queues the messages and the received answer. */
@@ -53,6 +46,19 @@ export class PromptRecorder {
     const { message: answer, truncated: answerCut, characters } = this.#answer;
     this.#queue.add({ generation, workspace, at, messages, answer, answerCut }, bytes + characters);
   }
+}
+
+/** The same events. @param note called with each before its receiver has it */
+export function tapped(events: ProviderEventStream, note: (event: ProviderEvent) => void): ProviderEventStream {
+  const noted = (news: readonly ProviderEvent[]): readonly ProviderEvent[] => {
+    for (const event of news) note(event);
+    return news;
+  };
+  return {
+    next: (taker) => events.next({ take: (news) => taker.take(noted(news)) }),
+    cancel: () => events.cancel(),
+    [Symbol.asyncDispose]: () => events[Symbol.asyncDispose](),
+  };
 }
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,5 @@
 /**
- * All SQL of stored prompts. A prompt is written only if its workspace stores prompts at that moment, not at the time of the request:
+ * All SQL of stored prompts and kept answers. A prompt is written only if its workspace stores prompts at that moment, not at the time of the request:
  * nothing is written once storage is off.
  */
 import { arrayText, byteaText } from "../../backing/sql-text.ts";
@@ -100,4 +100,46 @@ export async function holdRetention(workspace: WorkspaceId, tx: Transaction): Pr
   const [row] = await tx<{ days: number | null }[]>`
     SELECT prompt_retention_days AS days FROM workspaces WHERE id = ${workspace} FOR SHARE`;
   return row?.days ?? null;
+}
+
+// Answers to requests with an idempotency key
+
+export interface SealedAnswer {
+  generation: GenerationId;
+  workspace: WorkspaceId;
+  /** The time of admission in milliseconds. */
+  at: number;
+  answer: Uint8Array;
+}
+
+/** Writes nothing for workspaces that keep none at that moment. */
+export async function insertKeptAnswers(answers: SealedAnswer[], sql: Queries): Promise<void> {
+  const column = (read: (answer: SealedAnswer) => string): string => arrayText(answers, read);
+  await sql`
+    INSERT INTO kept_answers (generation_id, workspace_id, at, answer)
+    SELECT new.generation, new.workspace, new.at, new.answer
+    FROM unnest(${column(({ generation }) => generation)}::text[], ${column(({ workspace }) => workspace)}::text[],
+      ${column(({ at }) => isoTime(at))}::timestamptz[], ${column(({ answer }) => byteaText(answer))}::text[]::bytea[]
+    ) AS new (generation, workspace, at, answer)
+    JOIN workspaces ON workspaces.id = new.workspace AND workspaces.idempotent_replay AND NOT workspaces.zero_data_retention
+    FOR SHARE OF workspaces
+    ON CONFLICT (generation_id) DO NOTHING`;
+}
+
+export async function selectKeptAnswer(
+  { workspace, generation }: { workspace: WorkspaceId; generation: GenerationId },
+  sql: Queries,
+): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ answer: Uint8Array }[]>`
+    SELECT answer FROM kept_answers WHERE generation_id = ${generation} AND workspace_id = ${workspace}`;
+  return row?.answer;
+}
+
+/** Deletes those from before a time, and all of workspaces that keep none any more. @returns how many */
+export async function deleteKeptAnswers({ before, limit }: { before: Date; limit: number }, sql: Queries): Promise<number> {
+  const { count } = await sql`
+    DELETE FROM kept_answers WHERE generation_id IN (
+      SELECT generation_id FROM kept_answers JOIN workspaces ON workspaces.id = workspace_id
+      WHERE at < ${before} OR NOT idempotent_replay OR zero_data_retention LIMIT ${limit})`;
+  return count;
 }

@@ -48,9 +48,21 @@ describe.each(oneDatabase)("a key's record on $name", ({ open }) => {
       zeroDataRetention: true,
       promptStorage: true,
       costInAnswers: true,
+      idempotentReplay: false,
       ownKeys: null,
       ownKeyFallback: false,
     });
+  });
+
+  test("a record says that answers are kept, unless the workspace requires zero data retention", async () => {
+    await control.workspace("keeps");
+    const { key } = await control.key("keeps");
+    const keeps = async (body: object): Promise<boolean | undefined> => {
+      await control.expect("PATCH", "/workspaces/keeps", { body });
+      return (await findKeyRecords([hashKey(key)], database.sql)).get(hashKey(key))?.idempotentReplay;
+    };
+    expect(await keeps({ idempotent_replay: true })).toBe(true);
+    expect(await keeps({ zero_data_retention: true })).toBe(false);
   });
 
   test("a record has the workspace's own provider keys, sealed, where they are switched on and not disabled", async () => {

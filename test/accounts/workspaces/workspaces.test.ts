@@ -28,6 +28,7 @@ describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
       prompt_storage: false,
       prompt_retention_days: null,
       cost_in_answers: false,
+      idempotent_replay: false,
       own_key_fallback: false,
       early_access: [],
       balance_usd: "0.000000000",
@@ -100,6 +101,7 @@ describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
       zero_data_retention: true,
       prompt_storage: true,
       cost_in_answers: true,
+      idempotent_replay: true,
     };
 
     test("admins, super admins and the operator can change the settings", async () => {
@@ -141,7 +143,7 @@ describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
       await control.workspace("audited");
       for (let times = 0; times < 2; times++) {
         await control.expect("PATCH", "/workspaces/audited", {
-          body: { enabled: true, prompt_storage: true, cost_in_answers: true },
+          body: { enabled: true, prompt_storage: true, idempotent_replay: true },
           as: "admin@audited",
         });
       }
@@ -150,7 +152,7 @@ describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
           actor: "admin@audited",
           role: "admin",
           carried_by: "operator token",
-          changes: { prompt_storage: { from: false, to: true }, cost_in_answers: { from: false, to: true } },
+          changes: { prompt_storage: { from: false, to: true }, idempotent_replay: { from: false, to: true } },
         }),
       ]);
     });

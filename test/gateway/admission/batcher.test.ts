@@ -12,6 +12,7 @@ import {
 } from "../../../src/gateway/limits.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
+import { admitRequest } from "../../support/gateway/admission-worker.ts";
 import { ScriptedAdmission } from "../../support/gateway/scripted-admission.ts";
 import { FakeBus } from "../../support/servers/fake-bus.ts";
 
@@ -106,6 +107,30 @@ describe("the batcher of a gateway's requests", () => {
     expect(requestsOf(bus).filter((requests) => requests[0]?.kind === "authenticate").length).toBe(1);
     stuck.resolve();
     await Promise.all([...lookups, later]);
+  });
+
+  test("look-ups of keys and requests with an idempotency key take turns, and together at most half of the slots", async () => {
+    const { bus, batcher } = await open();
+    bus.widthNow = 2;
+    const stuck = Promise.withResolvers<void>();
+    const isSlow = (requests?: AdmissionRequest[]): boolean => requests?.[0]?.kind !== "void";
+    bus.carry = async (deliver): Promise<Reply> => {
+      if (isSlow(requestsOf(bus).at(-1))) await stuck.promise;
+      return { payload: await deliver(), resent: false };
+    };
+    const claim = { id: "claim-1", body: "body-1" };
+    const keyed = admitRequest({ claim });
+    const slow = [batcher.send(keyed)];
+    await settled();
+    for (let turn = 0; turn < 3; turn++) slow.push(batcher.send(keyed), batcher.send({ kind: "authenticate", hash: "a" }));
+    for (let turn = 0; turn < 10; turn++) expect((await batcher.send(releaseOf(`gen-${turn}`))).reply.kind).toBe("done");
+    expect(requestsOf(bus).filter(isSlow).length).toBe(1);
+    stuck.resolve();
+    await Promise.all(slow);
+    const kinds = requestsOf(bus)
+      .filter(isSlow)
+      .map((requests) => requests.map(({ kind }) => kind));
+    expect(kinds).toEqual([["admit"], Array(3).fill("authenticate"), Array(3).fill("admit")]);
   });
 
   test("look-ups of keys get their turn when decisions fill every slot", async () => {

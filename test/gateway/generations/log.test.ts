@@ -91,6 +91,7 @@ describe.each(oneDatabase)("the request log on $name", ({ open }) => {
       completion_tokens: 50,
       reasoning_tokens: 0,
       tier_above_tokens: null,
+      replayed_from: null,
       reserved_usd: "0.001000000",
       cost_usd: "0.000200000",
       own_key: false,

@@ -62,6 +62,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
         { invariant: "cost_rounded_half_up", rows: 4 },
         { invariant: "charge_within_reservation", rows: 4 },
         { invariant: "charge_leaves_no_debt", rows: 1 },
+        { invariant: "one_charge_a_key", rows: 0 },
         { invariant: "leaving_is_charged", rows: 1 },
         { invariant: "usage_adds_up", rows: 4 },
         { invariant: "usage_spans_agree", rows: 4 },

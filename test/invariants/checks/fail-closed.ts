@@ -2,10 +2,12 @@ import { Notes, type Finding } from "../evidence.ts";
 import { eventsOf, type History } from "../history.ts";
 
 const closedCodes = ["auth_unavailable", "billing_unavailable"];
+/** The ledger alone refuses these. */
+const spentCodes = ["idempotency_spent", "idempotency_mismatch"];
 
 /**
  * I-12: while a part that admission needs is down, from the moment when this must be known, no provider is called for new requests,
- * and clients get one of the two 503 codes. A gateway may still recognise a revoked key, and admit with a block that it has: I-22 bounds that.
+ * and clients get one of the two 503 codes, or learn that their idempotency key is spent. A gateway may still recognise a revoked key, and admit with a block that it has: I-22 bounds that.
  */
 export function failClosed(history: History): Finding {
   const notes = new Notes();
@@ -43,7 +45,7 @@ export function failClosed(history: History): Finding {
     if (event.kind === "answered" && own !== undefined && own.at >= since) {
       const { invocation, status, code } = event;
       const isKnown = status === 401 && revoked.has(own.key);
-      const isClosed = isKnown || (status === 503 && closedCodes.includes(code ?? ""));
+      const isClosed = isKnown || spentCodes.includes(code ?? "") || (status === 503 && closedCodes.includes(code ?? ""));
       notes.check(
         isClosed,
         () => `${invocation}: ${status} ${code} at ${event.at}, although "${namesOf(closing)}" closed admission at ${since}`,

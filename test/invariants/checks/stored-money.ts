@@ -10,6 +10,7 @@ export const storedInvariants = {
   "I-16": ["charge_within_reservation", "charge_leaves_no_debt"],
   "I-17": ["leaving_is_charged"],
   "I-20": ["budget_totals"],
+  "I-23": ["one_charge_a_key"],
   "I-11": ["workspace_month_totals", "key_month_totals", "usage_adds_up", "usage_spans_agree", "usage_kinds_agree"],
 } as const satisfies Record<string, readonly string[]>;
 

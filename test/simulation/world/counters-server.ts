@@ -193,6 +193,7 @@ function copyOf(space: WorkspaceCounters): WorkspaceCounters {
     budgets: new Map([...space.budgets].map(([name, counter]) => [name, { ...counter }])),
     logs: new Map([...space.logs].map(([key, log]) => [key, copyOfLog(log)])),
     holds: new Map(space.holds),
+    claims: structuredClone(space.claims),
     lending: copyOfLending(space.lending),
   };
 }

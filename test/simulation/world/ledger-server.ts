@@ -4,7 +4,7 @@ import type { FindRecords } from "../../../src/gateway/admission/key-cache.ts";
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
 import type { EntryKind } from "../../../src/gateway/credit/store.ts";
-import type { Charge, Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import { hasLeft, type Charge, type Booked, type SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { backUp } from "../../support/ledger/copy-ledger.ts";
 import { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
@@ -40,6 +40,7 @@ export class LedgerServer {
       account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
       keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
       budgets: (workspace, totals) => this.server.call(host, () => this.ledger.budgets(workspace, totals)),
+      claims: (claims, since) => this.server.call(host, () => this.ledger.claims(claims, since)),
       positions: (counted) => this.server.call(host, () => this.ledger.positions(counted)),
       beginEpochs: (starts) => this.server.call(host, () => this.ledger.beginEpochs(starts)),
       server: () => this.server.call(host, () => this.ledger.server()),
@@ -105,6 +106,7 @@ export class LedgerServer {
         late: booked.late.has(generation),
         ...own,
         ...(endpoint && { endpoint }),
+        ...(settlement.claim && hasLeft({ settlement, cost }) && { hasLeft: true as const }),
         ...(knownBy && { knownBy }),
       });
     }

@@ -143,7 +143,7 @@ function entryRows({ accounts }: MemoryLedger): Row[] {
 }
 
 function generationRows({ charges }: MemoryLedger): Row[] {
-  return [...charges.values()].map(({ settlement, cost, costPico, excess, late, entry }) => {
+  return [...charges.values()].map(({ settlement, cost, costPico, excess, late, entry, repeats }) => {
     const { generation, request, workspace, key, model, provider, status, code, streamed, usage, reserved, outcome } = settlement;
     const ids = { generation_id: generation, request_id: request, workspace_id: workspace, key_id: key, model, provider };
     const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = usage;
@@ -156,6 +156,7 @@ function generationRows({ charges }: MemoryLedger): Row[] {
       endpoint: settlement.endpoint ?? null,
       own_key_id: settlement.ownKey?.id ?? null,
       list_cost_nano: settlement.ownKey?.listCost ?? null,
+      claim: repeats === undefined ? (settlement.claim?.id ?? null) : null,
     };
     const money = {
       entry: entry === null ? null : text(entry),

@@ -93,7 +93,9 @@ export class World {
     const key = this.someKey();
     const isEmbedding = this.plan.isMixed && this.chance.happens(0.2);
     const request = isEmbedding ? someEmbedding(this.chance) : someRequest(this.chance);
-    this.clients.send({ key, gateway, request, ...leaves });
+    const sent = { key, gateway, request, ...leaves };
+    if (this.plan.repeats) this.plan.repeats.send(sent, this);
+    else this.clients.send(sent);
   }
 
   injectFault(name: string, fault: () => void): void {

@@ -1,10 +1,17 @@
 /** The ledger in memory: the contract of `metering/store.ts` and `credit/load.ts` without a database. */
 import { isInPeriod } from "../../../src/gateway/credit/budgets.ts";
-import { type EntryKind, ledgerVersion, type EpochStart } from "../../../src/gateway/credit/store.ts";
+import { type EntryKind, ledgerVersion, type EpochStart, type SpentClaim } from "../../../src/gateway/credit/store.ts";
 import type { LoadedAccount, CountedPosition, LedgerPosition } from "../../../src/gateway/credit/load.ts";
 import type { LoadStore } from "../../../src/gateway/admission/worker/loads.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
-import type { Charge, Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import { idempotencyMs } from "../../../src/gateway/limits.ts";
+import {
+  hasLeft,
+  type Charge,
+  type Booked,
+  type FreshCharge,
+  type SettlementStore,
+} from "../../../src/gateway/metering/settle.ts";
 import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
 import { MemoryEpochs } from "../ledger/memory-epochs.ts";
 
@@ -29,6 +36,7 @@ interface MemoryCharge extends Charge {
   late: boolean;
   /** The sequence of its entry; null: its end is unknown, or its provider bills it. */
   entry: bigint | null;
+  repeats?: string;
 }
 
 interface Total {
@@ -75,7 +83,12 @@ export class MemoryLedger implements LoadStore, SettlementStore {
       if (total) total.version++;
     }
     return {
-      fresh: new Map(fresh.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
+      fresh: new Map(
+        fresh.map(({ settlement, cost, excess, repeats }) => [
+          settlement.generation,
+          { cost, excess, ...(repeats && { repeats }) },
+        ]),
+      ),
       refused: generationsOf(refused),
       late: generationsOf(fresh.filter(({ settlement }) => this.charges.get(settlement.generation)?.late)),
       accounts: [...new Set(bookable.map(({ settlement }) => settlement.workspace))].map((workspace) =>
@@ -87,6 +100,10 @@ export class MemoryLedger implements LoadStore, SettlementStore {
       keyMonths: bookable.map(({ settlement }) => this.#keyMonth(settlement)),
       ...this.#budgetPushes(bookable),
     };
+  }
+
+  async claims(claims: readonly string[], since: number): Promise<SpentClaim[]> {
+    return claims.flatMap((claim) => this.#spent(claim).filter(({ admittedAt }) => admittedAt > since));
   }
 
   async account(workspace: string, generations: string[]): Promise<LoadedAccount | null> {
@@ -156,19 +173,35 @@ export class MemoryLedger implements LoadStore, SettlementStore {
    * before.
    * @param opened the entries of this transaction, by workspace
    */
-  #insert(charge: Charge, opened: Map<string, MemoryEntry>): Charge | null {
+  #insert(charge: Charge, opened: Map<string, MemoryEntry>): (Charge & FreshCharge) | null {
     const { generation, outcome, workspace } = charge.settlement;
     const present = this.charges.get(generation);
     if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return null;
     const { balance } = this.#account(workspace);
-    const there = balance > 0n ? balance : 0n;
+    const repeats = this.#repeatedBy(charge.settlement);
+    const there = balance > 0n && repeats === undefined ? balance : 0n;
     const cost = charge.cost < there ? charge.cost : there;
-    const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost };
+    const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost, ...(repeats && { repeats }) };
     const entry = outcome === "settled" && !booked.settlement.ownKey ? this.#enter(workspace, cost, opened) : null;
     this.charges.set(generation, { ...booked, late: present !== undefined, entry });
     this.#spend(charge.settlement, cost);
     this.#addToBudgets(charge.settlement, cost);
     return booked;
+  }
+
+  /** The generations that left something for this claim, the oldest first. */
+  #spent(claim: string): SpentClaim[] {
+    const left = [...this.charges.values()].filter(
+      (charge) => charge.settlement.claim?.id === claim && charge.repeats === undefined && hasLeft(charge),
+    );
+    return left
+      .map(({ settlement: { generation, admittedAt, claim: of } }) => ({ claim, generation, body: of?.body ?? "", admittedAt }))
+      .toSorted((a, b) => a.admittedAt - b.admittedAt);
+  }
+
+  #repeatedBy({ claim, generation, admittedAt }: Charge["settlement"]): string | undefined {
+    const others = claim ? this.#spent(claim.id).filter((one) => one.generation !== generation) : [];
+    return others.find((one) => Math.abs(one.admittedAt - admittedAt) < idempotencyMs)?.generation;
   }
 
   /** All charges of a workspace in one transaction share an entry. @returns its sequence */

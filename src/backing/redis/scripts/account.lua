@@ -98,6 +98,25 @@ local function rotatedTombstones(base, buried, tombstoneMs)
   return clock, true
 end
 
+-- Which generation has a claim, by the claim: c takes them for the life of a claim, then it is d for another. That is enough, since only
+-- claims of generations count that are open or have a tombstone. The field '' says since when, and is long for the reason above.
+local function claimHolder(base, claim)
+  return call('HGET', base .. ':c', claim) or call('HGET', base .. ':d', claim)
+end
+
+local function giveClaim(base, claim, generation, lifeMs)
+  local since = tonumber(call('HGET', base .. ':c', '') or 0)
+  if clock < since or since + lifeMs < clock then
+    if 0 < since and since < clock then
+      call('UNLINK', base .. ':d')
+      call('RENAME', base .. ':c', base .. ':d')
+    end
+    call('HSET', base .. ':c', '', string.format('%-65.0f', clock))
+    call('PEXPIRE', base .. ':c', string.format('%.0f', 2 * lifeMs + 1000))
+  end
+  call('HSET', base .. ':c', claim, generation)
+end
+
 -- Numbers leave Lua in plain digits: its own conversion prints 14 of them and then an exponent.
 local function text(number)
   return string.format('%.0f', number)

@@ -1,11 +1,13 @@
 -- Decides admissions. Every check precedes the first counting write: a refusal drops expired times and changes nothing else.
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, fields of its head, its month and its lending, the generations of its requests, for each key the
---          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests
+--          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests; where requests have claims,
+--          for each request its claim, or nothing
 -- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
 --          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
 --          Where requests have budgets, how many requests is below zero; how many budgets, and for each the first ms of its period and
 --          of the next one, come after how many keys, and each request's own after its seven (see `readAsked`).
+--          Where requests have claims, how many keys is below zero, and how long a claim is remembered follows it.
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
 
 -- Values of the call.
@@ -14,7 +16,8 @@ local replies, replyCount
 -- Outcomes, as calls.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
-local budgetUnknown, budgetSpent, elsewhere = 14, 15, 16
+local budgetUnknown, budgetSpent, elsewhere, claimed = 14, 15, 16, 17
+local void = 2 -- the resolution
 
 -- Values of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
@@ -26,6 +29,8 @@ local admitted
 -- Its budgets, nil where no request has one: field, the assumed period from `since` to `ends`, and the known total, which is in the period
 -- that begins at `begun`. Then the current request's budgets, each with its limit.
 local budgets, asked
+-- The claim of the current request, nil where it has none, and how long one is remembered.
+local claim, claimMs
 -- To be written.
 local fields, fieldCount, isReserved
 
@@ -180,6 +185,16 @@ local function countInBudgets(amount)
   return counted
 end
 
+-- Whether another generation has the claim: it is open, or it ended lately and was not void.
+local function isClaimed(generation)
+  local holder = claimHolder(base, claim)
+  if not holder or holder == generation then return false end
+  if admitted and admitted[holder] or call('HEXISTS', base .. ':a', holder) == 1 then return true end
+  local resolution = resolutionIn(call('HGET', base .. ':t', holder), tombstoneMs)
+    or resolutionIn(call('HGET', base .. ':u', holder), tombstoneMs)
+  return resolution ~= nil and resolution ~= void
+end
+
 local function reserve(generation, fingerprint, place, amount, now, count, oldest, keySpent, keyVersion, keyHeld)
   local hold = pack(holdFormat, amount, now, now + holdMs, texts[place + 1], fingerprint)
   if budgets then hold = hold .. countInBudgets(amount) end
@@ -190,6 +205,7 @@ local function reserve(generation, fingerprint, place, amount, now, count, oldes
   fields[at + 5], fields[at + 6], fieldCount = texts[place + 1], total, at + 6
   known[place + shift], known[place + 1 + shift] = window, total
   if admitted then admitted[generation] = hold end
+  if claim then giveClaim(base, claim, generation, claimMs) end
   reserved, held, due, isReserved = reserved + amount, held + amount, min(due, now + holdMs), true
   replies[replyCount + 1], replies[replyCount + 2], replies[replyCount + 3] = admittedNow, now, balance - reserved
   replyCount = replyCount + 3
@@ -206,6 +222,7 @@ local function decide(generation, fingerprint, hold, tombstone, keysFirst)
   if resolution then return reply(resolvedBefore, resolution) end
   if clock > deadline then return reply(late) end
   if clock < monthStart or clock >= monthEnd or budgets and isOutsideBudgets() then return reply(inOtherMonth) end
+  if claim and isClaimed(generation) then return reply(claimed) end
 
   local list = base .. ':' .. texts[place]
   local count, oldest, newest = windowAt(place, list)
@@ -274,7 +291,12 @@ register('admit', function(_, args)
   local first, none = 1, {}
   for _ = 1, spaces do
     local requests, keys, budgetCount
+    local claims = 0
     requests, keys, numbersAt = read('<dd', numbers, numbersAt)
+    if keys < 0 then
+      keys, claims = -keys, math.abs(requests)
+      claimMs, numbersAt = read('<d', numbers, numbersAt)
+    end
     if requests < 0 then
       requests = -requests
       budgetCount, numbersAt = read('<d', numbers, numbersAt)
@@ -295,13 +317,17 @@ register('admit', function(_, args)
       end
       for index = 1, requests do
         local hold, tombstone = known[3 + index], tombstones[index] or older[index]
+        if claims > 0 then
+          claim = texts[fingerprints + requests + index - 1]
+          if claim == '' then claim = nil end
+        end
         decide(texts[generations + index - 1], texts[fingerprints + index - 1], hold, tombstone, keysFirst)
       end
       write(texts[first + 1], texts[first + 2])
     else
       replyAll(spaceUnknown, requests, budgetCount)
     end
-    first = fingerprints + requests
+    first, claim = fingerprints + requests + claims, nil
   end
   return replies
 end, anySlots)

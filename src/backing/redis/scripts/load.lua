@@ -59,12 +59,16 @@ register('merge_windows', function(keys, args)
   return { 'merged' }
 end)
 
--- Makes a workspace ready: its hash is rewritten from the ledger's values and the given holds. KEYS  base name {w} ARGV  load or an empty
--- text, texts, numbers Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint,
--- and the fields of the budgets that it counts against Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many
--- months and budgets; what was spent in each month; spent and first ms of the period of each budget; for each hold amount, when it was
--- admitted, its deadline, how many budgets it counts against, and the first ms of the period of each Returns "ready" where it already was,
--- "stale" where another load is expected; both change nothing.
+-- Makes a workspace ready: its hash is rewritten from the ledger's values and the given holds.
+-- KEYS  base name {w}
+-- ARGV  load or an empty text, texts, numbers; then where open generations have claims, how long one is remembered in ms, and
+--       (claim, generation)
+-- Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint, and the fields of
+--          the budgets that it counts against
+-- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and budgets; what was spent in each month;
+--          spent and first ms of the period of each budget; for each hold amount, when it was admitted, its deadline, how many budgets
+--          it counts against, and the first ms of the period of each
+-- Returns "ready" where it already was, "stale" where another load is expected; both change nothing.
 register('load', function(keys, args)
   local base, account, numbers = keys[1], keys[1] .. ':a', args[3]
   local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, budgetCount, numbersAt = read('<ddddddd', numbers)
@@ -74,7 +78,7 @@ register('load', function(keys, args)
   if readyIn == run then return { 'ready' } end
   if args[1] ~= '' and known[2] ~= args[1] then return { 'stale' } end
 
-  local totals, budgets, fields, reserved, lent, due = {}, {}, {}, 0, 0, math.huge
+  local totals, budgets, fields, open, reserved, lent, due = {}, {}, {}, {}, 0, 0, math.huge
 
   local function put(field, value)
     fields[#fields + 1] = field
@@ -92,7 +96,7 @@ register('load', function(keys, args)
   end
 
   local function hold(generation, keyField, fingerprint, amount, at, deadline, counted)
-    reserved, due = reserved + amount, min(due, deadline)
+    reserved, due, open[generation] = reserved + amount, min(due, deadline), true
     if fingerprint == '' then lent = lent + amount end
     for _, field in ipairs({ keyField, 'm:' .. string.sub(keyField, -7) }) do
       totalOf(field).held = totalOf(field).held + amount
@@ -157,6 +161,9 @@ register('load', function(keys, args)
 
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)
+  for at = 5, #args, 2 do
+    if not open[claimHolder(base, args[at])] then giveClaim(base, args[at], args[at + 1], tonumber(args[4])) end
+  end
   return { 'loaded' }
 end)
 

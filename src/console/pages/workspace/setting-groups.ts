@@ -132,6 +132,12 @@ export const settingGroups: readonly SettingGroup[] = [
         hint: "On: the usage in each answer has its cost. Off: only where a request asks for it.",
         kind: "check",
       },
+      {
+        name: "idempotent_replay",
+        label: "Keep answers to requests with an Idempotency-Key",
+        hint: "On: such an answer is kept for 24 hours, sealed, and a repeated request gets it again for nothing. Off, or with zero data retention: a repeated request is refused.",
+        kind: "check",
+      },
     ],
   },
   {
@@ -167,6 +173,7 @@ export function settingValues(workspace: WorkspaceView): Record<string, string> 
     prompt_storage: on(workspace.prompt_storage),
     prompt_retention_days: String(workspace.prompt_retention_days ?? ""),
     cost_in_answers: on(workspace.cost_in_answers),
+    idempotent_replay: on(workspace.idempotent_replay),
     enabled: on(workspace.enabled),
     ...Object.fromEntries(
       earlyAccessFeatures.map((feature) => [`early_access.${feature}`, on(workspace.early_access.includes(feature))]),

@@ -1,14 +1,62 @@
 /**
- * Two conditions under which nothing may be admitted. When charges no longer reach the ledger, a backlog without progress for five minutes
- * closes admission: a request is refused rather than served unmetered. When the counters do not answer, gateways learn it within half a
- * second and stop deciding with their blocks. Both check facts (waiting events, an answer of the counters) and not the health of processes,
- * which may be healthy and get nothing done.
+ * Conditions under which a request may not be admitted, whatever its limits say. When charges no longer reach the ledger, a backlog without
+ * progress for five minutes closes admission: a request is refused rather than served unmetered. When the counters do not answer, gateways
+ * learn it within half a second and stop deciding with their blocks. When an idempotency key is spent, its request is not served again.
+ * The first two check facts (waiting events, an answer of the counters) and not the health of processes, which may be healthy and get
+ * nothing done.
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type { Counters } from "../../../backing/counters.ts";
-import type { Clock } from "../../../kernel/clock.ts";
-import { backlogPollMs, meteringLagMsMax } from "../../limits.ts";
+import { withDeadline, type Clock } from "../../../kernel/clock.ts";
+import type { Logger } from "../../../kernel/log.ts";
+import type { SpentClaim } from "../../credit/store.ts";
+import type { Claim } from "../../field-parts.ts";
+import { backlogPollMs, idempotencyMs, meteringLagMsMax } from "../../limits.ts";
 import { countersWatchMs } from "../limits.ts";
+import type { Refused } from "../message.ts";
+import type { LoadStore } from "./loads.ts";
+
+/**
+ * Requests whose idempotency key is spent: a generation left something, says the ledger. It is asked before the counters decide. Metering
+ * writes there before it resolves a hold, and the counters remember for a minute what was resolved, which is longer than a decision takes;
+ * so an earlier request is in one of the two.
+ */
+export class SpentKeys {
+  readonly #parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger };
+
+  constructor(parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * In the order of the claims; undefined: the request may be admitted. Nothing is admitted without the ledger's word.
+   * @param nowMs the counters' time, since a process's own clock may be far ahead; null: they do not answer
+   * @param endsAt monotonic ms: until then the ledger is waited for
+   */
+  async refusals(
+    claims: readonly (Claim | undefined)[],
+    { nowMs, endsAt }: { nowMs: number | null; endsAt: number },
+  ): Promise<(Refused | undefined)[]> {
+    const { store, clock, log } = this.#parts;
+    const ids = claims.flatMap((claim) => claim?.id ?? []);
+    try {
+      if (nowMs === null) throw new Error("the counters do not tell the time");
+      const asked = store.claims(ids, nowMs - idempotencyMs);
+      const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
+      const first = new Map(spent.toReversed().map((one) => [one.claim, one]));
+      return claims.map((claim) => claim && refusalOf(claim, first.get(claim.id)));
+    } catch (error) {
+      log.warn({ event: "admission.unavailable", reason: String(error) }, "Idempotency keys cannot be looked up");
+      return claims.map((claim) => claim && { kind: "refused", code: "billing_unavailable" });
+    }
+  }
+}
+
+function refusalOf({ body }: Claim, spent: SpentClaim | undefined): Refused | undefined {
+  if (spent === undefined) return undefined;
+  if (spent.body !== body) return { kind: "refused", code: "idempotency_mismatch" };
+  return { kind: "refused", code: "idempotency_spent", generation: spent.generation };
+}
 
 /** Closes admission while settlements wait and none is booked. */
 export class MeteringLagGuard implements Disposable {

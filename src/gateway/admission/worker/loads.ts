@@ -21,7 +21,7 @@ import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { budgetStart, isInPeriod } from "../../credit/budgets.ts";
 import type { LoadedAccount, LoadedBudget, CountedPosition, LedgerPosition } from "../../credit/load.ts";
-import type { EpochStart } from "../../credit/store.ts";
+import type { EpochStart, SpentClaim } from "../../credit/store.ts";
 import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
 import { rebuildReportMs, rebuildWaitMs, loadDeadlineMs } from "../../limits.ts";
 
@@ -32,6 +32,8 @@ export interface LoadStore {
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
   /** The totals of budgets, which the ledger keeps from then on. */
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
+  /** The claims that generations have spent which were admitted after `since`, in milliseconds. */
+  claims(claims: readonly string[], since: number): Promise<readonly SpentClaim[]>;
   /** The positions of ledgers compared with those of counters; unknown workspaces are absent. */
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
@@ -73,12 +75,14 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
   if (!ledger.isReady) throw new Error(`Cannot load counters: the ledger of "${workspace}" is behind what it had before`);
   const { budgets = [] } = ledger;
+  const claims = reports.flatMap((report) => report.claims ?? []);
   const load: WorkspaceLoad = {
     begun,
     account: withMonth(ledger.account, month),
     ...(budgets.length > 0 && { budgets: budgets.map(({ name, since, spent }) => ({ name, since, spent })) }),
     holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)).map((hold) => withBudgets(hold, budgets)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
+    ...(claims.length > 0 && { claims }),
   };
   await parts.counters.load(load);
 }

@@ -37,7 +37,7 @@ import {
   type PositionRequest,
   type ReturnBlock,
 } from "../message.ts";
-import { CountersWatch, type MeteringLagGuard } from "./guards.ts";
+import { CountersWatch, SpentKeys, type MeteringLagGuard } from "./guards.ts";
 import { LedgerCheck } from "./ledger-check.ts";
 import { SingleFlightLoads, refreshAccount, type LoadStore, loadRoundsMax, LoadDeadline, type Missing } from "./loads.ts";
 
@@ -60,6 +60,8 @@ interface Pending {
   prepared: Prepared;
   /** Blocks were recalled for it. */
   isRecalled?: true;
+  /** Another generation has its claim: it is refused as running, unless the ledger has that one meanwhile. */
+  isClaimed?: true;
 }
 
 type OtherRequest = Extract<AdmissionRequest, { kind: "position" | "refresh" | "lend" | "return" }>;
@@ -77,6 +79,7 @@ export class AdmissionService {
   readonly #ledgerCheck: LedgerCheck;
   readonly #recalls: Recalls;
   readonly #countersWatch: CountersWatch;
+  readonly #spentKeys: SpentKeys;
   /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
@@ -87,6 +90,7 @@ export class AdmissionService {
     this.#ledgerCheck = new LedgerCheck(parts);
     this.#recalls = new Recalls(parts);
     this.#countersWatch = new CountersWatch(parts);
+    this.#spentKeys = new SpentKeys(parts);
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -136,10 +140,27 @@ export class AdmissionService {
       else pending.push(admit);
     }
     const deadline = new LoadDeadline(this.#parts.clock);
-    for (let round = 0; round < loadRoundsMax && pending.length > 0; round++) {
+    const looksEndAt = this.#parts.clock.monotonic() + recordLookupMs;
+    for (let round = 0; round < loadRoundsMax; round++) {
+      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, { replies, endsAt: looksEndAt });
+      if (pending.length === 0) return;
       const { undecided, loads } = await this.#admitOnce(pending, replies);
       pending = (await deadline.wait(loads)) ? undecided : [];
     }
+  }
+
+  /** In each round again: counters that were loaded meanwhile may have learned nothing of a generation that has ended. */
+  async #withoutSpent(
+    pending: Pending[],
+    { replies, endsAt }: { replies: AdmissionReply[]; endsAt: number },
+  ): Promise<Pending[]> {
+    const claims = pending.map(({ admit }) => admit.claim);
+    const refusals = await this.#spentKeys.refusals(claims, { nowMs: await this.#countersTime(), endsAt });
+    return pending.filter(({ index, isClaimed }, place) => {
+      const refusal = refusals[place];
+      if (refusal) replies[index] = refusal;
+      return !refusal && !isClaimed;
+    });
   }
 
   /** A failure affects only the reply to this request. */
@@ -175,6 +196,7 @@ export class AdmissionService {
         undecided.push({ ...item, isRecalled: true });
         loads.push(this.#recalls.run(recall));
       }
+      if (reply?.outcome === "claimed") undecided.push({ ...item, isClaimed: true });
       if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
       undecided.push(item);
       if (reply.outcome === "wrong_month") continue;

@@ -85,6 +85,12 @@ export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage
   };
 }
 
+/** All lines of a stream whose events are known: those that `relay` sends. */
+export function streamText(events: readonly ProviderEvent[], writer: StreamWriter, usage: BilledUsage): string {
+  const state = new StreamState(writer);
+  return events.map((event) => state.apply(event)).join("") + state.closingLines(usage);
+}
+
 const noop = (): void => {};
 
 class Relay implements TextSource, EventReceiver, TimerListener {

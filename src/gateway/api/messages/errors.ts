@@ -15,7 +15,9 @@ const typeByStatus = new Map<number, string>([
   [402, "billing_error"],
   [403, "permission_error"],
   [404, "not_found_error"],
+  [409, "invalid_request_error"],
   [413, "request_too_large"],
+  [422, "invalid_request_error"],
   [429, "rate_limit_error"],
   [504, "timeout_error"],
 ]);

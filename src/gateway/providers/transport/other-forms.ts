@@ -37,36 +37,52 @@ export async function assembledAnswer(
   decode: (data: string) => ProviderEvent[],
   wants?: AnswerWants,
 ): Promise<WholeAnswer> {
-  const message = blank();
-  const logprobs = blank();
-  const pieces: AnswerPiece[] = [];
-  let ending: Ending | null = null;
-  let usage: ReportedUsage | null = null;
-  let isWhole = false;
-  for await (const events of eventsIn(text, decode)) {
-    for (const event of events) {
-      // A finished answer is whole, as in a stream, unless a call continues after its finish reason.
-      if (event.kind === "failure" && !isWhole) throw event.failure;
-      if (event.kind === "usage") usage = event.usage;
-      if (wants && (event.kind === "delta" || event.kind === "thought")) pieces.push(event);
-      if (event.kind !== "delta") continue;
-      joinPiece(message, event.delta);
-      joinPiece(logprobs, { logprobs: event.logprobs });
-      ending = strongerEnding(ending, event);
-      isWhole = event.finishReason !== null || (isWhole && !("tool_calls" in event.delta || "function_call" in event.delta));
-    }
+  const parts = new AnswerAssembly(wants);
+  for await (const events of eventsIn(text, decode)) for (const event of events) parts.add(event);
+  return parts.whole();
+}
+
+/** Assembles a whole answer from the events of a stream. */
+export class AnswerAssembly {
+  readonly #message = blank();
+  readonly #logprobs = blank();
+  /** null: nobody wants thoughts, and the message says all. */
+  readonly #pieces: AnswerPiece[] | null;
+  #ending: Ending | null = null;
+  #usage: ReportedUsage | null = null;
+  #isWhole = false;
+
+  constructor(wants: AnswerWants | undefined) {
+    this.#pieces = wants ? [] : null;
   }
-  const { role: _role, content, ...fields } = message;
-  const calledTools = asArray(fields["tool_calls"]).length > 0;
-  const { reason, stop } = finalEnding(ending, calledTools);
-  return {
-    message: { refusal: null, ...fields, role: "assistant", content: asText(content) || (calledTools ? null : "") },
-    finishReason: reason,
-    logprobs: logprobs["logprobs"] ?? null,
-    usage,
-    ...(stop !== null && { stop }),
-    ...(wants && { pieces }),
-  };
+
+  /** @throws UpstreamFailure of a stream that fails before it is whole */
+  add(event: ProviderEvent): void {
+    // A finished answer is whole, as in a stream, unless a call continues after its finish reason.
+    if (event.kind === "failure" && !this.#isWhole) throw event.failure;
+    if (event.kind === "usage") this.#usage = event.usage;
+    if (event.kind === "delta" || event.kind === "thought") this.#pieces?.push(event);
+    if (event.kind !== "delta") return;
+    const { delta, logprobs, finishReason } = event;
+    joinPiece(this.#message, delta);
+    joinPiece(this.#logprobs, { logprobs });
+    this.#ending = strongerEnding(this.#ending, event);
+    this.#isWhole = finishReason !== null || (this.#isWhole && !("tool_calls" in delta || "function_call" in delta));
+  }
+
+  whole(): WholeAnswer {
+    const { role: _role, content, ...fields } = this.#message;
+    const calledTools = asArray(fields["tool_calls"]).length > 0;
+    const { reason, stop } = finalEnding(this.#ending, calledTools);
+    return {
+      message: { refusal: null, ...fields, role: "assistant", content: asText(content) || (calledTools ? null : "") },
+      finishReason: reason,
+      logprobs: this.#logprobs["logprobs"] ?? null,
+      usage: this.#usage,
+      ...(stop !== null && { stop }),
+      ...(this.#pieces && { pieces: this.#pieces }),
+    };
+  }
 }
 
 /** White space and the bytes of a byte order mark. */
@@ -105,7 +121,7 @@ export class StreamDocument {
   end(events: ProviderEvent[], sequence: EventSequence, decodeAnswer: (body: unknown) => WholeAnswer): void {
     const body = parseJson(new TextDecoder().decode(this.#read.take()));
     if (body === undefined) throw new UpstreamFailure("upstream_error", "the answer is not JSON");
-    if (!Array.isArray(body)) return void events.push(...eventsOf(decodeAnswer(body)));
+    if (!Array.isArray(body)) return void events.push(...answerEvents(decodeAnswer(body)));
     for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
     sequence.end(events);
   }
@@ -132,7 +148,7 @@ async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]
 }
 
 /** The pieces of the answer in the model's order, or else the answer as one delta. */
-function eventsOf({ message, finishReason, logprobs, usage, stop, pieces }: WholeAnswer): ProviderEvent[] {
+export function answerEvents({ message, finishReason, logprobs, usage, stop, pieces }: WholeAnswer): ProviderEvent[] {
   const delta: JsonObject = {};
   const told = asObject(logprobs);
   if (pieces === undefined) {
