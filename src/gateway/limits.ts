@@ -198,6 +198,9 @@ export const retainAttemptsMax = 10;
 /** A settlement whose id is further from its admission is not booked: the id decides in which month its row lies. */
 export const idSkewMsMax = 400 * 86_400_000;
 
+/** Spent claims that a worker remembers, and for how long: a client that repeats one asks the ledger once in that time. */
+export const spentClaimsKnownMax = 10_000;
+export const spentClaimKnownMs = 60_000;
 /** For this long a request with the same idempotency key is not charged again. */
 export const idempotencyMs = 86_400_000;
 /** What a client is told to wait while its first request runs. */

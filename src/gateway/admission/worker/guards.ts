@@ -11,7 +11,7 @@ import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { SpentClaim } from "../../credit/store.ts";
 import type { Claim } from "../../field-parts.ts";
-import { backlogPollMs, idempotencyMs, meteringLagMsMax } from "../../limits.ts";
+import { backlogPollMs, idempotencyMs, meteringLagMsMax, spentClaimKnownMs, spentClaimsKnownMax } from "../../limits.ts";
 import { countersWatchMs } from "../limits.ts";
 import type { Refused } from "../message.ts";
 import type { LoadStore } from "./loads.ts";
@@ -19,10 +19,13 @@ import type { LoadStore } from "./loads.ts";
 /**
  * Requests whose idempotency key is spent: a generation left something, says the ledger. It is asked before the counters decide. Metering
  * writes there before it resolves a hold, and the counters remember for a minute what was resolved, which is longer than a decision takes;
- * so an earlier request is in one of the two.
+ * so an earlier request is in one of the two. What is spent stays spent for its day, so it is remembered for a while: a client that
+ * repeats one request costs the ledger nothing, since this look precedes the rate limit.
  */
 export class SpentKeys {
   readonly #parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger };
+  /** By claim, the oldest addition first; `until` is monotonic. */
+  readonly #known = new Map<string, { spent: SpentClaim; until: number }>();
 
   constructor(parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger }) {
     this.#parts = parts;
@@ -38,16 +41,44 @@ export class SpentKeys {
     { nowMs, endsAt }: { nowMs: number | null; endsAt: number },
   ): Promise<(Refused | undefined)[]> {
     const { store, clock, log } = this.#parts;
-    const ids = claims.flatMap((claim) => claim?.id ?? []);
     try {
       if (nowMs === null) throw new Error("the counters do not tell the time");
-      const asked = store.claims(ids, nowMs - idempotencyMs);
-      const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
-      const first = new Map(spent.toReversed().map((one) => [one.claim, one]));
+      const since = nowMs - idempotencyMs;
+      const first = new Map<string, SpentClaim>();
+      const unknown: string[] = [];
+      for (const { id } of claims.filter((claim) => claim !== undefined)) {
+        const known = this.#knownSince(id, since);
+        if (known) first.set(id, known);
+        else unknown.push(id);
+      }
+      if (unknown.length > 0) {
+        const asked = store.claims(unknown, since);
+        const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
+        for (const one of spent.toReversed()) first.set(one.claim, one);
+        for (const id of unknown) this.#remember(first.get(id));
+      }
       return claims.map((claim) => claim && refusalOf(claim, first.get(claim.id)));
     } catch (error) {
       log.warn({ event: "admission.unavailable", reason: String(error) }, "Idempotency keys cannot be looked up");
       return claims.map((claim) => claim && { kind: "refused", code: "billing_unavailable" });
+    }
+  }
+
+  #knownSince(claim: string, since: number): SpentClaim | undefined {
+    const known = this.#known.get(claim);
+    if (!known) return undefined;
+    if (known.spent.admittedAt > since && known.until > this.#parts.clock.monotonic()) return known.spent;
+    this.#known.delete(claim);
+    return undefined;
+  }
+
+  #remember(spent: SpentClaim | undefined): void {
+    if (!spent) return;
+    this.#known.delete(spent.claim);
+    this.#known.set(spent.claim, { spent, until: this.#parts.clock.monotonic() + spentClaimKnownMs });
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= spentClaimsKnownMax) break;
+      this.#known.delete(oldest);
     }
   }
 }

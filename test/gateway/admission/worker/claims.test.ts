@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { RequestBatcher } from "../../../../src/gateway/admission/batcher.ts";
 import { recordOnBus, type AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
 import { decodeSettlements, type Settlement } from "../../../../src/gateway/journal/settlement.ts";
-import { idempotencyMs, recordLookupMs } from "../../../../src/gateway/limits.ts";
+import { idempotencyMs, recordLookupMs, spentClaimKnownMs } from "../../../../src/gateway/limits.ts";
 import { settle } from "../../../../src/gateway/metering/settle.ts";
 import { newGenerationId } from "../../../../src/kernel/ids.ts";
 import { admitRequest, AdmissionWorker, forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
@@ -138,6 +138,29 @@ describe("requests with an idempotency key", () => {
     await clock.advance(recordLookupMs);
     const refused = { kind: "refused", code: "billing_unavailable" } as const;
     expect((await Promise.all(sent)).map(({ reply }) => reply)).toEqual([refused, refused, refused]);
+  });
+
+  test("a spent key that is sent again and again is looked up once a minute, and only unspent ones beside it", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    await settle([endOf(worker, first)], { store, counters });
+    const looked = store.claims.bind(store);
+    const asked: (readonly string[])[] = [];
+    store.claims = (claims, since) => {
+      asked.push(claims);
+      return looked(claims, since);
+    };
+    for (let count = 0; count < 5; count++) expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
+    expect(await worker.outcomes(keyed(worker, { claim: { ...claim, body: "body-2" } }))).toEqual(["idempotency_mismatch"]);
+    expect(asked).toEqual([[claim.id]]);
+    const other = { ...claim, id: "claim-2" };
+    expect(await worker.outcomes(keyed(worker), keyed(worker, { claim: other }))).toEqual(["idempotency_spent", "admitted"]);
+    expect(asked).toEqual([[claim.id], [other.id]]);
+    await worker.clock.advance(spentClaimKnownMs);
+    expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
+    expect(asked.length).toBe(3);
   });
 
   test("a worker that was just started counts the day by the counters' clock, not by its own, which may be ahead", async () => {
