@@ -58,7 +58,8 @@ describe.skipIf(chromiumPath === null)("the front door", () => {
     await page.getByRole("link", { name: "Complete a chat", exact: true }).click();
     await page.getByRole("heading", { level: 2, name: "Complete a chat" }).waitFor();
     expect(page.url()).toBe(`${fleet.url()}/reference/inference#createChatCompletion`);
-    await page.getByText("Fields of messages, role assistant").click();
-    await page.getByText("The refusal of an earlier answer").waitFor();
+    const operation = page.getByRole("region", { name: "Complete a chat", exact: true });
+    await operation.getByText("Fields of messages, role assistant").click();
+    await operation.getByText("The refusal of an earlier answer").waitFor();
   });
 });
