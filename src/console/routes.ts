@@ -112,7 +112,7 @@ interface ConsoleDoors {
   pages: Turns;
   /** Forms without a file. They have their own turns, since they may wait for providers. */
   forms: Door;
-  /** Forms from people of whom only the network is known. */
+  /** Forms of visitors who have not signed in, by their network. */
   signIns: BodyDoor;
 }
 

@@ -203,7 +203,7 @@ export const spentClaimsKnownMax = 10_000;
 export const spentClaimKnownMs = 60_000;
 /** For this long a request with the same idempotency key is not charged again. */
 export const idempotencyMs = 86_400_000;
-/** What a client is told to wait while its first request runs. */
+/** `retry-after` of a repeated request while the first one runs. */
 export const idempotencyRetryMs = 1_000;
 /** An Idempotency-Key has at most so many characters. */
 export const idempotencyKeyCharactersMax = 255;

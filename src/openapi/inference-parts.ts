@@ -118,9 +118,9 @@ export function reference(name: string): { $ref: string } {
 }
 
 /** @param counted whether the endpoint's requests are counted and can become generations */
-export function errorAnswers(codes: readonly ErrorCode[], told: ErrorFacts): Record<string, ResponseDescription> {
+export function errorAnswers(codes: readonly ErrorCode[], facts: ErrorFacts): Record<string, ResponseDescription> {
   const groups = byStatus(codes, (code) => errorTable[code].status);
-  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, told)]));
+  return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, facts)]));
 }
 
 interface ErrorFacts {

@@ -79,7 +79,7 @@ export class KeptAnswers extends SealedQueue<PlainAnswer, SealedAnswer> {
     const sealed = await selectKeptAnswer(of, this.#sources.sql);
     if (sealed === undefined) return null;
     const key = await this.keys.get(of.workspace);
-    // Sealed by `keep`: nobody else can write what this key opens.
+    // Sealed by `keep`, which alone can write what this key opens.
     return JSON.parse(Buffer.from(key.open(sealed, about(of))).toString()) as KeptAnswer;
   }
 

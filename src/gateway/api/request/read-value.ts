@@ -13,7 +13,7 @@ export interface ReadContext {
   request: JsonObject;
   /** null: the model is not in the catalog, so its support is unknown. */
   model: Model | null;
-  /** Takes the names of hints that are left out. Absent: nobody asks for them. */
+  /** Collects the names of hints that are left out. Absent: they are not collected. */
   ignored?: Set<string>;
 }
 

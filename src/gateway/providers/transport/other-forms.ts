@@ -46,7 +46,7 @@ export async function assembledAnswer(
 export class AnswerAssembly {
   readonly #message = blank();
   readonly #logprobs = blank();
-  /** null: nobody wants thoughts, and the message says all. */
+  /** null: the caller wants no thoughts, and the message says all. */
   readonly #pieces: AnswerPiece[] | null;
   #ending: Ending | null = null;
   #usage: ReportedUsage | null = null;
