@@ -15,7 +15,7 @@ import type { WorkspaceRequirements, Models } from "../models/models.ts";
 import { modelNotFoundMessage, nearestModel } from "../models/availability.ts";
 import { authenticateEither } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
-import { catalogId } from "./messages/request.ts";
+import { catalogId } from "./request/requested-model.ts";
 
 /** Precedes the id in a path. An id may contain it too. */
 const modelsPath = "/models/";

@@ -41,6 +41,15 @@ export function routeHeaders(candidate: Candidate): Headers {
   return { "x-route": candidateName(candidate) + (candidate.route.ownKey ? "; key=own" : "") };
 }
 
+/** Names in `x-ignored-fields`. */
+const ignoredNamesMax = 20;
+
+/** The hints of the request that were left out, sorted; no header if there are none. */
+export function ignoredHeaders(ignored: Iterable<string>): Headers {
+  const names = [...ignored].toSorted().slice(0, ignoredNamesMax);
+  return names.length === 0 ? {} : { "x-ignored-fields": names.join(", ") };
+}
+
 /** Keeps proxies from holding events back, compressing or caching them. */
 export const streamHeaders: Readonly<Headers> = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -15,6 +15,7 @@ import { ToolArguments, writtenJson, type JsonObject } from "../../providers/wir
 import { type BilledUsage, UsageBody } from "../answer/answer.ts";
 import type { AnswerFormat, StreamFacts, StreamWriter, WholeFacts } from "../answer/answer-format.ts";
 import { answerBlocks, BlockSequence, type AnswerBlock, type BlockReceiver } from "../answer/block-sequence.ts";
+import { ignoredHeaders } from "../answer/response.ts";
 import { messageErrorBody, MessageError, messagesErrors } from "./errors.ts";
 
 interface MessagesFacts {
@@ -26,18 +27,15 @@ interface MessagesFacts {
   omitsThinking: boolean;
 }
 
-/** Names in `x-ignored-fields`. */
-const ignoredNamesMax = 20;
-
 export function messagesAnswer(facts: MessagesFacts): AnswerFormat {
-  const ignored = facts.ignored.toSorted().slice(0, ignoredNamesMax).join(", ");
+  const ignored = ignoredHeaders(facts.ignored);
   return {
     endpoint: "messages",
     wants: { thoughts: true },
     wholeText: (answer, whole) => writtenJson(wholeMessage(answer, whole, facts)),
     streamWriter: (stream) => new MessageWriter(stream, facts),
     errors: messagesErrors,
-    headers: ({ request }) => ({ "request-id": request, ...(ignored !== "" && { "x-ignored-fields": ignored }) }),
+    headers: ({ request }) => ({ "request-id": request, ...ignored }),
   };
 }
 

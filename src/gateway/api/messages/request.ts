@@ -9,7 +9,6 @@
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
-import type { Model } from "../../models/model.ts";
 import { apart, type ChatBody } from "../../providers/provider.ts";
 import type { FieldPath } from "../../providers/provider-error.ts";
 import {
@@ -41,7 +40,7 @@ import {
   type Reader,
   type ReadContext,
 } from "../request/read-value.ts";
-import { supports } from "../request/requested-model.ts";
+import { catalogId, supports } from "../request/requested-model.ts";
 import { messagesAnswer } from "./answer.ts";
 import { messageEfforts, readTurns, systemContent, systemItem } from "./blocks.ts";
 import { cacheMark, choiceField, choiceFields, clientsTool, sentTools, toolList } from "./tools.ts";
@@ -214,13 +213,6 @@ export function messagesFormat({ version, onlyCounts = false }: Kind): RequestFo
       return messagesAnswer({ model: chat.requested, ignored: [...ignored], omitsThinking });
     },
   };
-}
-
-/** Clients of this API write ids of their makers without the maker, and with a suffix for a long context. */
-export function catalogId(requested: string, find: (id: string) => Model | null): string {
-  const plain = requested.replace(/\[1m\]$/, "");
-  const known = [requested, plain].flatMap((id) => [id, `anthropic/${id}`, `openai/${id}`]).find((id) => find(id) !== null);
-  return known ?? requested;
 }
 
 function chatOf(

@@ -82,6 +82,16 @@ export function readModelId(value: unknown, at: string): string {
 }
 
 /**
+ * The catalog's id of what clients of Messages and Responses call a model: they may leave out its maker, and some add a suffix for a long
+ * context.
+ */
+export function catalogId(requested: string, find: (id: string) => Model | null): string {
+  const plain = requested.replace(/\[1m\]$/, "");
+  const known = [requested, plain].flatMap((id) => [id, `anthropic/${id}`, `openai/${id}`]).find((id) => find(id) !== null);
+  return known ?? requested;
+}
+
+/**
  * Checks that an endpoint serves this kind of model. A model that is not in the catalog, or answers without a model, is refused by a later
  * check.
  * @throws GatewayError invalid_request for a model of the other kind

@@ -272,12 +272,12 @@ export const responsesErrors: ErrorShape = {
   },
 };
 
-/** The answer to whoever asks for a response that was made before. */
+/** The answer to a request for an earlier response. */
 export function notKept(): Response {
   return refusal(404, "not_found", "There is no response with this id: nothing is kept between requests");
 }
 
-/** The answer to whoever asks for a WebSocket. */
+/** The answer to a request for a WebSocket. */
 export function noSocket(): Response {
   const message = "Responses are streamed as server-sent events, not over a WebSocket: send the request with POST";
   return refusal(426, "upgrade_required", message, { upgrade: "HTTP/1.1" });

@@ -11,6 +11,7 @@ import type { Ending } from "../../providers/wire/answers.ts";
 import { logprobsBody, type BilledUsage, type Logprobs } from "../answer/answer.ts";
 import { commentLine, type AnswerFormat, type StreamFacts, type StreamWriter, type WholeFacts } from "../answer/answer-format.ts";
 import { answerBlocks, BlockSequence } from "../answer/block-sequence.ts";
+import { ignoredHeaders } from "../answer/response.ts";
 import {
   failureOf,
   OutputItem,
@@ -37,17 +38,15 @@ export interface ResponsesFacts {
   now(): number;
 }
 
-const ignoredShownMax = 20;
-
 export function responsesAnswer(facts: ResponsesFacts): AnswerFormat {
-  const names = [...facts.ignored].toSorted().slice(0, ignoredShownMax);
+  const ignored = ignoredHeaders(facts.ignored);
   return {
     endpoint: "responses",
     wants: { thoughts: true },
     wholeText: (answer, whole) => wholeResponse(answer, whole, facts),
     streamWriter: (stream) => new ResponsesStreamWriter(stream, facts),
     errors: responsesErrors,
-    ...(names.length > 0 && { headers: () => ({ "x-ignored-fields": names.join(", ") }) }),
+    headers: () => ignored,
   };
 }
 

@@ -17,7 +17,6 @@ import { signerOf } from "../../providers/wire/answers.ts";
 import { acceptOnly, chatFields, outputLimit, outputMinimum, requireSupport, type ChatField } from "../request/chat-fields.ts";
 import { parallelToolCalls, toolChoice } from "../request/chat-parts.ts";
 import { knownFields, type RequestFormat, type RequestOptions } from "../request/chat-request.ts";
-import { catalogId } from "../messages/request.ts";
 import {
   added,
   anyObject,
@@ -36,7 +35,7 @@ import {
   type ReadContext,
   type Reader,
 } from "../request/read-value.ts";
-import { supports, type SupportWord } from "../request/requested-model.ts";
+import { catalogId, supports, type SupportWord } from "../request/requested-model.ts";
 import { repeatedFields } from "./answer.ts";
 import { responsesAnswer } from "./events.ts";
 import { inputPath, readItems } from "./items.ts";

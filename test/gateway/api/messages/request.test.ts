@@ -1,6 +1,7 @@
 /** The fields of a request to Messages: what each becomes, which are hints, and which are refused by their names. */
 import { describe, expect, test } from "bun:test";
-import { catalogId, messagesFormat } from "../../../../src/gateway/api/messages/request.ts";
+import { messagesFormat } from "../../../../src/gateway/api/messages/request.ts";
+import { catalogId } from "../../../../src/gateway/api/request/requested-model.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { nothing } from "../../../support/gateway/check-chat.ts";
 import { route } from "../../../support/providers/routes.ts";
