@@ -38,7 +38,7 @@ export const forbiddenImports = rowsOf(`
 /** The places in src and workers that may import each npm package or use `Bun.`. Types of `postgres` may be imported anywhere. */
 export const packageHomes: Readonly<Record<string, string[]>> = Object.fromEntries(
   rowsOf(`
-  bun: src/backing/redis/bun-client.ts src/process/c-library.ts src/process/leave-port.ts src/accounts/sessions/passwords.ts
+  bun: src/backing/redis/bun-client.ts src/backing/nats/nats-transport.ts src/process/c-library.ts src/process/leave-port.ts src/accounts/sessions/passwords.ts
   @sinclair/typebox: src/
   openid-client: src/accounts/oidc/
   nodemailer: src/accounts/mails/smtp.ts
@@ -57,7 +57,7 @@ export const packageHomes: Readonly<Record<string, string[]>> = Object.fromEntri
   postgres: src/backing/embedded/ src/backing/postgres/
   @electric-sql/pglite: src/backing/embedded/
   redis: src/backing/redis/package-client.ts
-  nats @nats-io/jetstream: src/backing/nats/
+  nats @nats-io/jetstream @nats-io/nats-core: src/backing/nats/
   @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-metrics @opentelemetry/sdk-trace: src/process/telemetry/
   @opentelemetry/exporter-metrics-otlp-http @opentelemetry/exporter-trace-otlp-http: src/process/telemetry/
 `).flatMap(([names = [], homes = []]) => names.map((name) => [name, homes])),

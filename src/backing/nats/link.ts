@@ -1,11 +1,13 @@
 /**
  * One connection to NATS that always reconnects, with subscriptions that survive it. Servers and processes may start in any order. While it
- * is down, calls fail at once; what was sent just before may be lost. A server that is cut off from its cluster still serves its clients,
- * but these reach no client of another server, and no event is stored. Servers tell everybody which servers they see, so a client whose
- * server sees less than half of them looks for one that sees more.
+ * is down, calls fail at once; what was sent just before may be lost.
+ * A server that is cut off from its cluster still serves its clients, but these reach no client of another server, and no event is stored.
+ * Servers tell their clients which servers they see, so a client whose server sees less than half of them looks for one that sees more.
+ * Bytes go over Bun's sockets where they are plain (nats-transport.ts), and over the library's where they are encrypted.
  */
-import { createConnection, type Socket } from "node:net";
-import { connect, type Msg, type NatsConnection, type NodeConnectionOptions, type Subscription } from "nats";
+import { NatsConnectionImpl, setTransportFactory, type Server, type Transport } from "@nats-io/nats-core/internal";
+import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
+import { NodeTransport, nodeResolveHost } from "nats/lib/node_transport.js";
 import { readNatsAddress } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -13,6 +15,7 @@ import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { BusTimeoutError, BusUnavailableError, type ScatterService, type Service, type Stream, type Topic } from "../bus.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs, busClusterLookMs } from "../limits.ts";
+import { BunTransport, TlsOfferedError } from "./nats-transport.ts";
 
 interface LinkParts {
   url: Secret;
@@ -114,9 +117,7 @@ export class NatsLink implements AsyncDisposable {
     for (let refused = false; !signal.aborted;) {
       try {
         const options = optionsOf(this.#parts);
-        // The library never closes the socket of a first attempt whose server says nothing.
-        if (refused) await Promise.any(options.servers.map((server) => greetingOf(server, clock)));
-        const connection = await connect(options);
+        const connection = await connectNats(options);
         refused = false;
         await using _view = leaveLoneServers({ ...this.#parts, connection, options });
         await this.#serve(connection);
@@ -164,12 +165,7 @@ export class NatsLink implements AsyncDisposable {
   }
 }
 
-interface LinkOptions extends NodeConnectionOptions {
-  /** Each as `host:port`. */
-  servers: string[];
-}
-
-function optionsOf({ url, name }: LinkParts): LinkOptions {
+function optionsOf({ url, name }: LinkParts): ConnectionOptions {
   const { servers, user, password, encrypted } = readNatsAddress(url.reveal());
   return {
     servers,
@@ -190,27 +186,97 @@ function optionsOf({ url, name }: LinkParts): LinkOptions {
   };
 }
 
+// Transport
+
+/** Does what `connect` of the library does, which sets a transport of its own. */
+export function connectNats(options: ConnectionOptions): Promise<NatsConnection> {
+  // There is one factory for the whole process, asked at each attempt of each connection: which way to go is found out by the attempt.
+  setTransportFactory({ factory: () => new EitherTransport(), dnsResolveFn: nodeResolveHost });
+  return NatsConnectionImpl.connect(options);
+}
+
+class EitherTransport implements Transport {
+  closeError?: Error;
+  readonly #closed = Promise.withResolvers<Error | void>();
+  #chosen: Transport = typeof Bun === "undefined" ? new NodeTransport() : new BunTransport();
+
+  /** Where the server offers TLS, nothing was sent to it in the clear when the library's own transport takes over and accepts. */
+  async connect(server: Server, options: ConnectionOptions): Promise<void> {
+    if (options.tls) this.#chosen = new NodeTransport();
+    try {
+      await this.#chosen.connect(server, options);
+    } catch (error) {
+      if (!(error instanceof TlsOfferedError)) throw error;
+      this.#chosen = new NodeTransport();
+      await this.#chosen.connect(server, options);
+    }
+    void this.#chosen.closed().then((error) => {
+      if (error instanceof Error) this.closeError = error;
+      this.#closed.resolve(error);
+    });
+  }
+
+  get lang(): string {
+    return this.#chosen.lang;
+  }
+
+  get version(): string {
+    return this.#chosen.version;
+  }
+
+  get isClosed(): boolean {
+    return this.#chosen.isClosed;
+  }
+
+  isEncrypted(): boolean {
+    return this.#chosen.isEncrypted();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array> {
+    return this.#chosen[Symbol.asyncIterator]();
+  }
+
+  send(frame: Uint8Array): void {
+    this.#chosen.send(frame);
+  }
+
+  close(error?: Error): Promise<void> {
+    return this.#chosen.close(error);
+  }
+
+  disconnect(): void {
+    this.#chosen.disconnect();
+  }
+
+  closed(): Promise<Error | void> {
+    return this.#closed.promise;
+  }
+
+  discard(): void {
+    this.#chosen.discard();
+  }
+}
+
 // Leaving a server that lost its cluster
 
 interface ClusterViewParts {
   connection: NatsConnection;
   /** The connection's options. */
-  options: LinkOptions;
+  options: ConnectionOptions;
   clock: Clock;
   log: Logger;
 }
 
 /** Until disposed, moves the connection to another server when its own sees too few. */
 function leaveLoneServers({ connection, options, clock, log }: ClusterViewParts): AsyncDisposable {
-  const { servers, name } = options;
+  const servers = [options.servers ?? []].flat();
   if (servers.length < 2) return new AsyncDisposableStack();
   return repeatUntilStopped({
     clock,
     async round() {
-      // Without a list the server does not say, for example because its configuration forbids it.
-      const own = connection.info?.connect_urls?.length;
-      if (own === undefined || own * 2 >= servers.length || !(await isBetterElsewhere(own))) return;
-      log.warn({ event: "bus.server.alone", link: name, server: connection.getServer(), sees: own });
+      const own = seenBy(connection);
+      if (own === null || own * 2 >= servers.length || !(await isBetterElsewhere(own))) return;
+      log.warn({ event: "bus.server.alone", link: options.name, server: connection.getServer(), sees: own });
       await connection.reconnect();
     },
     everyMs: busClusterLookMs,
@@ -220,54 +286,26 @@ function leaveLoneServers({ connection, options, clock, log }: ClusterViewParts)
 
   async function isBetterElsewhere(own: number): Promise<boolean> {
     const others = servers.filter((server) => server !== connection.getServer());
-    const views = await Promise.all(others.map((server) => serversSeenBy(server, clock)));
+    const views = await Promise.all(others.map((server) => viewOf(server, options)));
     return views.some((seen) => seen > own);
   }
 }
 
-/** 0: it does not answer, or does not say. */
-async function serversSeenBy(server: string, clock: Clock): Promise<number> {
+/** How many servers the cluster has, as this server sees it. 0: it does not answer. */
+async function viewOf(server: string, options: ConnectionOptions): Promise<number> {
   try {
-    const info: unknown = JSON.parse(await greetingOf(server, clock));
-    const seen: unknown = typeof info === "object" && info !== null ? Reflect.get(info, "connect_urls") : null;
-    return Array.isArray(seen) ? seen.length : 0;
+    const connection = await connectNats({ ...options, servers: server, reconnect: false, maxReconnectAttempts: 0 });
+    const seen = seenBy(connection);
+    await connection.close();
+    return seen ?? 0;
   } catch {
     return 0;
   }
 }
 
-// The first message of a server to anybody who connects, in the clear even if it offers TLS
-
-const greetingStart = "INFO ";
-const greetingCharactersMax = 65_536;
-
-/**
- * Connects, sends nothing, and hangs up.
- * @param server as `host:port`
- * @returns JSON, not checked
- * @throws Error where no server of NATS greets in time
- */
-export async function greetingOf(server: string, clock: Clock): Promise<string> {
-  const { hostname, port } = new URL(`nats://${server}`);
-  const socket = createConnection({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) });
-  try {
-    const line = await withDeadline(clock, busConnectMs, "The greeting of NATS", firstLine(socket));
-    if (!line.startsWith(greetingStart)) throw new Error("Another server than NATS answers");
-    return line.slice(greetingStart.length);
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function firstLine(socket: Socket): Promise<string> {
-  let text = "";
-  for await (const piece of socket.setEncoding("latin1")) {
-    text += String(piece);
-    const end = text.indexOf("\r\n");
-    if (end >= 0) return text.slice(0, end);
-    if (text.length > greetingCharactersMax) throw new Error("A greeting of NATS has no end");
-  }
-  throw new Error("The server hung up before it greeted");
+/** null: the server does not say, as where its configuration forbids it. */
+function seenBy(connection: NatsConnection): number | null {
+  return connection.info?.connect_urls?.length ?? null;
 }
 
 // Every subject. They are made of constants and our own ids, never of user input. Fleets of two versions share them, so they stay

@@ -1,12 +1,10 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "../../../scripts/services/server.ts";
-import { greetingOf, NatsLink } from "../../../src/backing/nats/link.ts";
-import { busConnectMs } from "../../../src/backing/limits.ts";
+import { connectNats, NatsLink } from "../../../src/backing/nats/link.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { RawServer } from "../../support/servers/raw-server.ts";
 import { until } from "../../support/until.ts";
@@ -57,41 +55,28 @@ describe("a link to a server of bytes", () => {
     expect(heard).toEqual(["whole", "again"]);
   });
 
-  test("goes down with a connection that is reset, and comes up with the next", async () => {
-    await using server = await new RawServer(answerPings).listen();
-    await using link = linkTo(`nats://127.0.0.1:${server.port}`);
-    const first = await greeted(server, 0);
-    await until(() => link.up);
-    first.resetAndDestroy();
-    await until(() => !link.up);
-    await greeted(server, 1);
-    await until(() => link.up);
+  test("a server that accepts and says nothing is given up after the time for connecting, and no socket stays", async () => {
+    await using server = await new RawServer(() => {}).listen();
+    const failure = await failureOf(connectNats({ servers: `127.0.0.1:${server.port}`, timeout: 50 }));
+    expect(failure).toMatchObject({ name: "TimeoutError" });
+    await until(() => server.connections.every((socket) => socket.destroyed));
+    expect(server.received).toEqual([""]);
   });
 
   test.each(["tls_required", "tls_available"])(
     "where a server says %s, nothing goes to it in the clear, at any attempt",
     async (offer) => {
-      const offering = info.replace("{", `{"${offer}":true,`);
       await using server = await new RawServer(() => {}).listen();
       await using _link = linkTo(`nats://weir:password@127.0.0.1:${server.port}`);
-      const first = await greeted(server, 0, offering);
-      await until(() => saysHello(server.received[0]));
-      first.destroy();
-      const look = await greeted(server, 1, offering);
-      await until(() => look.destroyed);
-      expect(server.received[1]).toBe("");
-      await greeted(server, 2, offering);
-      await until(() => saysHello(server.received[2]));
+      for (const number of [0, 2]) {
+        const plain = await greeted(server, number, info.replace("{", `{"${offer}":true,`));
+        const encrypted = await greeted(server, number + 1, info.replace("{", `{"${offer}":true,`));
+        await until(() => saysHello(server.received[number + 1]) && plain.destroyed);
+        expect(server.received[number]).toBe("");
+        encrypted.destroy();
+      }
     },
   );
-
-  test("a server without TLS is sent nothing where TLS is asked for", async () => {
-    await using server = await new RawServer(() => {}).listen();
-    await using _link = linkTo(`tls://weir:password@127.0.0.1:${server.port}`);
-    const socket = await greeted(server, 0);
-    await until(() => socket.destroyed);
-    expect(server.received).toEqual([""]);
-  });
 
   test("an address of tls:// is encrypted at once", async () => {
     await using server = await new RawServer(() => {}).listen();
@@ -99,42 +84,6 @@ describe("a link to a server of bytes", () => {
     const socket = await greeted(server, 0, info.replace("{", '{"tls_required":true,'));
     await until(() => saysHello(server.received[0]));
     socket.destroy();
-  });
-});
-
-describe("the greeting of a server", () => {
-  test("is read to the end of its line, and its connection closed", async () => {
-    await using server = await new RawServer(() => {}).listen();
-    const greeting = greetingOf(`127.0.0.1:${server.port}`, systemClock);
-    await until(() => server.connections.length > 0);
-    for (const piece of [info.slice(0, 20), info.slice(20), "PING\r\n"]) server.connections[0]?.write(piece);
-    expect(JSON.parse(await greeting)).toMatchObject({ server_id: "s" });
-    await until(() => server.connections[0]?.destroyed === true);
-    expect(server.received).toEqual([""]);
-  });
-
-  test.each([
-    ["another server", "HTTP/1.1 400 Bad Request\r\n", /Another server/],
-    ["one that hangs up", null, /hung up/],
-    ["one whose line has no end", `INFO ${" ".repeat(70_000)}`, /no end/],
-  ])("of %s is an error, and its connection is closed", async (_what, said, reason) => {
-    await using server = await new RawServer(() => {}).listen();
-    const failure = failureOf(greetingOf(`127.0.0.1:${server.port}`, systemClock));
-    await until(() => server.connections.length > 0);
-    if (said === null) server.connections[0]?.end();
-    else server.connections[0]?.write(said);
-    expect(String(await failure)).toMatch(reason);
-    await until(() => server.connections[0]?.destroyed === true);
-  });
-
-  test("is not waited for longer than for a connection, and no socket stays", async () => {
-    const clock = new ManualClock();
-    await using server = await new RawServer(() => {}).listen();
-    const failure = failureOf(greetingOf(`127.0.0.1:${server.port}`, clock));
-    await until(() => server.connections.length > 0);
-    clock.advance(busConnectMs);
-    expect(await failure).toMatchObject({ name: "DeadlineError" });
-    await until(() => server.connections[0]?.destroyed === true);
   });
 });
 
