@@ -21,7 +21,7 @@ const declared = new Map<string, Declared>([
 /** The library's types do not show a metric's labels. */
 function declaredBy(metric: object): [string, Declared] {
   const { name, labelNames, constructor } = metric as { name: string; labelNames: string[]; constructor: { name: string } };
-  return [name, { type: constructor.name.toLowerCase(), labels: labelNames }];
+  return [name, { type: constructor.name.toLowerCase().replace("tallied", ""), labels: labelNames }];
 }
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");

@@ -8,6 +8,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
 import type { Logger } from "./log.ts";
+import { TalliedHistogram, Tally } from "./tallied-histogram.ts";
 
 export const registry = new Registry();
 // The default, sampling the event loop every 10 ms, would wake a process more often than its work does.
@@ -23,20 +24,21 @@ const requestsTotal = new Counter({
   help: "Answers of the inference API by status and error code",
   labelNames: ["status", "code"],
   registers,
+  collect: countAnswered,
 });
 
-const firstTokenSeconds = new Histogram({
+const firstTokenSeconds = new TalliedHistogram({
   name: "weir_first_token_seconds",
   help: "From admission to the first event of the provider",
-  labelNames: ["provider"],
+  label: "provider",
   buckets: secondsBuckets,
   registers,
 });
 
-const generationSeconds = new Histogram({
+const generationSeconds = new TalliedHistogram({
   name: "weir_generation_seconds",
   help: "From admission to the end of the answer",
-  labelNames: ["provider"],
+  label: "provider",
   buckets: secondsBuckets,
   registers,
 });
@@ -46,6 +48,7 @@ const generationsTotal = new Counter({
   help: "Generations that ended in this gateway",
   labelNames: ["provider", "code"],
   registers,
+  collect: countEnded,
 });
 
 const admissionsTotal = new Counter({
@@ -53,9 +56,10 @@ const admissionsTotal = new Counter({
   help: "Decisions of admission, as this gateway got them",
   labelNames: ["outcome"],
   registers,
+  collect: countDecided,
 });
 
-const admissionSeconds = new Histogram({
+const admissionSeconds = new TalliedHistogram({
   name: "weir_admission_seconds",
   help: "From a request to admission to its decision",
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
@@ -65,9 +69,16 @@ const admissionSeconds = new Histogram({
 /** Prometheus does not see the first increment of a new counter, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
 
+/** Answers by code and status. */
+const answered = new Tally<string, number>();
+
 /** Counts an answer of the inference API. @param code "none" for a success */
 export function countRequest(status: number, code: string): void {
-  requestsTotal.inc({ status, code });
+  answered.add(code, status);
+}
+
+function countAnswered(): void {
+  for (const [code, status, count] of answered.drain()) requestsTotal.inc({ status, code }, count);
 }
 
 interface GenerationEnd {
@@ -79,16 +90,29 @@ interface GenerationEnd {
   firstTokenMs: number | null;
 }
 
+/** Ended generations by provider and code. */
+const ended = new Tally<string, string>();
+/** Decisions of admission by outcome. */
+const decided = new Tally<string, "">();
+
 export function measureGeneration({ provider, code, durationMs, firstTokenMs }: GenerationEnd): void {
-  generationsTotal.inc({ provider, code: code ?? "none" });
-  generationSeconds.observe({ provider }, durationMs / 1_000);
-  if (firstTokenMs !== null) firstTokenSeconds.observe({ provider }, firstTokenMs / 1_000);
+  ended.add(provider, code ?? "none");
+  generationSeconds.count(durationMs / 1_000, provider);
+  if (firstTokenMs !== null) firstTokenSeconds.count(firstTokenMs / 1_000, provider);
+}
+
+function countEnded(): void {
+  for (const [provider, code, count] of ended.drain()) generationsTotal.inc({ provider, code }, count);
 }
 
 /** @param outcome "admitted", or the code of the refusal */
 export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
-  admissionsTotal.inc({ outcome });
-  admissionSeconds.observe(ms / 1_000);
+  decided.add(outcome, "");
+  admissionSeconds.count(ms / 1_000);
+}
+
+function countDecided(): void {
+  for (const [outcome, , count] of decided.drain()) admissionsTotal.inc({ outcome }, count);
 }
 
 export const upstreamFailuresTotal = new Counter({

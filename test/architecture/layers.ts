@@ -44,7 +44,7 @@ export const packageHomes: Readonly<Record<string, string[]>> = Object.fromEntri
   nodemailer: src/accounts/mails/smtp.ts
   uqr: src/console/sign-in/second-factor-forms.ts
   pino: src/kernel/log.ts
-  prom-client: src/kernel/metrics.ts
+  prom-client: src/kernel/metrics.ts src/kernel/tallied-histogram.ts
   elysia: src/http/router.ts src/server/app.ts src/process/health.ts
   lru-cache: src/gateway/admission/ src/gateway/prompts/ src/control-api/authenticate.ts
   stripe: src/gateway/top-ups/stripe-client.ts
