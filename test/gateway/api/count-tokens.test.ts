@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { tokenCountLimits } from "../../../src/gateway/api/count-tokens.ts";
 import { tokenCountsPerKeyMax, tokenCountsPerMinuteMax, tokenCountsWaitingPerKeyMax } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { chat } from "../../support/gateway/requests.ts";
 import type { Customer } from "../../support/operator.ts";
 import { message } from "../../support/providers/anthropic-answers.ts";
@@ -134,7 +134,7 @@ describe("the provider's own count", () => {
     });
     expect(await other.json()).toEqual({ object: "response.input_tokens", input_tokens: 4_321 });
     expect(claude.calls).toHaveLength(before + 2);
-    await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 0 });
+    await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 0 });
   });
 
   test.each([404, 429, 500, 401])("that fails with %p is replaced by the estimate, and the model stays as it was", async (status) => {
@@ -150,7 +150,7 @@ describe("the provider's own count", () => {
     expect(countsFrom(before)).toHaveLength(1);
     expect(await show()).toEqual(shown);
     expect((await chat({ url: fleet.url(), key: made.keys[0]?.key ?? "", body: { model: asked.model } })).status).toBe(200);
-    await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 1 });
+    await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
   });
 
   test("is not asked of a provider that the workspace does not let see its prompts", async () => {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { JsonObject as Json } from "../../../src/http/json.ts";
 import { scripted, weatherTool, report } from "../../frameworks/scripted-model.ts";
-import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import type { Customer } from "../../support/operator.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import { error } from "../../support/providers/stub-answers.ts";
@@ -91,7 +91,7 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
     expect([response.status, told["type"], told["code"]]).toEqual([400, "invalid_request_error", "upstream_rejected"]);
     const [, tokens, maximum] = /^prompt is too long: (\d+) tokens > (\d+) maximum$/.exec(String(told["message"])) ?? [];
     expect(Number(tokens)).toBeGreaterThan(Number(maximum));
-    await expectExactLedger(fleet.operator(), own, { credit: "10", generations: 1, costNano: 0n });
+    await expectExactBalance(fleet.operator(), own, { credit: "10", generations: 1, costNano: 0n });
   });
 
   test("serves with the workspace's own key, in place of another model, and never against zero data retention", async () => {
@@ -109,7 +109,7 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
     expect((await asked({})).status).toBe(200);
     const { headers } = stub.calls.at(-1) ?? {};
     expect(Object.values(headers ?? {}).some((value) => value.replace("Bearer ", "") === key)).toBe(true);
-    const rows = await expectExactLedger(fleet.operator(), own, { credit: "10", generations: 2 });
+    const rows = await expectExactBalance(fleet.operator(), own, { credit: "10", generations: 2 });
     const unpaid = { own_key: true, endpoint: "messages", cost_usd: "0.000000000" };
     expect<unknown>(rows).toEqual(expect.arrayContaining([expect.objectContaining(unpaid)]));
     await set({ zero_data_retention: true });

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import type { Customer } from "../../support/operator.ts";
-import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { until } from "../../support/until.ts";
 import { agentRequest, namedEvents, send } from "./session.ts";
 import { stage } from "../stage.ts";
@@ -59,7 +59,7 @@ describe("the key", () => {
     expect(response.headers.get("x-should-retry")).toBe("false");
     expect(await problem(response)).toBe("401 authentication_error invalid_api_key null");
     expect(await problem(await send(fleet, "", {}, { "x-api-key": "sk-ant-something" }))).toStartWith("401 ");
-    for (const made of [one, other]) await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 0 });
+    for (const made of [one, other]) await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 0 });
   });
 });
 
@@ -117,7 +117,7 @@ describe("an answer", () => {
     const made = await customer();
     const response = await send(fleet, keyOf(made), asking("Hi", { model: "model" }));
     expect(await response.json()).toMatchObject({ type: "message", model: "model" });
-    const [row] = await expectExactLedger(fleet.operator(), made, { credit: "1", generations: 1 });
+    const [row] = await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
     expect(row).toMatchObject({ model: "anthropic/model", endpoint: "messages" });
   });
 

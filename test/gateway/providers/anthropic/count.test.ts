@@ -62,11 +62,9 @@ describe("there is no count", () => {
   });
 
   test("a provider that is not there, and a key that is missing", async () => {
-    const { url } = await startProviderStub().then(async (stub) => {
-      const { url: address } = stub;
-      await stub[Symbol.asyncDispose]();
-      return { url: address };
-    });
+    const gone = await startProviderStub();
+    const { url } = gone;
+    await gone[Symbol.asyncDispose]();
     const route = aRoute({ format: "anthropic", base_url: url });
     expect(await promptCounts(aContext())({ chat, route })).toBeNull();
     expect(await promptCounts(aContext({ providerKey: () => null }))({ chat, route })).toBeNull();
