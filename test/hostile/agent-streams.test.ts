@@ -20,10 +20,26 @@ type Format = "openai" | "openai-responses" | "anthropic" | "google";
 type End = "complete" | "failed";
 
 const mebibyte = 1024 * 1024;
-const nasty = ["\n\nevent: message_stop\ndata: {}\n\n", "\r", "\u2028\u2029", "\0", '"}', "data: [DONE]\n\n", "é😀\u{10ffff}", "</script>"];
+const nasty = [
+  "\n\nevent: message_stop\ndata: {}\n\n",
+  "\r",
+  "\u2028\u2029",
+  "\0",
+  '"}',
+  "data: [DONE]\n\n",
+  "é😀\u{10ffff}",
+  "</script>",
+];
 const wants: AnswerWants = { thoughts: true };
 const usage = { promptTokens: 9, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 4, reasoningTokens: 0 };
-const facts = { id: `gen-${"a".repeat(26)}`, created: 1_795_000_000, model: "acme/one", signer: "acme_one", includeUsage: false, promptTokens: 9 };
+const facts = {
+  id: `gen-${"a".repeat(26)}`,
+  created: 1_795_000_000,
+  model: "acme/one",
+  signer: "acme_one",
+  includeUsage: false,
+  promptTokens: 9,
+};
 
 // What each endpoint may send
 
@@ -244,7 +260,11 @@ const corpus: Hostile[] = [
   {
     name: "line ends in texts, ids and arguments",
     format: "anthropic",
-    chunks: [start, ...nasty.flatMap((text, at) => [...ofText(at, text), ...ofCall(50 + at, text, JSON.stringify({ text }))]), ...stop],
+    chunks: [
+      start,
+      ...nasty.flatMap((text, at) => [...ofText(at, text), ...ofCall(50 + at, text, JSON.stringify({ text }))]),
+      ...stop,
+    ],
     expected: { text: nasty.join(""), ids: nasty, calls: nasty.map((text) => JSON.stringify({ text })), end: "complete" },
   },
   {
@@ -316,7 +336,12 @@ const corpus: Hostile[] = [
   {
     name: "a call in both forms, and a text behind its end",
     format: "openai",
-    chunks: [chunk({ function_call: { name: "f", arguments: "{}" } }), chunk({}, "function_call"), chunk({ content: "a" }), "[DONE]"],
+    chunks: [
+      chunk({ function_call: { name: "f", arguments: "{}" } }),
+      chunk({}, "function_call"),
+      chunk({ content: "a" }),
+      "[DONE]",
+    ],
     expected: { text: "a", calls: ["{}"], end: "complete" },
   },
   {
@@ -329,7 +354,9 @@ const corpus: Hostile[] = [
     name: "a thousand parts at once",
     format: "google",
     chunks: [
-      parts(Array.from({ length: 1_000 }, (_, at) => (at % 2 === 0 ? { text: "a" } : { functionCall: { name: "f", args: { at } } }))),
+      parts(
+        Array.from({ length: 1_000 }, (_, at) => (at % 2 === 0 ? { text: "a" } : { functionCall: { name: "f", args: { at } } })),
+      ),
       parts([], "STOP"),
     ],
     expected: {

@@ -1,7 +1,7 @@
 /**
  * Calls a provider: the only way from an admitted request to a model. It takes a `Reservation`, and refuses a call whose output bound or
- * generation is not the reserved one, so that no request costs more than was reserved. Only `countPrompt` needs none: it asks for no answer,
- * and for the count of a prompt providers charge nothing.
+ * generation is not the reserved one, so that no request costs more than was reserved. Only `countPrompt` needs none: it asks for no
+ * answer, and for the count of a prompt providers charge nothing.
  * The key is put into the headers last, so that nothing else holds it: with an own key the service's key is never used. Redirects are never
  * followed, because they would send the key to an address that was not vetted. A failure carries our words and the provider's documented
  * codes, never its text.

@@ -137,21 +137,24 @@ describe("the provider's own count", () => {
     await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 0 });
   });
 
-  test.each([404, 429, 500, 401])("that fails with %p is replaced by the estimate, and the model stays as it was", async (status) => {
-    const made = await customer();
-    const show = async (): Promise<unknown> => {
-      const headers = { authorization: `Bearer ${made.keys[0]?.key ?? ""}` };
-      return (await fetch(`${fleet.url()}/gpt/v1/models/${asked.model}`, { headers })).json();
-    };
-    const shown = await show();
-    claude.answerOnce(json({ type: "error", error: { type: "not_found_error", message: "No" } }, status));
-    const before = claude.calls.length;
-    expect(await counted(made, asked)).toBeGreaterThan(0);
-    expect(countsFrom(before)).toHaveLength(1);
-    expect(await show()).toEqual(shown);
-    expect((await chat({ url: fleet.url(), key: made.keys[0]?.key ?? "", body: { model: asked.model } })).status).toBe(200);
-    await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
-  });
+  test.each([404, 429, 500, 401])(
+    "that fails with %p is replaced by the estimate, and the model stays as it was",
+    async (status) => {
+      const made = await customer();
+      const show = async (): Promise<unknown> => {
+        const headers = { authorization: `Bearer ${made.keys[0]?.key ?? ""}` };
+        return (await fetch(`${fleet.url()}/gpt/v1/models/${asked.model}`, { headers })).json();
+      };
+      const shown = await show();
+      claude.answerOnce(json({ type: "error", error: { type: "not_found_error", message: "No" } }, status));
+      const before = claude.calls.length;
+      expect(await counted(made, asked)).toBeGreaterThan(0);
+      expect(countsFrom(before)).toHaveLength(1);
+      expect(await show()).toEqual(shown);
+      expect((await chat({ url: fleet.url(), key: made.keys[0]?.key ?? "", body: { model: asked.model } })).status).toBe(200);
+      await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
+    },
+  );
 
   test("is not asked of a provider that the workspace does not let see its prompts", async () => {
     const made = await customer();

@@ -79,7 +79,9 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
       callStream.toolCalls.map(({ name, arguments: args }) => ({ name, input: JSON.parse(args || "{}") as unknown })),
     );
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" } });
-    const begun = events.flatMap(({ content_block: block }) => ((block as Json | undefined)?.["type"] === "tool_use" ? [block] : []));
+    const begun = events.flatMap(({ content_block: block }) =>
+      (block as Json | undefined)?.["type"] === "tool_use" ? [block] : [],
+    );
     expect(begun).toEqual(begun.map((block) => ({ ...(block as Json), input: {} })));
   });
 

@@ -1,8 +1,8 @@
 /**
  * Anthropic's own count of a prompt, which costs nothing and has limits of its own
- * (https://platform.claude.com/docs/en/build-with-claude/token-counting). What is counted is what a request for an answer would send, thoughts
- * and thinking included: the body is that of such a request, with only the fields that the count takes. A field that bounds or shapes the
- * answer alone would be refused.
+ * (https://platform.claude.com/docs/en/build-with-claude/token-counting). What is counted is what a request for an answer would send,
+ * thoughts and thinking included: the body is that of such a request, with only the fields that the count takes. A field that bounds or
+ * shapes the answer alone would be refused.
  */
 import type { TokenCount } from "../provider.ts";
 import { asCount, asObject, parseJson } from "../wire/json.ts";

@@ -50,12 +50,32 @@ describe("a request is refused without a trace", () => {
     ["too many values", { messages: [user(Array.from({ length: 70_000 }, () => said("")))] }, "invalid_request", null],
     ["half a pair", withMessages('[{"role":"user","content":"\\ud83d"}]'), "invalid_request", null],
     ["too many messages", { messages: Array.from({ length: 2_001 }, () => user("a")) }, "invalid_request", "messages"],
-    ["a prototype", withMessages('[{"role":"user","content":"a","__proto__":{}}]'), "unsupported_parameter", "messages[0].__proto__"],
+    [
+      "a prototype",
+      withMessages('[{"role":"user","content":"a","__proto__":{}}]'),
+      "unsupported_parameter",
+      "messages[0].__proto__",
+    ],
     ["an image", { messages: [user([said("a"), image])] }, "unsupported_parameter", "messages[0].content[1]"],
-    ["an image in a result", { messages: [...asked, user([result("1", [image])])] }, "unsupported_parameter", "messages[2].content[0]"],
+    [
+      "an image in a result",
+      { messages: [...asked, user([result("1", [image])])] },
+      "unsupported_parameter",
+      "messages[2].content[0]",
+    ],
     ["a call without its result", { messages: [...asked, user("b")] }, "invalid_request", "messages[1]"],
-    ["a result without its call", { messages: [user([result("1", "x")])] }, "invalid_request", "messages[0].content[0].tool_use_id"],
-    ["a tool of the provider", { tools: [{ type: "web_search_20250305", name: "web_search" }] }, "unsupported_parameter", "tools[0].type"],
+    [
+      "a result without its call",
+      { messages: [user([result("1", "x")])] },
+      "invalid_request",
+      "messages[0].content[0].tool_use_id",
+    ],
+    [
+      "a tool of the provider",
+      { tools: [{ type: "web_search_20250305", name: "web_search" }] },
+      "unsupported_parameter",
+      "tools[0].type",
+    ],
     ["a thread", { thread: { type: "create" } }, "unsupported_parameter", "thread"],
     ["an unknown field", { n: 1 }, "unsupported_parameter", "n"],
   ])("%s", async (_, fields, code, param) => {
@@ -94,8 +114,14 @@ describe("a value of another kind is refused by its place", () => {
     ["unsupported_parameter messages[0].content[0]", { messages: [user([called("1")])] }],
     ["unsupported_parameter messages[0].content[0]", { messages: [user([{ type: "thinking", thinking: "", signature: seal }])] }],
     ["unsupported_parameter messages[1].content[0]", { messages: [user("a"), assistant([result("1", "x")])] }],
-    ["invalid_request messages[1].content[0].signature", { messages: [user("a"), assistant([{ type: "thinking", thinking: "" }])] }],
-    ["invalid_request messages[1].content[0].thinking", { messages: [user("a"), assistant([{ type: "thinking", thinking: 7 }])] }],
+    [
+      "invalid_request messages[1].content[0].signature",
+      { messages: [user("a"), assistant([{ type: "thinking", thinking: "" }])] },
+    ],
+    [
+      "invalid_request messages[1].content[0].thinking",
+      { messages: [user("a"), assistant([{ type: "thinking", thinking: 7 }])] },
+    ],
     ["invalid_request messages[1].content[0].data", { messages: [user("a"), assistant([{ type: "redacted_thinking" }])] }],
     ["invalid_request messages[1].content[0].input", { messages: [user("a"), assistant([{ ...called("1"), input: "{}" }])] }],
     ["invalid_request messages[1].content[0].id", { messages: [user("a"), assistant([{ ...called("1"), id: "" }])] }],
@@ -123,7 +149,10 @@ describe("a value of another kind is refused by its place", () => {
     ["invalid_request output_config.effort", { output_config: { effort: "extreme" } }],
     ["invalid_request output_config.format.type", { output_config: { format: { type: "text", schema: {} } } }],
     ["invalid_request output_config.format.schema", { output_config: { format: { type: "json_schema", schema: [] } } }],
-    ["invalid_request messages[1].output_config.effort", { messages: [user("a"), { role: "system", content: "b", output_config: { effort: 1 } }] }],
+    [
+      "invalid_request messages[1].output_config.effort",
+      { messages: [user("a"), { role: "system", content: "b", output_config: { effort: 1 } }] },
+    ],
     ["invalid_request context_management", { context_management: "clear" }],
     ["invalid_request context_management.edits[0]", { context_management: { edits: ["clear_thinking_20251015"] } }],
     ["invalid_request metadata", { metadata: "someone" }],
@@ -145,7 +174,10 @@ const valid: Fields = {
   model: "acme/one",
   max_tokens: 100,
   system: [said("s", { cache_control: { ...ephemeral, scope: "global" } })],
-  tools: [tool("find", { description: "Finds", cache_control: ephemeral }), tool("fetch", { defer_loading: true, strict: false })],
+  tools: [
+    tool("find", { description: "Finds", cache_control: ephemeral }),
+    tool("fetch", { defer_loading: true, strict: false }),
+  ],
   tool_choice: { type: "auto", disable_parallel_tool_use: true },
   thinking: { type: "enabled", budget_tokens: 5_000, display: "omitted" },
   output_config: { effort: "low", format: { type: "json_schema", schema: { type: "object", additionalProperties: false } } },
@@ -247,7 +279,11 @@ test("an input as deep as a request may be is sent on whole", () => {
   // The request, its messages, the message, its content and the block are around it.
   const deep = (levels: number): Fields => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`) as Fields;
   const messages = (levels: number) => [user("a"), assistant([called("1", "f", deep(levels))]), user([result("1", "x")])];
-  expect(messagesOf(...messages(59))).toMatchObject([{}, { tool_calls: [{ function: { arguments: JSON.stringify(deep(59)) } }] }, {}]);
+  expect(messagesOf(...messages(59))).toMatchObject([
+    {},
+    { tool_calls: [{ function: { arguments: JSON.stringify(deep(59)) } }] },
+    {},
+  ]);
   expect(refusal({ messages: messages(60) })).toBe("invalid_request null");
 });
 
@@ -286,7 +322,11 @@ describe("reading takes time in proportion to the request: what is read of it is
 
   test.each<[string, (count: number) => Fields[]]>([
     ["empty blocks", (count) => [user([...Array.from({ length: count }, () => said("")), said("a")])]],
-    ["messages", (count) => Array.from({ length: count / 10 }, (_, index) => (index % 2 === 0 ? user("a") : assistant("b"))).concat(user("c"))],
+    [
+      "messages",
+      (count) =>
+        Array.from({ length: count / 10 }, (_, index) => (index % 2 === 0 ? user("a") : assistant("b"))).concat(user("c")),
+    ],
     [
       "calls and their results, in the other order",
       (count) => {
