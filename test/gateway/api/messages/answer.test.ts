@@ -328,8 +328,16 @@ describe("a stream", () => {
     }
     events.give(piece("Hi"), finish(), end);
     expect(eventsOf(await all).map(({ type }) => type)).toEqual([
-      ...["message_start", "ping", "ping", "ping", "ping"],
-      ...["content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"],
+      "message_start",
+      "ping",
+      "ping",
+      "ping",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
     ]);
   });
 });

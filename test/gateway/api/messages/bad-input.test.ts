@@ -124,7 +124,7 @@ describe("a value of another kind is refused by its place", () => {
     ],
     ["invalid_request messages[1].content[0].data", { messages: [user("a"), assistant([{ type: "redacted_thinking" }])] }],
     ["invalid_request messages[1].content[0].input", { messages: [user("a"), assistant([{ ...called("1"), input: "{}" }])] }],
-    ["invalid_request messages[1].content[0].id", { messages: [user("a"), assistant([{ ...called("1"), id: "" }])] }],
+    ["invalid_request messages[1].content[0].id", { messages: [user("a"), assistant([{ ...called("1"), id: 7 }])] }],
     ["invalid_request messages[1].content[0].name", { messages: [user("a"), assistant([{ ...called("1"), name: null }])] }],
     ["invalid_request messages[2].content[0].is_error", { messages: [...asked, user([result("1", "x", { is_error: "no" })])] }],
     ["invalid_request messages[2].content[0].tool_use_id", { messages: [...asked, user([{ type: "tool_result" }])] }],
@@ -259,7 +259,13 @@ test.each([1, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0])(
 test("forged thoughts of any form and length are read or left out, and never refused", () => {
   const forged = [
     ...Array.from({ length: seal.length + 1 }, (_, end) => seal.slice(0, end)),
-    ...["w1.", "w1..", "w1. .x", "w1.a", "W1.acme_one.S", "w1.acme one.S", "w2.acme_one.S", "w1.acme_one.\0\n", "W1"],
+    "w1..",
+    "w1. .x",
+    "w1.a",
+    "W1.acme_one.S",
+    "w1.acme one.S",
+    "w2.acme_one.S",
+    "w1.acme_one.\0\n",
     `w1.${"a".repeat(1_000_000)}`,
     `w1.acme_one.${"x".repeat(1_000_000)}`,
   ];

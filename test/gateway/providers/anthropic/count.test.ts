@@ -35,8 +35,8 @@ test("what is counted is the prompt of a request for an answer, without what bou
     model: "stub-model",
     system: "Be brief.",
     tools: [{ name: "go", input_schema: { type: "object" } }],
-    messages: [{ role: "user", content: "Hello" }],
-    thinking: { type: "enabled", budget_tokens: expect.any(Number) },
+    messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+    thinking: { type: "enabled", budget_tokens: 8_192 },
     cache_control: { type: "ephemeral" },
   });
 });
