@@ -10,7 +10,7 @@ import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import type { Customer } from "../../support/operator.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
-import { officialCount, officialModelInfo } from "../official-types.ts";
+import { officialCount, officialModelInfo } from "./anthropic-types.ts";
 import { modelOf, stage } from "../stage.ts";
 import { first, upstreams } from "../upstreams.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Each recorded answer and stream of every wire format, written as a message. The types of the official package take all bodies and events:
- * a body that is valid by our schema is assignable to them (official-types.ts), and each that is written here is valid by our schema. The
+ * a body that is valid by our schema is assignable to them (anthropic-types.ts), and each that is written here is valid by our schema. The
  * package's own reader of streams makes of the events the message that the whole answer is. Nothing is started.
  */
 import { describe, expect, test } from "bun:test";
@@ -19,7 +19,7 @@ import { EventSequence } from "../../../src/gateway/providers/transport/events.t
 import { AnswerAssembly } from "../../../src/gateway/providers/transport/other-forms.ts";
 import { errorTable, GatewayError, type ErrorCode } from "../../../src/kernel/errors.ts";
 import { route } from "../../support/providers/routes.ts";
-import { officialEvent, officialMessage, officialMessageError } from "../official-types.ts";
+import { officialMessage, officialMessageError, officialMessageEvent } from "./anthropic-types.ts";
 import { namedEvents } from "./session.ts";
 
 type Event = Static<typeof MessageEvent>;
@@ -60,7 +60,7 @@ function sentFor(events: readonly ProviderEvent[], omitsThinking = false): Event
 
 /** What the package makes of a stream. */
 async function readBack(events: readonly Event[]): Promise<Anthropic.Message> {
-  const typed = events.flatMap((event) => (event.type === "ping" || event.type === "error" ? [] : [officialEvent(event)]));
+  const typed = events.flatMap((event) => (event.type === "ping" || event.type === "error" ? [] : [officialMessageEvent(event)]));
   const lines = typed.map((event) => `${JSON.stringify(event)}\n`).join("");
   return MessageStream.fromReadableStream(new Blob([lines]).stream()).finalMessage();
 }
