@@ -385,7 +385,8 @@ describe.each(["messages", "responses"] as const)("to a client of %s", (name) =>
     const begun: ProviderEvent[] = decoded("openai", [chatCall(0, named("c1", '{"q":"'))]).slice(0, 1);
     const text: ProviderEvent = { kind: "delta", delta: { content: "x".repeat(mebibyte) }, finishReason: null };
     const more = Array.from({ length: upstreamAnswerBytesMax / mebibyte + 1 }, () => text);
-    const sent = read(streamText([...begun, ...more], writer(), usage));
+    const whole: ProviderEvent[] = [{ kind: "delta", delta: {}, finishReason: "stop" }, { kind: "end" }];
+    const sent = read(streamText([...begun, ...more, ...whole], writer(), usage));
     expect(sent).toEqual({ text: "", calls: ['{"q":"'], ids: ["c1"], end: "failed" });
   });
 });
