@@ -14,7 +14,7 @@ import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { UnpaidWork } from "../../src/gateway/api/call/charged-usage.ts";
 import { DrainLimit } from "../../src/gateway/api/answer/drains.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
-import { tokenCountLimiter } from "../../src/gateway/api/count-tokens.ts";
+import { tokenCountLimits } from "../../src/gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../../src/gateway/api/request/body.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
@@ -75,7 +75,8 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     embed: embeddingCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     inFlight: new InFlightRequests(),
-    tokenCounts: tokenCountLimiter(clock),
+    count: () => Promise.reject(new Error("The bench asks for no count")),
+    tokenCounts: tokenCountLimits(clock),
     bodies: bodyBudget(),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),

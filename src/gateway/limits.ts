@@ -22,8 +22,21 @@ export const completionTokensDefault = 16;
 /** Claude's thoughts within the id of one tool call: their signatures and encrypted texts; with more, the id carries none. */
 export const thoughtsCharactersMax = 64 * 1024;
 
-/** Counts of tokens of a key in any 60 seconds at one gateway; beyond it 429. Agents ask for dozens at once. */
+// Counts of tokens
+/** Counts of a key in any 60 seconds at one gateway; beyond it 429. */
 export const tokenCountsPerMinuteMax = 600;
+/** Counts of a key that run at once; the next ones wait. */
+export const tokenCountsPerKeyMax = 8;
+/** Counts of a key that wait; beyond it 429. Agents ask for dozens at once. */
+export const tokenCountsWaitingPerKeyMax = 56;
+/** Counts of a workspace, and of a gateway, that run at once. */
+export const tokenCountsPerWorkspaceMax = 32;
+export const tokenCountsMax = 256;
+/** Counts of a gateway that wait, and for how long; then 429. */
+export const tokenCountsWaitingMax = 2_048;
+export const tokenCountsWaitMs = 10_000;
+/** How long a provider may take for a count; then the gateway's estimate is the answer. */
+export const tokenCountMsMax = 5_000;
 
 // Embeddings
 /** Inputs of a request, and token ids of a flat array; beyond it 400. */

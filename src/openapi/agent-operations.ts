@@ -126,7 +126,7 @@ function tokenCount(operation: CountOperation, keyPrefix: string): Omit<Operatio
   return {
     operationId,
     summary: `Count the tokens of a request to ${api}`,
-    description: "Costs nothing and does not count as a request. The gateway estimates the count.",
+    description: "Costs nothing and does not count as a request. The provider counts if its API can, else the gateway estimates.",
     requestBody: { required: true, content: jsonContent(reference(request)) },
     responses: {
       "200": {

@@ -116,7 +116,7 @@ export const headers: Record<string, Header> = {
   },
   "request-id": { description: "The same as `x-request-id`, as clients of Messages read it", schema: text, ...ours },
   "x-token-count": {
-    description: "Who counted: the gateway, by an estimate",
+    description: "`estimated`: the gateway has estimated the count. Absent: the provider has counted",
     schema: { type: "string", enum: ["estimated"] },
     ...ours,
   },

@@ -21,7 +21,7 @@ import { AdmissionClient } from "../gateway/admission/client.ts";
 import { DrainLimit } from "../gateway/api/answer/drains.ts";
 import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import { tokenCountLimiter } from "../gateway/api/count-tokens.ts";
+import { tokenCountLimits } from "../gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/body.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
@@ -103,7 +103,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
-    tokenCounts: tokenCountLimiter(clock),
+    tokenCounts: tokenCountLimits(clock),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),
     clock,

@@ -11,7 +11,7 @@ import type { Config } from "../config.ts";
 import { OpenedKeys } from "../gateway/own-keys/sealed-key.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { embeddingCalls } from "../gateway/providers/embed.ts";
-import { providerCalls } from "../gateway/providers/http.ts";
+import { promptCounts, providerCalls } from "../gateway/providers/http.ts";
 import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -25,11 +25,11 @@ export function callsWithOwnKeys({
   keyring: Keyring;
   clock: Clock;
   log: Logger;
-}): Pick<Gateway, "call" | "embed"> {
+}): Pick<Gateway, "call" | "embed" | "count"> {
   const { clocks, providerKey } = config;
   const openedKeys = new OpenedKeys(parts);
   const settled = { clock: parts.clock, clocks, providerKey, openOwnKey: openedKeys.open.bind(openedKeys) };
-  return { call: providerCalls(settled), embed: embeddingCalls(settled) };
+  return { call: providerCalls(settled), embed: embeddingCalls(settled), count: promptCounts(settled) };
 }
 
 export function openKeyReports({

@@ -113,6 +113,21 @@ export const rules: Rule[] = [
     invalid: { "src/gateway/api/generate.ts": "probeTicket({ generation, request, nowMs })" },
     valid: { "workers/prober.ts": "probeTicket({ generation, request, nowMs })" },
   }),
+  textRule({
+    name: "only two calls that need a reservation, and the count of a prompt, post to providers",
+    pattern: /\bpostEncoded\b/,
+    allowed: (path) => ["src/gateway/providers/http.ts", "src/gateway/providers/embed.ts"].includes(path),
+    invalid: { "src/gateway/api/count-tokens.ts": 'import { postEncoded } from "../providers/http.ts";' },
+    valid: { "src/gateway/providers/http.ts": "await postEncoded(post, upstream, context)" },
+  }),
+  textRule({
+    name: "only the counts of tokens ask a provider for the count of a prompt, which needs no reservation",
+    pattern: /\bpromptCounts\b|\bgateway\.count\b/,
+    allowed: (path) =>
+      ["src/gateway/providers/http.ts", "src/gateway/api/count-tokens.ts", "src/server/own-keys.ts"].includes(path),
+    invalid: { "src/gateway/api/generate.ts": "await gateway.count({ chat, route })" },
+    valid: { "src/gateway/api/count-tokens.ts": "await gateway.count({ chat, route })" },
+  }),
   {
     name: `no file of code has more than ${linesMax} lines`,
     violations: (tree) =>

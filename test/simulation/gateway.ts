@@ -15,7 +15,7 @@ import { generate } from "../../src/gateway/api/generate.ts";
 import { admissionFacts, planRoute } from "../../src/gateway/api/call/route-plan.ts";
 import { isRoutingOn } from "../../src/gateway/api/request/requested-model.ts";
 import { webStream } from "../../src/gateway/api/answer/response.ts";
-import { tokenCountLimiter } from "../../src/gateway/api/count-tokens.ts";
+import { tokenCountLimits } from "../../src/gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown, RouteSpeeds } from "../../src/gateway/models/route-health.ts";
 import { OpenedKeys } from "../../src/gateway/own-keys/sealed-key.ts";
@@ -199,7 +199,7 @@ function gatewayOf(
     prompts: { add: nothing },
     ownKeys: { accepted: nothing, refused: nothing },
     inFlight: new InFlightRequests(),
-    tokenCounts: tokenCountLimiter(parts.clock),
+    tokenCounts: tokenCountLimits(parts.clock),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(parts.clock, unpaidMax),
     keyPrefix: "",

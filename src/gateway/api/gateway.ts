@@ -15,9 +15,10 @@ import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
 import type { ReadKeyGeneration } from "../generations/generations.ts";
 import type { ReadKeyUsage } from "../usage/usage.ts";
-import type { CallProvider } from "../providers/http.ts";
+import type { CallProvider, CountPrompt } from "../providers/http.ts";
 import type { CallRateLimiter } from "../../accounts/quotas/call-rate-limiter.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
+import type { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
 import type { UnpaidWork } from "./call/charged-usage.ts";
 import type { DrainLimit } from "./answer/drains.ts";
 import type { InFlightRequests } from "./in-flight-requests.ts";
@@ -35,6 +36,7 @@ export interface Gateway {
   coolDown: RouteCoolDown;
   call: CallProvider;
   embed: CallEmbeddings;
+  count: CountPrompt;
   /** Learns from calls how providers take own keys. */
   ownKeys: Pick<KeyReports, "accepted" | "refused">;
   /** Sums what a key used. */
@@ -44,8 +46,8 @@ export interface Gateway {
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
-  /** The counts of tokens that a key has asked for. */
-  tokenCounts: CallRateLimiter;
+  /** Bounds the counts of tokens that a key asks for: in a minute, and at once. */
+  tokenCounts: { perMinute: CallRateLimiter; turns: FairSemaphore };
   drainLimit: DrainLimit;
   unpaid: UnpaidWork;
   clock: Clock;

@@ -1,6 +1,7 @@
 /**
  * Calls a provider: the only way from an admitted request to a model. It takes a `Reservation`, and refuses a call whose output bound or
- * generation is not the reserved one, so that no request costs more than was reserved.
+ * generation is not the reserved one, so that no request costs more than was reserved. Only `countPrompt` needs none: it asks for no
+ * answer, and for the count of a prompt providers charge nothing.
  * The key is put into the headers last, so that nothing else holds it: with an own key the service's key is never used. Redirects are never
  * followed, because they would send the key to an address that was not vetted. A failure carries our words and the provider's documented
  * codes, never its text.
@@ -8,9 +9,11 @@
  */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock, StopSignal } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import { newGenerationId } from "../../kernel/ids.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
+import { tokenCountMsMax, upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord, Route } from "../models/model.ts";
 import { assembledAnswer, beginsEvents } from "./transport/other-forms.ts";
 import { readBeginning, readWhole, UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
@@ -88,6 +91,34 @@ export async function withUpstream<Answer>(
     throw error;
   } finally {
     givenUp?.listen(null);
+  }
+}
+
+/** Asks the provider of a route how many tokens a prompt has. @returns null: its API has no count, or did not give one in time */
+export type CountPrompt = (prompt: Pick<ProviderCall, "chat" | "route">) => Promise<number | null>;
+
+export function promptCounts(shared: SharedContext): CountPrompt {
+  return (prompt) => countPrompt(prompt, shared);
+}
+
+/** No failure is thrown: the caller has an estimate. Nothing is learnt from one either, since answers may come from other servers. */
+async function countPrompt({ chat, route }: Parameters<CountPrompt>[0], shared: SharedContext): Promise<number | null> {
+  const { format } = wireFormats[route.format];
+  const { count } = format;
+  if (count === undefined) return null;
+  const context = { ...shared, clocks: { ...shared.clocks, streamMs: tokenCountMsMax } };
+  const generation = newGenerationId(shared.clock.now());
+  const call: ProviderCall = { generation, route, chat, maxOutputTokens: Number.MAX_SAFE_INTEGER, streamed: false };
+  const { baseUrl } = route.provider;
+  try {
+    return await withUpstream(context, async (upstream) => {
+      const once = { route, streamed: false, second: undefined, onResent: undefined };
+      await postEncoded({ ...once, format, baseUrl, encoded: count.encode(call) }, upstream, context);
+      return count.decode(await readJson(upstream, upstreamErrorBytesMax));
+    });
+  } catch (error) {
+    if (error instanceof UpstreamFailure || error instanceof GatewayError) return null;
+    throw error;
   }
 }
 

@@ -244,7 +244,8 @@ export interface WireFormat {
 }
 
 export interface TokenCount {
-  encode(call: Pick<ProviderCall, "chat" | "route">): EncodedCall;
+  /** @param call a request for the answer to the prompt */
+  encode(call: ProviderCall): EncodedCall;
   /** @returns null: the body has no count */
   decode(body: unknown): number | null;
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
 import { decodeAnthropicAnswer } from "./anthropic/answer.ts";
 import { anthropicClientField, anthropicUnsupportedField } from "./anthropic/client-fields.ts";
+import { anthropicCount } from "./anthropic/count.ts";
 import { classifyAnthropicError } from "./anthropic/errors.ts";
 import { anthropicAddedBytes, encodeAnthropicRequest } from "./anthropic/request.ts";
 import { anthropicStreamDecoder } from "./anthropic/stream.ts";
@@ -69,6 +70,7 @@ export const anthropic: WireFormat = {
   decodeAnswer: decodeAnthropicAnswer,
   streamDecoder: anthropicStreamDecoder,
   classify: classifyAnthropicError,
+  count: anthropicCount,
 };
 
 /**

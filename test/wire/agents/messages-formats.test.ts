@@ -2,9 +2,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { JsonObject as Json } from "../../../src/http/json.ts";
 import { scripted, weatherTool, report } from "../../frameworks/scripted-model.ts";
-import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import type { Customer } from "../../support/operator.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
+import { error } from "../../support/providers/stub-answers.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { agentRequest, namedEvents, send, type Turn } from "./session.ts";
 import { modelOf, stage } from "../stage.ts";
@@ -18,7 +19,7 @@ const input_schema = {
 };
 const tools = [{ name: weatherTool, input_schema }];
 
-describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams }) => {
+describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams, errors }) => {
   let fleet: Fleet;
   let stub: ProviderStub;
   let made: Customer;
@@ -27,10 +28,14 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
   const textStream = first(streams, (one) => one.finishReason === "stop" && one.text !== "" && one.usage !== null);
   const callStream = first(streams, (one) => one.finishReason === "tool_calls");
   const broken = first(streams, (one) => one.failure !== null && one.finishReason === null && one.text !== "");
+  const tooLong = first(errors, ({ hint }) => hint === "maximum context length");
+  const otherFormat = format === "openai" ? "anthropic" : "openai";
+  let other: ProviderStub;
 
   beforeAll(async () => {
     const on = await stage("embedded");
     ({ fleet } = on);
+    other = on.stub(otherFormat);
     stub = on.stub(format);
     made = await fleet.operator().customer({ credit: "10" });
   }, 90_000);
@@ -74,6 +79,45 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
       callStream.toolCalls.map(({ name, arguments: args }) => ({ name, input: JSON.parse(args || "{}") as unknown })),
     );
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" } });
+    const begun = events.flatMap(({ content_block: block }) =>
+      (block as Json | undefined)?.["type"] === "tool_use" ? [block] : [],
+    );
+    expect(begun).toEqual(begun.map((block) => ({ ...(block as Json), input: {} })));
+  });
+
+  test("says by how much a prompt is too long that its provider refuses, in the words that agents act on", async () => {
+    const own = await fleet.operator().customer({ credit: "10" });
+    stub.answerOnce(tooLong.answer);
+    const response = await send(fleet, own.keys[0]?.key ?? "", { model, max_tokens: 300, ...hello });
+    const { error: told } = (await response.json()) as { error: Json };
+    expect([response.status, told["type"], told["code"]]).toEqual([400, "invalid_request_error", "upstream_rejected"]);
+    const [, tokens, maximum] = /^prompt is too long: (\d+) tokens > (\d+) maximum$/.exec(String(told["message"])) ?? [];
+    expect(Number(tokens)).toBeGreaterThan(Number(maximum));
+    await expectExactBalance(fleet.operator(), own, { credit: "10", generations: 1, costNano: 0n });
+  });
+
+  test("serves with the workspace's own key, in place of another model, and never against zero data retention", async () => {
+    const own = await fleet.operator().customer({ credit: "10" });
+    const set = (fields: Json) => fleet.operator().call("PATCH", `/workspaces/${own.workspace}`, fields);
+    const asked = (fields: Json): Promise<Response> =>
+      send(fleet, own.keys[0]?.key ?? "", { model, max_tokens: 300, ...hello, ...fields });
+    await set({ early_access: ["own_keys", "routing"] });
+    other.answerOnce(error(500));
+    const routed = await asked({ model: modelOf(otherFormat), models: [model] });
+    expect([routed.status, routed.headers.get("x-route")]).toEqual([200, `${format}/${model}`]);
+    expect(await routed.json()).toMatchObject({ type: "message", model: modelOf(otherFormat) });
+    const key = "sk-own-key-of-the-customer";
+    await fleet.operator().call("POST", "/provider-keys", { workspace: own.workspace, provider: format, key });
+    expect((await asked({})).status).toBe(200);
+    const { headers } = stub.calls.at(-1) ?? {};
+    expect(Object.values(headers ?? {}).some((value) => value.replace("Bearer ", "") === key)).toBe(true);
+    const rows = await expectExactBalance(fleet.operator(), own, { credit: "10", generations: 2 });
+    const unpaid = { own_key: true, endpoint: "messages", cost_usd: "0.000000000" };
+    expect<unknown>(rows).toEqual(expect.arrayContaining([expect.objectContaining(unpaid)]));
+    await set({ zero_data_retention: true });
+    const before = stub.calls.length;
+    expect((await asked({})).status).toBe(503);
+    expect(stub.calls).toHaveLength(before);
   });
 
   test("ends a stream that breaks with an error", async () => {

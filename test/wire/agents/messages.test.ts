@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import type { Customer } from "../../support/operator.ts";
-import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { until } from "../../support/until.ts";
 import { agentRequest, namedEvents, send } from "./session.ts";
 import { stage } from "../stage.ts";
@@ -59,6 +59,7 @@ describe("the key", () => {
     expect(response.headers.get("x-should-retry")).toBe("false");
     expect(await problem(response)).toBe("401 authentication_error invalid_api_key null");
     expect(await problem(await send(fleet, "", {}, { "x-api-key": "sk-ant-something" }))).toStartWith("401 ");
+    for (const made of [one, other]) await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 0 });
   });
 });
 
@@ -110,6 +111,14 @@ describe("an answer", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("x-ignored-fields")?.split(", ")).toContain("context_management");
     expect(await response.json()).toMatchObject({ content: [{ type: "text" }], stop_reason: "end_turn" });
+  });
+
+  test("of a model without its provider's name has the name that was asked for, and its row the catalog's", async () => {
+    const made = await customer();
+    const response = await send(fleet, keyOf(made), asking("Hi", { model: "model" }));
+    expect(await response.json()).toMatchObject({ type: "message", model: "model" });
+    const [row] = await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
+    expect(row).toMatchObject({ model: "anthropic/model", endpoint: "messages" });
   });
 
   test("calls a forced tool with an input that its schema takes", async () => {

@@ -2,11 +2,15 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import { Value } from "@sinclair/typebox/value";
+import { TokenCountBody } from "../../../src/gateway/api/count-tokens.ts";
+import { ModelForBoth } from "../../../src/gateway/api/models.ts";
 import { report, scripted, weatherTool } from "../../frameworks/scripted-model.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import type { Customer } from "../../support/operator.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
+import { officialCount, officialModelInfo } from "./anthropic-types.ts";
 import { modelOf, stage } from "../stage.ts";
 import { first, upstreams } from "../upstreams.ts";
 
@@ -117,12 +121,14 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
 
 test("the package counts the tokens of a prompt, lists the models by pages and finds one", async () => {
   const client = clientOf(await fleet.operator().customer({ credit: "1" }));
-  const { input_tokens } = await client.messages.countTokens({ model: "sandbox/echo", messages });
-  expect(input_tokens).toBeGreaterThan(0);
+  const counted: unknown = await client.messages.countTokens({ model: "sandbox/echo", messages });
+  if (!Value.Check(TokenCountBody, counted)) throw new Error("No count");
+  expect(officialCount(counted).input_tokens).toBeGreaterThan(0);
   const ids: string[] = [];
-  for await (const { id, type } of client.models.list({ limit: 2 })) {
-    expect(type).toBe("model");
-    ids.push(id);
+  for await (const model of client.models.list({ limit: 2 })) {
+    const listed: unknown = model;
+    if (!Value.Check(ModelForBoth, listed)) throw new Error("No model");
+    ids.push(officialModelInfo(listed).id);
   }
   expect(ids).toEqual((await client.models.list({ limit: 1_000 })).data.map(({ id }) => id));
   expect(new Set(ids).size).toBe(ids.length);

@@ -97,7 +97,7 @@ function messageUsage(usage: BilledUsage): JsonObject {
 
 // Blocks
 
-const block = <Properties extends TProperties>(type: string, properties: Properties) =>
+const block = <Kind extends string, Properties extends TProperties>(type: Kind, properties: Properties) =>
   Type.Object({ type: Type.Literal(type, { description: "The kind of block" }), ...properties });
 const signature = Type.String({ description: "Send it back unchanged: only the model that thought it gets the thought back" });
 const ContentBlock = Type.Union([
@@ -219,10 +219,10 @@ function stopped({ reason, stop }: Ending, { calledTools, refused }: Said): Json
 
 // Streams
 
-const eventOf = <Properties extends TProperties>(type: string, properties: Properties) =>
+const eventOf = <Kind extends string, Properties extends TProperties>(type: Kind, properties: Properties) =>
   Type.Object({ type: Type.Literal(type, { description: "The kind of event, as in its name" }), ...properties });
 const index = Type.Integer({ minimum: 0, description: "The block's place in `content`" });
-const more = (type: string, name: string, text: string) => block(type, { [name]: Type.String({ description: text }) });
+const more = (description: string) => Type.String({ description });
 
 /** The data of an event. */
 export const MessageEvent = Type.Union([
@@ -236,10 +236,10 @@ export const MessageEvent = Type.Union([
     index,
     delta: Type.Union(
       [
-        more("text_delta", "text", "More of the text"),
-        more("thinking_delta", "thinking", "More of the thought"),
-        more("signature_delta", "signature", "The whole signature"),
-        more("input_json_delta", "partial_json", "More of the input, as JSON"),
+        block("text_delta", { text: more("More of the text") }),
+        block("thinking_delta", { thinking: more("More of the thought") }),
+        block("signature_delta", { signature: more("The whole signature") }),
+        block("input_json_delta", { partial_json: more("More of the input, as JSON") }),
       ],
       { description: "More of the block" },
     ),

@@ -9,7 +9,21 @@ import { errorTable, type ErrorCode, type ErrorShape, type GatewayError } from "
 import { jsonResponse } from "../../../kernel/json.ts";
 import { Rejection } from "../../providers/rejection.ts";
 
-const typeByStatus = new Map<number, string>([
+const errorTypes = [
+  "invalid_request_error",
+  "authentication_error",
+  "billing_error",
+  "permission_error",
+  "not_found_error",
+  "request_too_large",
+  "rate_limit_error",
+  "timeout_error",
+  "overloaded_error",
+  "api_error",
+] as const;
+type MessageErrorType = (typeof errorTypes)[number];
+
+const typeByStatus = new Map<number, MessageErrorType>([
   [400, "invalid_request_error"],
   [401, "authentication_error"],
   [402, "billing_error"],
@@ -33,7 +47,7 @@ export const MessageError = Type.Object({
   error: Type.Object(
     {
       type: Type.Union(
-        [...new Set([...typeByStatus.values(), "overloaded_error", "api_error"])].map((type) => Type.Literal(type)),
+        errorTypes.map((type) => Type.Literal(type)),
         { description: "The kind of error, by its status" },
       ),
       message: Type.String({ description: "For people; may change" }),
@@ -65,7 +79,7 @@ export function messageErrorBody(error: GatewayError): { type: "error"; error: R
   return { type: "error", error: { type: messageErrorType(code), message, code, param, ...(details !== null && { details }) } };
 }
 
-export function messageErrorType(code: ErrorCode): string {
+export function messageErrorType(code: ErrorCode): MessageErrorType {
   return overloaded.has(code) ? "overloaded_error" : (typeByStatus.get(errorTable[code].status) ?? "api_error");
 }
 

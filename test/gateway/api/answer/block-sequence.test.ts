@@ -1,7 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { BlockSequence, answerBlocks, type AnswerBlock } from "../../../../src/gateway/api/answer/block-sequence.ts";
 import type { AnswerPiece } from "../../../../src/gateway/providers/provider.ts";
+import { WholeObject } from "../../../../src/gateway/providers/wire/json.ts";
 
 type Feed = (sequence: BlockSequence) => void;
 
@@ -223,6 +224,20 @@ describe("thoughts", () => {
     });
     expect(calls).toEqual([]);
   });
+});
+
+test("however many calls are mixed up, each character is scanned once and each waiting text is written once", () => {
+  const count = 2_000;
+  const pieces = ['{"q":"', "x".repeat(50), '"}'];
+  using scanned = spyOn(WholeObject.prototype, "feed");
+  const { calls } = ended((sequence) => {
+    for (let index = 0; index < count; index++) sequence.delta(begun(index, `n${index}`));
+    // The first call ends last, so that all others wait for it.
+    for (const piece of pieces) for (let index = count - 1; index >= 0; index--) sequence.delta(argued(index, piece));
+  });
+  const characters = scanned.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+  expect(characters).toBe(count * pieces.join("").length);
+  expect(calls.filter((one) => one.startsWith("more"))).toHaveLength(count - 1 + pieces.length);
 });
 
 test("nothing is taken after the end", () => {

@@ -3,7 +3,11 @@ import { describe, expect, test } from "bun:test";
 import type { WholeAnswer } from "../../../../src/gateway/providers/provider.ts";
 import { messagesAnswer } from "../../../../src/gateway/api/messages/answer.ts";
 import type { BilledUsage } from "../../../../src/gateway/api/answer/answer.ts";
+import { streamCommentMs } from "../../../../src/gateway/limits.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
+import { settled } from "../../../support/clock.ts";
+import { end, FakeEvents, finish, text as piece } from "../../../support/providers/fake-events.ts";
+import { allOf, openRelay } from "../../../support/providers/open-relay.ts";
 
 type Json = Record<string, unknown>;
 
@@ -240,6 +244,19 @@ describe("a stream", () => {
     expect(assembled(events)).toEqual([use("1", "f", { a: 1 })]);
   });
 
+  test("has the arguments of a call in one piece if they come only at its end", () => {
+    const events = streamed([
+      called(0, "1", "f", ""),
+      { tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] },
+      { content: "and" },
+    ]);
+    const pieces = events.filter(({ delta }) => (delta as Json | undefined)?.["type"] === "input_json_delta");
+    expect(pieces).toEqual([
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"a":1}' } },
+    ]);
+    expect(assembled(events)).toEqual([use("1", "f", { a: 1 }), text("and")]);
+  });
+
   test("writes interleaved calls one after another, and a text between two of them", () => {
     const piece = (index: number, args: string): Json => ({ tool_calls: [{ index, function: { arguments: args } }] });
     const steps = [called(0, "1", "f", '{"a":'), called(1, "2", "g", '{"b":'), piece(0, "1}"), { content: "Hm" }, piece(1, "2}")];
@@ -299,10 +316,29 @@ describe("a stream", () => {
     expect(failed).not.toContain("message_stop");
   });
 
-  test("is kept open by pings", () => {
+  test("of a quiet provider begins at once, and has a ping after each time of quiet", async () => {
     const writer = messagesAnswer(wants).streamWriter({ ...facts, includeUsage: false, promptTokens: 1 });
-    expect(eventsOf(writer.keepAlive)).toEqual([{ type: "ping" }]);
-    expect(writer.beginsFirst).toBe(true);
+    const events = new FakeEvents();
+    const { stream, clock } = openRelay({ events, options: { writer, quiet: true } });
+    const all = allOf(stream);
+    await settled();
+    for (let pings = 0; pings < 2; pings++) {
+      clock.advance(streamCommentMs);
+      await settled();
+    }
+    events.give(piece("Hi"), finish(), end);
+    expect(eventsOf(await all).map(({ type }) => type)).toEqual([
+      "message_start",
+      "ping",
+      "ping",
+      "ping",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ]);
   });
 });
 

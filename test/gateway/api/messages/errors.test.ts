@@ -23,7 +23,7 @@ async function answered(
   return { body: (await response.json()) as Body, headers: response.headers, status: response.status };
 }
 
-test.each<[ErrorCode, string]>([
+test.each<[ErrorCode, ReturnType<typeof messageErrorType>]>([
   ["invalid_request", "invalid_request_error"],
   ["unsupported_parameter", "invalid_request_error"],
   ["upstream_rejected", "invalid_request_error"],

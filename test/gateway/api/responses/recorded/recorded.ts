@@ -23,7 +23,7 @@ export function recorded(name: string): Body {
 }
 
 /** Puts words in the place of each `<N characters>`. */
-function filled(value: unknown): unknown {
+export function filled(value: unknown): unknown {
   if (typeof value === "string") {
     const [, length] = /^<(\d+) characters>$/.exec(value) ?? [];
     return length === undefined ? value : "word ".repeat(Math.ceil(Number(length) / 5)).slice(0, Number(length));
