@@ -106,7 +106,18 @@ export interface WholeAnswer {
   pieces?: readonly AnswerPiece[] | undefined;
 }
 
-/** How the model stopped, in the words of Anthropic's API; absent for words that it does not document. */
+/** The documented words of Anthropic's API for how a model stopped. */
+export const stopReasons = [
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "pause_turn",
+  "refusal",
+  "model_context_window_exceeded",
+] as const;
+
+/** How the model stopped; absent for other words than `stopReasons`. */
 export interface StopWord {
   reason: string;
   /** The stop sequence that the model wrote. */

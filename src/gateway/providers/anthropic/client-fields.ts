@@ -11,6 +11,7 @@ import {
   cacheBreakpoints,
   because,
   contentPath,
+  hasThoughts,
   placesOf,
   type Place,
   type SentTurn,
@@ -117,7 +118,8 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   // Whether the thoughts of a message were sent depends on more than the conversation.
-  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
+  const hasUnknownParts = (message: ChatMessage): boolean => hasThoughts(message) || givesBack(message);
+  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf, hasUnknownParts });
   return (path) => fieldAt(path, chat, placeOf);
 }
 

@@ -5,11 +5,21 @@
  * sampling fields, the client's explicit fields win. Earlier thoughts go along where the model thinks in this call too. Fields that the
  * API does not support were refused before (client-fields.ts), so nothing is refused here.
  */
+import { Buffer } from "node:buffer";
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
-import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort, reminderBytes } from "../wire/requests.ts";
+import {
+  addedToArguments,
+  addedToFields,
+  continuingText,
+  fittedEffort,
+  openingText,
+  reminderBytes,
+  sealBytes,
+  thoughtBytes,
+} from "../wire/requests.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
 
@@ -27,7 +37,8 @@ export function anthropicAddedBytes(chat: ChatBody): number {
   const { tools, response_format } = chat;
   const isFitted = tools !== undefined || response_format !== undefined;
   const fields = isFitted ? addedToFields(chat, { ...toolFields(chat), ...formatOf(asObject(response_format)) }) : 0;
-  return fields + addedToArguments(chat) + addedTurnsBytes + reminderBytes(chat);
+  const thoughts = thoughtBytes(chat, (thought) => Buffer.byteLength(thought.text) + sealBytes(thought));
+  return fields + thoughts + addedToArguments(chat) + addedTurnsBytes + reminderBytes(chat);
 }
 
 export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
