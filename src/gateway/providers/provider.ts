@@ -52,6 +52,8 @@ export const native: unique symbol = Symbol("native request");
 export interface NativeRequest {
   format: "anthropic" | "openai-responses";
   body: JsonObject;
+  /** The version of the API that the client has named; absent: none. */
+  version?: string | undefined;
 }
 
 /** What an endpoint can show beyond the form of chat completions. */

@@ -24,15 +24,16 @@ export interface Conversation {
   isThoughtless: boolean;
 }
 
-interface TextBlock extends JsonObject {
+export interface TextBlock extends JsonObject {
   type: "text";
   text: string;
   /** The provider caches the prompt up to the end of this block. */
   cache_control?: unknown;
 }
 
-interface Turn {
-  role: "user" | "assistant";
+export interface Turn {
+  /** `system`: an instruction between the turns, for a model that takes it there. */
+  role: "user" | "assistant" | "system";
   content: JsonObject[];
 }
 
@@ -48,13 +49,18 @@ export function conversationOf(
 ): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  const own: Reading = { signer, ids: new CallIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
+  const own: Reading = { signer, ids: turnIds(), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
   const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
   for (const [index, message] of withReminders(messages).entries()) {
     if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
     else append(turns, turnOf(message, index > thoughtsFrom ? own : foreign));
   }
+  return completed(system, turns, endsWithUser);
+}
+
+/** The conversation with the turns that the API wants at its beginning and its end. */
+export function completed(system: TextBlock[], turns: Turn[], endsWithUser: boolean): Conversation {
   const [first] = turns;
   if (first ? first.role === "assistant" : system.length > 0) turns.unshift(userSays(openingText));
   if (endsWithUser && turns.at(-1)?.role === "assistant") turns.push(userSays(continuingText));
@@ -88,7 +94,7 @@ function isToolResult({ type }: JsonObject): boolean {
   return type === "tool_result";
 }
 
-function isThought({ type }: JsonObject): boolean {
+export function isThought({ type }: JsonObject): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
@@ -110,7 +116,7 @@ function named(message: ChatMessage, blocks: readonly TextBlock[]): TextBlock[] 
   return said.map((block, index) => ({ ...block, text: texts[index] ?? block.text }));
 }
 
-function saysSomething(text: string): boolean {
+export function saysSomething(text: string): boolean {
   return /\S/.test(text);
 }
 
@@ -240,6 +246,11 @@ function endInText(turn: Turn | undefined): void {
   const last = turn?.role === "assistant" ? turn.content.at(-1) : undefined;
   const text = asText(last?.["text"]);
   if (last && text !== null) last["text"] = text.trimEnd();
+}
+
+/** The ids of a conversation's calls in the form that the API accepts. */
+export function turnIds(): CallIds {
+  return new CallIds(wireId);
 }
 
 /** Base64 is a third longer, which is more than is reserved for a long id. */

@@ -66,7 +66,8 @@ function isLate(message: ChatMessage): boolean {
   return message[apart]?.late === true;
 }
 
-function reminderOf(message: ChatMessage): ChatMessage {
+/** The words of the user that a late instruction becomes. */
+export function reminderOf(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (!Array.isArray(content))
     return { ...message, role: "user", content: `${reminderBegin}${asText(content) ?? ""}${reminderEnd}` };
