@@ -21,6 +21,8 @@ export const modelIdCharactersMax = 256;
 export const completionTokensDefault = 16;
 /** Claude's thoughts within the id of one tool call: their signatures and encrypted texts; with more, the id carries none. */
 export const thoughtsCharactersMax = 64 * 1024;
+/** The signature of one of Claude's thoughts, which may be long where it holds the thought; of a longer one none is kept. */
+export const sealCharactersMax = 1024 * 1024;
 
 // Counts of tokens
 /** Counts of a key in any 60 seconds at one gateway; beyond it 429. */

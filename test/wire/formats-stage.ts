@@ -3,7 +3,7 @@
  * when the test process ends: a start costs more CPU time than most of these files. Each file has models of its own, makes customers of
  * its own, and says what the providers answer.
  */
-import type { ModelEntry } from "../../src/gateway/models/schema.ts";
+import type { ModelEntry, ProviderEntry } from "../../src/gateway/models/schema.ts";
 import { atEnd } from "../support/processes/at-end.ts";
 import { message } from "../support/providers/anthropic-answers.ts";
 import { googleChat, googleModel } from "../support/providers/google-answers.ts";
@@ -25,11 +25,11 @@ export interface FormatsStage {
 const ourKey = "AIza-our-own-secret";
 
 /** What each answers at first; `responses` has models of both of OpenAI's formats. */
-const providers: Record<FormatProvider, { format: "openai" | "anthropic" | "google"; answer: StubAnswer }> = {
-  claude: { format: "anthropic", answer: message("Hello") },
-  google: { format: "google", answer: googleChat("Hello") },
-  responses: { format: "openai", answer: openaiResponsesAndChat("Hello") },
-  other: { format: "openai", answer: chat("Hello from the other") },
+const providers: Record<FormatProvider, { entry: Pick<ProviderEntry, "format" | "native">; answer: StubAnswer }> = {
+  claude: { entry: { format: "anthropic", native: true }, answer: message("Hello") },
+  google: { entry: { format: "google" }, answer: googleChat("Hello") },
+  responses: { entry: { format: "openai" }, answer: openaiResponsesAndChat("Hello") },
+  other: { entry: { format: "openai" }, answer: chat("Hello from the other") },
 };
 const names = ["claude", "google", "responses", "other"] as const;
 
@@ -53,7 +53,7 @@ async function open(): Promise<FormatsStage> {
   };
   const { path } = stack.use(await temporaryFolder());
   const catalogDir = await writeCatalog(path, {
-    providers: names.map((id) => stubProvider({ id, format: providers[id].format, base_url: stub(id).url })),
+    providers: names.map((id) => stubProvider({ id, ...providers[id].entry, base_url: stub(id).url })),
     models,
   });
   const fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: ourKey } }));
@@ -91,6 +91,7 @@ const models: Record<FormatProvider, ModelEntry[]> = {
     },
     { ...ofClaude, id: "claude/adaptive", upstream_model: "claude-sonnet-4-6", efforts: ["low", "medium", "high", "max"] },
     { ...ofClaude, id: "claude/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" },
+    { ...ofClaude, id: "claude/agent", supports: [...thoughtful, "cache_control"] },
     stubModel({ ...ofThoughts, id: "thoughts/adaptive", upstream_model: "claude-opus-5", thinking: "adaptive" }),
     stubModel({ ...ofThoughts, id: "thoughts/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" }),
     stubModel({

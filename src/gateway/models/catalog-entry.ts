@@ -33,6 +33,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     cancelStopsBilling: entry.cancel_stops_billing,
     streamOptions: entry.stream_options ?? true,
     dialect: dialectFrom(entry.format, entry.dialect),
+    ...(entry.native === true && { native: true as const }),
     zeroDataRetention: entry.zero_data_retention,
     termsChecked: entry.terms_checked,
     subprocessorListed: entry.subprocessor_listed,
@@ -52,7 +53,7 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
     ...routeFrom({ model: entry.id, embeddings }, route, surroundings.providers),
     prices: tieredPrices(route, path(index)),
-    ...reasoningFacts(entry),
+    ...conversationFacts(entry),
   }));
   const model: Model = {
     id: entry.id,
@@ -170,10 +171,11 @@ function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
   });
 }
 
-function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
+function conversationFacts(entry: ModelEntry): Pick<Route, "thinking" | "lateInstructions" | "samplesWithoutReasoning"> {
   const { thinking: form, thinking_off: off = "disabled" } = entry;
   return {
     ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
+    ...(entry.late_instructions === true && { lateInstructions: true as const }),
     ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
   };
 }

@@ -33,6 +33,8 @@ export interface ProviderRecord {
   /** false: the provider refuses `stream_options` and always reports usage in streams. */
   streamOptions: boolean;
   dialect: Dialect;
+  /** It takes every request of its wire format's API, so such a request is not converted. Absent: only what others are known to take. */
+  native?: true;
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;
@@ -74,6 +76,8 @@ export interface Route {
   samplesWithoutReasoning?: true;
   /** How the model thinks, in Anthropic's format. Absent: like `adaptive` with every effort, but it may continue its own last message. */
   thinking?: ThinkingFacts;
+  /** It takes instructions between the turns. Absent: at the start alone. */
+  lateInstructions?: true;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
   entry: string;
   /** The workspace's own key, which pays for the call; absent: the service's key. */

@@ -120,6 +120,8 @@ export const ModelEntry = strict({
   thinking_off: Type.Optional(Type.Union([Type.Literal("disabled"), Type.Literal("between_tools"), Type.Literal("never")])),
   /** true: it refuses a thought if anything before the thought has changed since. Absent: false. */
   thinking_bound: Type.Optional(Type.Boolean()),
+  /** true: a model in Anthropic's format takes instructions between the turns of a conversation. Absent: false. */
+  late_instructions: Type.Optional(Type.Boolean()),
   /** false: it refuses a tool choice that forces a call. Absent: true. */
   forced_tools: Type.Optional(Type.Boolean()),
   /** Only for embeddings models, and required for an available one, like `max_inputs`. */
@@ -160,6 +162,8 @@ export const ProviderEntry = strict({
   stream_options: Type.Optional(Type.Boolean()),
   /** How it deviates from its wire format. */
   dialect: Type.Optional(DialectEntry),
+  /** true: its API is the one that its wire format is named after, so a client's request to that API is not converted. Absent: false. */
+  native: Type.Optional(Type.Boolean()),
   zero_data_retention: Type.Boolean(),
   /** A responsible person has read the provider's terms and confirmed that this service may forward requests to it. */
   terms_checked: Type.Boolean(),

@@ -52,6 +52,8 @@ export const native: unique symbol = Symbol("native request");
 export interface NativeRequest {
   format: "anthropic" | "openai-responses";
   body: JsonObject;
+  /** The version of the API that the client has named; absent: none. */
+  version?: string | undefined;
 }
 
 /** What an endpoint can show beyond the form of chat completions. */
@@ -106,7 +108,18 @@ export interface WholeAnswer {
   pieces?: readonly AnswerPiece[] | undefined;
 }
 
-/** How the model stopped, in the words of Anthropic's API; absent for words that it does not document. */
+/** The documented words of Anthropic's API for how a model stopped. */
+export const stopReasons = [
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "pause_turn",
+  "refusal",
+  "model_context_window_exceeded",
+] as const;
+
+/** How the model stopped; absent for other words than `stopReasons`. */
 export interface StopWord {
   reason: string;
   /** The stop sequence that the model wrote. */

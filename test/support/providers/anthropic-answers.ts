@@ -3,11 +3,17 @@ import { json, rawStream, type StubAnswer } from "./stub-answers.ts";
 
 export type Thought = { type: "thinking"; thinking: string; signature: string } | { type: "redacted_thinking"; data: string };
 
+interface Call {
+  id: string;
+  name: string;
+  input: object;
+}
+
 export interface MessageOptions {
   /** Blocks of thinking before the text: a summary with its signature, or encrypted data. */
   thoughts?: Thought[];
   /** Tool calls after the text. */
-  calls?: { id: string; name: string; input: object }[];
+  calls?: Call[];
   stop?: string;
   /** Pieces of a stream. Default: the words of the text. */
   pieces?: string[];
@@ -60,6 +66,32 @@ export function messageEvents(
   ];
 }
 
+/** The events of these blocks in their order, whatever it is. */
+export function blockEvents(
+  blocks: readonly Record<string, unknown>[],
+  stop: Record<string, unknown> = {},
+): Record<string, unknown>[] {
+  const all = blocks.flatMap((one, index) => {
+    if (one["type"] === "text") return textEvents([String(one["text"])], index);
+    return one["type"] === "tool_use" ? callEvents(one as unknown as Call, index) : thoughtEvents(one as Thought, index);
+  });
+  return [
+    startEvent({ input_tokens: 10, output_tokens: 1 }),
+    { type: "ping" },
+    ...all,
+    { type: "message_delta", delta: { stop_reason: "tool_use", ...stop }, usage: { output_tokens: 5 } },
+    { type: "message_stop" },
+  ];
+}
+
+/** An answer of these blocks, whole or streamed as the call requests. */
+export function blockMessage(blocks: readonly Record<string, unknown>[], stop: Record<string, unknown> = {}): StubAnswer {
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const whole = json({ ...head, content: blocks, stop_reason: "tool_use", ...stop, usage });
+  const streamed = rawStream(...blockEvents(blocks, stop).map(event));
+  return (response, call) => (call.streamed ? streamed : whole)(response, call);
+}
+
 function messageBody(text: string, { calls = [], thoughts = [], stop, usage }: MessageOptions): Record<string, unknown> {
   const blocks = calls.map((call) => ({ type: "tool_use", ...call }));
   return {
@@ -94,7 +126,7 @@ function thoughtEvents(thought: Thought, index: number): Record<string, unknown>
 }
 
 /** The input in pieces of seven characters, the first one empty, as the API sends it. */
-function callEvents({ id, name, input }: { id: string; name: string; input: object }, index: number): Record<string, unknown>[] {
+function callEvents({ id, name, input }: Call, index: number): Record<string, unknown>[] {
   const pieces = Object.keys(input).length === 0 ? [""] : ["", ...(JSON.stringify(input).match(/.{1,7}/gs) ?? [])];
   const deltas = pieces.map((partial_json) => ({
     type: "content_block_delta",

@@ -8,6 +8,7 @@ import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import { error } from "../../support/providers/stub-answers.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { agentRequest, namedEvents, send, type Turn } from "./session.ts";
+import { streamedBlocks } from "./thinkers.ts";
 import { modelOf, stage } from "../stage.ts";
 import { first, upstreams } from "../upstreams.ts";
 
@@ -133,7 +134,7 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
       stub.answerOnce(scripted[format] ?? text.answer);
       const response = await ask({ messages, tools, stream });
       expect(response.status).toBe(200);
-      if (stream) return blocksIn(namedEvents(await response.text()));
+      if (stream) return streamedBlocks(namedEvents(await response.text()));
       return ((await response.json()) as { content: Json[] }).content;
     };
     const calling = await turn();
@@ -161,7 +162,7 @@ describe.each(upstreams)("a model behind $name", ({ name: format, whole, streams
       stub.answerOnce(textStream.answer);
       const response = await send(fleet, own.keys[0]?.key ?? "", agentRequest(model, turns));
       expect([response.status, response.status === 200 ? "" : await response.text()]).toEqual([200, ""]);
-      const answer = blocksIn(namedEvents(await response.text()));
+      const answer = streamedBlocks(namedEvents(await response.text()));
       turns.push({ answer, next: [{ type: "text", text: `Go on ${index}` }] });
     }
     const rows = await expectExactLedger(fleet.operator(), own, { credit: "10", generations: session });
@@ -173,28 +174,6 @@ function textIn(events: Json[]): string {
   return events.map(({ delta }) => (delta as Json | undefined)?.["text"] ?? "").join("");
 }
 
-/** The content that a client has at the end. */
-function blocksIn(events: Json[]): Json[] {
-  const blocks: Json[] = [];
-  for (const { type, index, content_block: block, delta } of events as {
-    type: string;
-    index: number;
-    content_block: Json;
-    delta: Json;
-  }[]) {
-    if (type === "content_block_start") blocks.push({ ...block, partial: "" });
-    const target = blocks[index];
-    if (type !== "content_block_delta" || target === undefined) continue;
-    if ("text" in delta) target["text"] = `${String(target["text"])}${String(delta["text"])}`;
-    if ("thinking" in delta) target["thinking"] = `${String(target["thinking"])}${String(delta["thinking"])}`;
-    if ("signature" in delta) target["signature"] = delta["signature"];
-    if ("partial_json" in delta) target["partial"] = `${String(target["partial"])}${String(delta["partial_json"])}`;
-  }
-  return blocks.map(({ partial, ...block }) =>
-    partial === "" ? block : { ...block, input: JSON.parse(String(partial)) as unknown },
-  );
-}
-
 function callsIn(events: Json[]): Json[] {
-  return blocksIn(events).filter(({ type }) => type === "tool_use");
+  return streamedBlocks(events).filter(({ type }) => type === "tool_use");
 }

@@ -1,13 +1,15 @@
 /**
- * Providers cache prompts by their beginning. Whatever an agent sends anew in each request, what a provider gets begins with the bytes of
- * the request before.
+ * Providers cache prompts by their beginning, and bind thoughts to what precedes them. Whatever an agent sends anew in each request, what a
+ * provider gets begins with the bytes of the request before.
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { JsonObject as Json } from "../../../src/http/json.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
-import { agentRequest, send, type Turn } from "./session.ts";
+import { formatsStage } from "../formats-stage.ts";
 import { modelOf, stage } from "../stage.ts";
+import { agentRequest, send, type Turn } from "./session.ts";
+import { agentApis, thinkers } from "./thinkers.ts";
 import { first, upstreams } from "../upstreams.ts";
 
 const turns: Turn[] = [
@@ -88,4 +90,32 @@ describe.each(upstreams)("behind $name", ({ name: format, streams }) => {
     expect(prompt).not.toContain("DeferredToolPlaceholder");
     expect(prompt).not.toContain("clear_thinking");
   });
+});
+
+/** A call's body up to the end of its conversation. */
+function upToTheEnd(raw: string): string {
+  const { messages, contents, input } = JSON.parse(raw) as Json;
+  const last = JSON.stringify(((messages ?? contents ?? input) as unknown[]).at(-1));
+  return raw.slice(0, raw.lastIndexOf(last) + last.length);
+}
+
+describe.each(agentApis.map((api) => [api.name, api] as const))("in %s", (_, api) => {
+  test.each(thinkers.map((thinker) => [thinker.model, thinker] as const))(
+    "a session with thoughts and calls of %s is sent byte for byte as before",
+    async (model, { provider, answer, thought }) => {
+      const { fleet, stub: stubOf } = await formatsStage();
+      const stub = stubOf(provider);
+      const key = (await fleet.operator().customer({ credit: "10" })).keys[0]?.key ?? "";
+      const sent: string[] = [];
+      let body = api.first(model);
+      for (const id of ["call_1", "call_2", "call_3", "call_4"]) {
+        stub.answerOnce(answer(id));
+        body = api.next(body, await api.ask(fleet, key, body));
+        sent.push(stub.calls.at(-1)?.rawBody ?? "");
+      }
+      for (const [index, raw] of sent.slice(1).entries()) expect(raw).toStartWith(upToTheEnd(sent[index] ?? ""));
+      expect(sent.at(-1)?.split(thought)).toHaveLength(4);
+      expect(sent.at(-1)?.includes(".sig.")).toBe(false);
+    },
+  );
 });

@@ -24,9 +24,8 @@ import {
   type ProviderCall,
   isGivenUp,
   type ProviderEvent,
-  apart,
-  native,
 } from "../../providers/provider.ts";
+import { hasThoughts } from "../../providers/wire/requests.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import type { AcquireDrainSlot } from "../answer/drains.ts";
 import { mergeUsage } from "../answer/relay.ts";
@@ -308,7 +307,7 @@ class Attempts {
   #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
     const { candidates, clientSignal, fallbacks, requestFor } = this.#options;
     if (this.#isLast || clientSignal.aborted) return null;
-    if (failure.isOfThoughts && givesThoughtsBack(requestFor(failed).chat, failed)) return failed;
+    if (failure.isOfThoughts && givesThoughtsBack(requestFor(failed).chat)) return failed;
     return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 
@@ -344,8 +343,8 @@ class Attempts {
 }
 
 /** Whether what is sent has earlier thoughts of the model. */
-function givesThoughtsBack({ messages, [native]: own }: ChatBody, { route }: Candidate): boolean {
-  return own?.format === route.format || messages.some((message) => message[apart]?.thoughts !== undefined || givesBack(message));
+function givesThoughtsBack({ messages }: ChatBody): boolean {
+  return messages.some((message) => hasThoughts(message) || givesBack(message));
 }
 
 interface NextOptions {

@@ -85,8 +85,11 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const own = body[native];
   if (own?.format === route.format) {
-    const paths = isPromptAlone ? [["messages"]] : [...failure.fields, ...failure.paths];
-    failure.param = deepestOf(paths.map((path) => provenPath(own.body, inNativeNames(path, chat))));
+    const find = wireFormats[route.format].format.clientField?.({ chat: body, route }) ?? ((path) => path);
+    const isSearched = chat.inputTokens <= searchedPromptBytesMax;
+    const named = failure.paths.map((path) => (isSearched ? find(path) : path.slice(0, 1))).filter((field) => field !== null);
+    const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
+    failure.param = deepestOf(likely.map((path) => provenPath(own.body, inNativeNames(path, chat))));
     return;
   }
   const searched = chat.inputTokens > searchedPromptBytesMax ? { ...body, messages: [] } : body;

@@ -9,7 +9,7 @@ import { Type, type TProperties } from "@sinclair/typebox";
 import type { GatewayError } from "../../../kernel/errors.ts";
 import { formatUsd, usdAsJsonNumber } from "../../../kernel/money.ts";
 import { wrappedSeal } from "../../thoughts.ts";
-import type { FinishReason, ThoughtEvent, WholeAnswer } from "../../providers/provider.ts";
+import { stopReasons, type FinishReason, type ThoughtEvent, type WholeAnswer } from "../../providers/provider.ts";
 import type { Ending } from "../../providers/wire/answers.ts";
 import { ToolArguments, writtenJson, type JsonObject } from "../../providers/wire/json.ts";
 import { type BilledUsage, UsageBody } from "../answer/answer.ts";
@@ -139,15 +139,6 @@ function bare(id: string): string {
 
 // Whole messages
 
-const stopReasons = [
-  "end_turn",
-  "max_tokens",
-  "stop_sequence",
-  "tool_use",
-  "pause_turn",
-  "refusal",
-  "model_context_window_exceeded",
-] as const;
 type StopReason = (typeof stopReasons)[number];
 
 const stopFields = {

@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { messagesMax } from "../../limits.ts";
 import { apart, type ChatMessage, type MessageFacts } from "../../providers/provider.ts";
+import { changingHeader } from "../../providers/anthropic/native.ts";
 import { readWrappedSeal, type Thought } from "../../thoughts.ts";
 import { toolCallId } from "../request/chat-parts.ts";
 import {
@@ -42,9 +43,6 @@ export interface Turns {
 
 /** `MessageFacts.source.item` of the instructions in `system`, which is no list of messages. */
 export const systemItem = -1;
-
-/** Of a client's text, before its instructions: it changes with every request, so a cache would never know the prompt again. */
-const changingHeader = "x-anthropic-billing-header:";
 
 // Blocks
 

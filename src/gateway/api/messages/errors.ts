@@ -7,7 +7,7 @@
 import { Type } from "@sinclair/typebox";
 import { errorTable, type ErrorCode, type ErrorShape, type GatewayError } from "../../../kernel/errors.ts";
 import { jsonResponse } from "../../../kernel/json.ts";
-import { Rejection } from "../../providers/rejection.ts";
+import { tooLong } from "../answer/upstream-errors.ts";
 
 const errorTypes = [
   "invalid_request_error",
@@ -84,10 +84,11 @@ export function messageErrorType(code: ErrorCode): MessageErrorType {
 }
 
 /** null: the error is another. */
-function tooLongText({ cause, message }: GatewayError): string | null {
-  if (!(cause instanceof Rejection) || cause.why !== "too_long") return null;
-  const { size } = cause;
-  if (size === null || size.context === 0) return `prompt is too long: ${message}`;
+function tooLongText(error: GatewayError): string | null {
+  const refused = tooLong(error);
+  if (refused === null) return null;
+  const { size } = refused;
+  if (size === null || size.context === 0) return `prompt is too long: ${error.message}`;
   const { prompt, output, context } = size;
   if (prompt < context && output !== null && prompt + output > context)
     return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${output} > ${context}, decrease input length or \`max_tokens\` and try again`;

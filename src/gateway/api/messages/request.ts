@@ -4,12 +4,14 @@
  * in the answer's `x-ignored-fields`; a bound on output above the model's counts as the model's. Whatever else would change the answer, its
  * price or what a provider keeps is refused by its name, as everywhere.
  * The readers make the OpenAPI description and the table in docs/reference/inference.md, too. What the conversation becomes is in blocks.ts,
- * what the tools become in tools.ts. Any provider may serve: its wire format converts the chat.
+ * what the tools become in tools.ts. Any provider may serve: its wire format converts the chat. One that speaks this API itself gets the
+ * request along with the chat, since a chat has no place for much of it.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
-import { apart, type ChatBody } from "../../providers/provider.ts";
+import type { Model } from "../../models/model.ts";
+import { apart, native, type ChatBody } from "../../providers/provider.ts";
 import type { FieldPath } from "../../providers/provider-error.ts";
 import {
   acceptOnly,
@@ -155,7 +157,7 @@ const rows: Record<string, ChatRow> = {
   context_management: {
     ...nullable(objectOf({ edits: nullable(listOf(edit, 0), "What to clear") }), "What to clear from the context. A hint"),
     accepts: "`edits` of `clear_thinking_…`, `clear_tool_uses_…`",
-    effect: "a hint, not sent on",
+    effect: "a hint, sent on to Anthropic alone",
   },
   metadata: {
     ...nullable(checkOnly(objectOf({ user_id: nullable(anyString, "Your label. Not sent on") })), "Your label. Not sent on"),
@@ -204,8 +206,13 @@ export function messagesFormat({ version, onlyCounts = false }: Kind): RequestFo
     known: knownFields("messages", messagesFields),
     promptField: "messages",
     modelOf: catalogId,
-    readBody: (model, context) => chatOf(model, context, { samples, onlyCounts }),
-    rules: ({ routes }) => routes.map(({ format, thinking: facts }) => [format, facts?.form]),
+    readBody: (model, context) => ({
+      ...chatOf(model, context, { samples, onlyCounts }),
+      ...(speaksMessages(context.model) && {
+        [native]: { format: "anthropic", body: context.request, ...(version !== null && { version }) },
+      }),
+    }),
+    rules: ({ routes }) => routes.map(({ format, provider, thinking: facts }) => [format, facts?.form, provider.native]),
     options: optionsOf,
     clientPath,
     answer({ chat, request, ignored }) {
@@ -213,6 +220,17 @@ export function messagesFormat({ version, onlyCounts = false }: Kind): RequestFo
       return messagesAnswer({ model: chat.requested, ignored: [...ignored], omitsThinking });
     },
   };
+}
+
+/** Some provider of the model speaks this API, and no other one that is like it converts the chat. */
+function speaksMessages(model: Model | null): boolean {
+  const alike = model?.routes.filter(({ format }) => format === "anthropic") ?? [];
+  return alike.length > 0 && alike.every(({ provider }) => provider.native === true);
+}
+
+/** Nothing but a chat can leave hints out. */
+function isConverted(model: Model | null): boolean {
+  return !speaksMessages(model) || model?.routes.some(({ format }) => format !== "anthropic") === true;
 }
 
 function chatOf(
@@ -252,6 +270,7 @@ function readRows(context: ReadContext, onlyCounts: boolean): JsonObject {
     readInteger(output, "max_tokens", { min: outputMinimum(model), max: Number.MAX_SAFE_INTEGER });
     if (output > outputLimit(model)) ignored?.add("max_tokens");
   }
+  if (!isConverted(model)) return read;
   if (asFields(request["thinking"])?.["display"] === "omitted") ignored?.add("thinking.display");
   const edits = asFields(request["context_management"])?.["edits"];
   if (Array.isArray(edits) && edits.length > 0) ignored?.add("context_management");

@@ -11,8 +11,8 @@ import { errorBody, errorResponse, type ErrorShape, type GatewayError } from "..
 import { jsonResponse } from "../../../kernel/json.ts";
 import { formatUsd, usdAsJsonNumber } from "../../../kernel/money.ts";
 import { UpstreamFailure } from "../../providers/provider.ts";
-import { Rejection } from "../../providers/rejection.ts";
 import { UsageBody, type BilledUsage } from "../answer/answer.ts";
+import { tooLong } from "../answer/upstream-errors.ts";
 import { repeatedTools } from "./tools.ts";
 
 // Items
@@ -266,7 +266,7 @@ export function idEnd(generation: string): string {
 /** Chat's, but that a prompt that is too long has the code that agents of this API act on. */
 export const responsesErrors: ErrorShape = {
   response(error, headers) {
-    if (!isTooLong(error)) return errorResponse(error, headers);
+    if (tooLong(error) === null) return errorResponse(error, headers);
     const body = { error: { ...errorBody(error).error, code: "context_length_exceeded" } };
     return jsonResponse(body, { status: error.status, headers: { ...headers, ...error.headers } });
   },
@@ -294,13 +294,8 @@ export function failureOf(error: GatewayError): { code: (typeof failureCodes)[nu
 }
 
 function failureCode(error: GatewayError): (typeof failureCodes)[number] {
-  if (isTooLong(error)) return "context_length_exceeded";
+  if (tooLong(error) !== null) return "context_length_exceeded";
   const code = error.cause instanceof UpstreamFailure ? error.cause.code : error.code;
   if (code === "upstream_rejected") return "invalid_prompt";
   return code === "upstream_rate_limited" ? "rate_limit_exceeded" : "server_error";
-}
-
-function isTooLong({ cause }: GatewayError): boolean {
-  if (cause instanceof Rejection) return cause.why === "too_long";
-  return cause instanceof UpstreamFailure && cause.hintedCause === "too_long";
 }

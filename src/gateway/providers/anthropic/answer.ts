@@ -7,17 +7,26 @@ import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { finishReason } from "../openai/answer.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
-import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
+import {
+  stopReasons,
+  UpstreamFailure,
+  type AnswerPiece,
+  type AnswerWants,
+  type FinishReason,
+  type StopWord,
+  type WholeAnswer,
+} from "../provider.ts";
 import { toldFailure } from "../wire/errors.ts";
 import { asObject, asText, type JsonObject, asCount } from "../wire/json.ts";
 import { anthropicFailureIn } from "./errors.ts";
-import { ThoughtsBeforeCalls } from "./thoughts.ts";
+import { SealedThoughts, ThoughtsBeforeCalls } from "./thoughts.ts";
 
 /**
  * @param route the called one; absent: no thoughts are kept for it
+ * @param wants the call's
  * @throws UpstreamFailure when the body is an error despite status 200, or holds no answer
  */
-export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer {
+export function decodeAnthropicAnswer(body: unknown, route?: Route, wants?: AnswerWants): WholeAnswer {
   const message = asObject(Array.isArray(body) ? body[0] : body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   const { content } = message;
@@ -27,7 +36,8 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
   const blocks = content.map((block) => asObject(block) ?? {});
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
-  const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts: new ThoughtsBeforeCalls(route) });
+  const thoughts = new ThoughtsBeforeCalls(wants ? undefined : route);
+  const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts });
   const finishReason = anthropicFinishReason(message["stop_reason"], toolCalls.length > 0);
   if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
@@ -41,7 +51,26 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
     finishReason,
     logprobs: null,
     usage: usageOf(message["usage"]),
+    ...(wants && { stop: stopWordOf(message), pieces: piecesOf(blocks, toolCalls) }),
   };
+}
+
+/** The parts of the message in the model's order, each thought with its seal. */
+function piecesOf(blocks: readonly JsonObject[], calls: readonly JsonObject[]): AnswerPiece[] {
+  const thoughts = new SealedThoughts();
+  let index = 0;
+  const pieces = blocks.flatMap((block): AnswerPiece[] => {
+    const { type, text, thinking } = block;
+    const before = thoughts.block(block);
+    if (type === "tool_use") return [...before, piece("tool_calls", [{ index, ...calls[index++] }])];
+    const said = type === "text" ? asText(text) : type === "thinking" ? asText(thinking) : null;
+    return said ? [...before, piece(type === "text" ? "content" : "reasoning_content", said)] : before;
+  });
+  return [...pieces, ...thoughts.end()];
+}
+
+function piece(field: string, value: unknown): AnswerPiece {
+  return { kind: "delta", delta: { [field]: value }, finishReason: null };
 }
 
 /** Text blocks hold their text in `text`, thinking blocks in `thinking`. */
@@ -83,6 +112,12 @@ function usageOf(reported: unknown): ReportedUsage | null {
  */
 export function anthropicFinishReason(stopReason: unknown, calledTools: boolean): FinishReason | null {
   return finishReason(asText(stopReason) ?? "", calledTools);
+}
+
+/** @param said the message, or the delta of a stream that ends it @returns undefined: the word is not the API's */
+export function stopWordOf({ stop_reason, stop_sequence }: JsonObject): StopWord | undefined {
+  const reason = stopReasons.find((word) => word === stop_reason);
+  return reason && { reason, sequence: asText(stop_sequence) };
 }
 
 // Counts

@@ -3,14 +3,17 @@
  * After a refusal by the provider, this also finds the chat's field that the refused one was made from: several messages are one turn
  * there, and all instructions one field.
  */
+import type { Route } from "../../models/model.ts";
 import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
+import { signerOf } from "../wire/answers.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 import {
   cacheBreakpoints,
   because,
   contentPath,
+  hasThoughts,
   placesOf,
   type Place,
   type SentTurn,
@@ -18,11 +21,14 @@ import {
   withReminders,
 } from "../wire/requests.ts";
 import { conversationOf } from "./messages.ts";
+import { cacheBreakpointsMax, nativeField, nativeMessages } from "./native.ts";
 import { parametersProblem } from "./request.ts";
 import { formatSchema, type SchemaProblem } from "./schema.ts";
 
 /** See `WireFormat.unsupportedField`. */
 export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  // What the API itself takes, its endpoint has checked.
+  if (nativeMessages(chat) !== null) return null;
   for (const unsupportedField of findAll(chat)) return unsupportedField;
   return null;
 }
@@ -41,8 +47,6 @@ const fieldsCarried = new Set([
   "cache_control",
 ]);
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
-
-const cacheBreakpointsMax = 4;
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   const args = new ToolArguments();
@@ -115,9 +119,12 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
 // The client's field
 
 /** See `WireFormat.clientField`. */
-export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+export function anthropicClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {
+  const own = nativeMessages(chat);
+  if (own !== null) return nativeField(own, { signer: signerOf(route), route });
   // Whether the thoughts of a message were sent depends on more than the conversation.
-  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
+  const hasUnknownParts = (message: ChatMessage): boolean => hasThoughts(message) || givesBack(message);
+  const placeOf = placesOf({ messages: withReminders(chat.messages), turnsOf, turnOf, kindOf, hasUnknownParts });
   return (path) => fieldAt(path, chat, placeOf);
 }
 

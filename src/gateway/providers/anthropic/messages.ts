@@ -2,14 +2,16 @@
  * Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. Consecutive messages of
  * one role become one turn, blank texts are left out, and ids of calls get the form that the API accepts, each once. If the calls' ids
  * carry thoughts (thoughts.ts), an answer goes back with all its blocks in order, its text split as the model wrote it. A text that the
- * client has changed is not split.
+ * client has changed is not split. Thoughts that stand apart go before the text or their call, in every turn, since later turns must not
+ * change what is sent of earlier ones.
  */
 import { hash } from "node:crypto";
+import type { Thought } from "../../thoughts.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import { apart, type ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 import { CallIds } from "../wire/call-ids.ts";
-import { continuingText, openingText, isInstruction, namedTexts, withReminders } from "../wire/requests.ts";
+import { continuingText, openingText, isInstruction, namedTexts, sealedThoughts, withReminders } from "../wire/requests.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 
 export interface Conversation {
@@ -22,15 +24,16 @@ export interface Conversation {
   isThoughtless: boolean;
 }
 
-interface TextBlock extends JsonObject {
+export interface TextBlock extends JsonObject {
   type: "text";
   text: string;
   /** The provider caches the prompt up to the end of this block. */
   cache_control?: unknown;
 }
 
-interface Turn {
-  role: "user" | "assistant";
+export interface Turn {
+  /** `system`: an instruction between the turns, for a model that takes it there. */
+  role: "user" | "assistant" | "system";
   content: JsonObject[];
 }
 
@@ -46,13 +49,18 @@ export function conversationOf(
 ): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  const own: Reading = { ids: new CallIds(wireId), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
+  const own: Reading = { signer, ids: turnIds(), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
   const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
   for (const [index, message] of withReminders(messages).entries()) {
     if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
     else append(turns, turnOf(message, index > thoughtsFrom ? own : foreign));
   }
+  return completed(system, turns, endsWithUser);
+}
+
+/** The conversation with the turns that the API wants at its beginning and its end. */
+export function completed(system: TextBlock[], turns: Turn[], endsWithUser: boolean): Conversation {
   const [first] = turns;
   if (first ? first.role === "assistant" : system.length > 0) turns.unshift(userSays(openingText));
   if (endsWithUser && turns.at(-1)?.role === "assistant") turns.push(userSays(continuingText));
@@ -67,8 +75,11 @@ export function conversationOf(
 
 /** The readers of one conversation's messages. */
 interface Reading {
+  /** Gets its thoughts back that stand apart; null: no model does. */
+  signer: string | null;
   ids: CallIds;
   args: ToolArguments;
+  /** Of the thoughts in ids. */
   thoughts: ThoughtsReader;
 }
 
@@ -83,7 +94,7 @@ function isToolResult({ type }: JsonObject): boolean {
   return type === "tool_result";
 }
 
-function isThought({ type }: JsonObject): boolean {
+export function isThought({ type }: JsonObject): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
@@ -105,7 +116,7 @@ function named(message: ChatMessage, blocks: readonly TextBlock[]): TextBlock[] 
   return said.map((block, index) => ({ ...block, text: texts[index] ?? block.text }));
 }
 
-function saysSomething(text: string): boolean {
+export function saysSomething(text: string): boolean {
   return /\S/.test(text);
 }
 
@@ -131,15 +142,18 @@ function turnOf(message: ChatMessage, reading: Reading): Turn {
 }
 
 /** The texts and then the calls, or, if the calls' ids carry thoughts, all blocks in the order of the answer. */
-function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: Reading): JsonObject[] {
+function assistantBlocks(message: ChatMessage, { signer, ids, args, thoughts: reader }: Reading): JsonObject[] {
   const calls = asArray(message["tool_calls"]).map((value) => {
     const call = asObject(value) ?? {};
     const { id, pieces } = reader.read(asText(call["id"]) ?? "");
     const { name, arguments: text } = asObject(call["function"]) ?? {};
     return { use: { type: "tool_use", id: ids.ofCall(id), name, input: args.read(asText(text) ?? "") ?? {} }, pieces };
   });
+  const own = sealedThoughts(message, signer);
+  const uses = calls.map(({ use }) => use);
+  if (own.size > 0) return withThoughtsApart(spokenBlocks(message), uses, own);
   const pieces = calls.flatMap((call) => call.pieces);
-  if (pieces.length === 0) return [...spokenBlocks(message), ...calls.map(({ use }) => use)];
+  if (pieces.length === 0) return [...spokenBlocks(message), ...uses];
   const texts = new Cutter(oneText(message), pieces, "text");
   const thoughts = new Cutter(asText(message["reasoning_content"]), pieces, "thinking");
   return calls.flatMap((call, index) => {
@@ -148,6 +162,22 @@ function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: 
     const moved = index === 0 && !texts.isWhole ? spokenBlocks(message) : [];
     return [...before.filter((block) => block !== null), ...moved, call.use];
   });
+}
+
+/** A thought that no text and no call follows is left out: the API refuses one as the last block. */
+function withThoughtsApart(
+  spoken: readonly JsonObject[],
+  uses: readonly JsonObject[],
+  thoughts: ReadonlyMap<number, readonly Thought[]>,
+): JsonObject[] {
+  const before = (call: number): JsonObject[] => (thoughts.get(call) ?? []).map(thoughtBlock);
+  if (uses.length === 0) return spoken.length === 0 ? [] : [...before(0), ...spoken];
+  return uses.flatMap((use, index) => [...before(index), ...(index === 0 ? spoken : []), use]);
+}
+
+/** As the client gave it back, with its seal unwrapped. */
+export function thoughtBlock({ text, seal, redacted }: Pick<Thought, "text" | "seal" | "redacted">): JsonObject {
+  return redacted ? { type: "redacted_thinking", data: seal } : { type: "thinking", thinking: text, signature: seal };
 }
 
 function spokenBlocks(message: ChatMessage): TextBlock[] {
@@ -216,6 +246,11 @@ function endInText(turn: Turn | undefined): void {
   const last = turn?.role === "assistant" ? turn.content.at(-1) : undefined;
   const text = asText(last?.["text"]);
   if (last && text !== null) last["text"] = text.trimEnd();
+}
+
+/** The ids of a conversation's calls in the form that the API accepts. */
+export function turnIds(): CallIds {
+  return new CallIds(wireId);
 }
 
 /** Base64 is a third longer, which is more than is reserved for a long id. */

@@ -3,37 +3,67 @@
  *
  * A model thinks as its catalog entry and the request's effort allow. Where the API refuses thinking together with a forced call or
  * sampling fields, the client's explicit fields win. Earlier thoughts go along where the model thinks in this call too. Fields that the
- * API does not support were refused before (client-fields.ts), so nothing is refused here.
+ * API does not support were refused before (client-fields.ts), so nothing is refused here. A client's own request to the API keeps its
+ * conversation and tools (native.ts); thinking and effort are fitted to the model there, too.
  */
+import { Buffer } from "node:buffer";
 import type { ReasoningEffort, Route } from "../../models/model.ts";
-import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import type { ChatBody, EncodedCall, NativeRequest, ProviderCall } from "../provider.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
-import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort, reminderBytes } from "../wire/requests.ts";
+import {
+  addedToArguments,
+  addedToFields,
+  continuingText,
+  fittedEffort,
+  openingText,
+  reminderBytes,
+  sealBytes,
+  thoughtBytes,
+} from "../wire/requests.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
+import {
+  breakpointField,
+  cacheBreakpointsMax,
+  keepLastBreakpoints,
+  nativeAddedBytes,
+  nativeConversation,
+  nativeMessages,
+} from "./native.ts";
 import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
 
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
+/** A client's own version is sent with its own request. */
+const versions = [version, "2026-10-21"];
 
 /** A first and a last user turn that some conversations get. */
 const addedTurnsBytes = openingText.length + continuingText.length;
 
 /** The beta of `block_binding`, which says what the API does with thoughts whose conversation has changed. */
 const bindingControls = "thinking-binding-controls-2026-08-01";
+/** The betas of `context_management`, and of `defer_loading` with its references. */
+const contextManagement = "context-management-2025-06-27";
+const toolSearch = "advanced-tool-use-2025-11-20";
 
 /** See `WireFormat.addedBytes`. */
 export function anthropicAddedBytes(chat: ChatBody): number {
+  const own = nativeMessages(chat);
+  if (own !== null) return nativeAddedBytes(chat, own, nativeTools(own));
   const { tools, response_format } = chat;
   const isFitted = tools !== undefined || response_format !== undefined;
   const fields = isFitted ? addedToFields(chat, { ...toolFields(chat), ...formatOf(asObject(response_format)) }) : 0;
-  return fields + addedToArguments(chat) + addedTurnsBytes + reminderBytes(chat);
+  const thoughts = thoughtBytes(chat, (thought) => Buffer.byteLength(thought.text) + sealBytes(thought));
+  return fields + thoughts + addedToArguments(chat) + addedTurnsBytes + reminderBytes(chat);
 }
 
 export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
   const { route, chat, maxOutputTokens, streamed } = call;
-  const { conversation, thinking, isBound } = withThoughts(call);
+  const own = nativeMessages(chat);
+  const thoughtful = withThoughts(call, own);
+  const { conversation, thinking, isBound } = thoughtful;
   const { system, turns } = conversation;
+  const described = own === null ? toolFields(chat) : nativeFields(own, chat, thoughtful);
   const body = {
     model: route.upstreamModel,
     max_tokens: maxOutputTokens,
@@ -41,13 +71,17 @@ export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
     messages: turns,
     ...samplingFields(chat),
     ...stopFields(chat),
-    ...toolFields(chat),
+    ...described,
     ...(thinking.field && { thinking: thinking.field }),
-    ...outputField(chat, thinking),
+    ...(own === null && outputField(chat, thinking)),
     ...cacheField(chat),
     ...(streamed && { stream: true }),
   };
-  const headers = { "anthropic-version": version, ...(isBound && { "anthropic-beta": bindingControls }) };
+  const betas = [...(isBound ? [bindingControls] : []), ...(own === null ? [] : betasOf(described, conversation))];
+  const headers = {
+    "anthropic-version": versions.find((known) => known === own?.version) ?? version,
+    ...(betas.length > 0 && { "anthropic-beta": betas.join(",") }),
+  };
   return { path: "/messages", headers, body: JSON.stringify(body) };
 }
 
@@ -78,17 +112,18 @@ interface Thoughtful {
  * a turn that it began without a thought. Newer models refuse a thought if anything before it has changed, unless the request says to drop
  * it. A turn that began with thinking must continue with it, so `thinking` is sent even if the request has no effort.
  */
-function withThoughts(call: ProviderCall): Thoughtful {
+function withThoughts(call: ProviderCall, own: NativeRequest | null): Thoughtful {
   const { route, chat, withoutThoughts } = call;
-  const thinking = thinkingOf(call);
+  const thinking = own === null ? thinkingOf(call) : nativeThinking(call, own);
   // Models with adaptive thinking refuse a conversation that ends with a message of the model (prefill).
   const endsWithUser = route.thinking?.form === "adaptive";
-  const signer = thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null;
-  const conversation = conversationOf(chat.messages, { signer, endsWithUser });
+  const conversationFor = (signer: string | null): Conversation =>
+    own === null ? conversationOf(chat.messages, { signer, endsWithUser }) : nativeConversation(own, { signer, route });
+  const conversation = conversationFor(thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null);
   const { hasThoughts, isThoughtless } = conversation;
   if (route.thinking?.form === "budget") {
     if (thinking.field === null || !isThoughtless) return { conversation, thinking, isBound: false };
-    return { conversation: conversationOf(chat.messages), thinking: { ...thinking, field: null }, isBound: false };
+    return { conversation: conversationFor(null), thinking: { ...thinking, field: null }, isBound: false };
   }
   // The controls are documented only for adaptive thinking.
   const isBound = hasThoughts && route.thinking?.isBound === true && thinking.field?.["type"] !== "between_tools";
@@ -156,6 +191,26 @@ function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route"
   return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
 }
 
+/**
+ * What the client's own request asks for, in the form that the model takes: by itself where it asks for a budget, and within a budget where
+ * the model takes no other. The chat has the effort, or what a budget amounts to.
+ */
+function nativeThinking(call: ProviderCall, { body }: NativeRequest): Thinking {
+  const { route, chat, maxOutputTokens } = call;
+  const { type, budget_tokens: budget, display } = asObject(body["thinking"]) ?? {};
+  const { thinking: facts, efforts } = route;
+  if (type === "disabled") return switchedOff(route, mayThink(chat));
+  const takesBudget = facts?.form === "budget";
+  const effort = fittedEffort(chat["reasoning_effort"], efforts ?? adaptiveEfforts) ?? null;
+  if (!mayThink(chat)) return { ...noThinking, effort: takesBudget ? null : effort };
+  if (type === "between_tools" && facts?.off === "between_tools") return { field: { type }, effort: null, takesThoughts: true };
+  if (type === undefined) return takesBudget ? noThinking : { field: null, effort, takesThoughts: true };
+  if (!takesBudget) return { field: { type: "adaptive", ...(display != null && { display }) }, effort, takesThoughts: true };
+  if (typeof budget !== "number" || budget >= maxOutputTokens || budget < budgetMin)
+    return withBudget(effort ?? "high", maxOutputTokens);
+  return { field: { type: "enabled", budget_tokens: budget }, effort: null, takesThoughts: true };
+}
+
 /** A model that cannot stop thinking thinks as little as it can. Where it may think, it gets its earlier thoughts. */
 function switchedOff({ thinking }: Route, takesThoughts: boolean): Thinking {
   switch (thinking?.off) {
@@ -199,10 +254,71 @@ function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
 function toolFields(chat: ChatBody): JsonObject {
   const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
   if (tools.length === 0) return {};
+  const choice = toolChoiceOf(chat);
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+/** null: the API's default. */
+function toolChoiceOf(chat: ChatBody): JsonObject | null {
   const choice = choiceOf(chat["tool_choice"]);
   const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
-  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
-  return { tools, ...(choice && { tool_choice: choice }) };
+  return oneAtATime ? { type: "auto", ...choice, disable_parallel_tool_use: true } : choice;
+}
+
+/** What of the client's own request describes the prompt and the answer, besides the conversation. */
+function nativeFields(own: NativeRequest, chat: ChatBody, { conversation, thinking }: Thoughtful): JsonObject {
+  const { output_config, context_management } = own.body;
+  const tools = nativeTools(own);
+  const blocks = conversation.turns.flatMap(({ content }) => content);
+  const most = cacheBreakpointsMax - (chat["cache_control"] === undefined ? 0 : 1);
+  keepLastBreakpoints([...tools, ...conversation.system, ...blocks], most);
+  const choice = toolChoiceOf(chat);
+  const { effort } = thinking;
+  const format = asObject(asObject(output_config)?.["format"]);
+  const edits = editsOf(asObject(context_management), thinking);
+  return {
+    ...(tools.length > 0 && { tools, ...(choice && { tool_choice: choice }) }),
+    ...((effort ?? format) && {
+      output_config: { ...(effort && { effort }), ...(format && { format: { type: "json_schema", schema: format["schema"] } }) },
+    }),
+    ...(edits.length > 0 && { context_management: { edits } }),
+  };
+}
+
+/** All tools of the client, also those that the model must not see yet: the API keeps them from it. */
+function nativeTools({ body }: NativeRequest): JsonObject[] {
+  return asArray(body["tools"]).map((tool) => {
+    const { name, description, input_schema, strict, defer_loading, cache_control } = asObject(tool) ?? {};
+    const isDeferred = defer_loading === true;
+    return {
+      name,
+      ...(typeof description === "string" && { description }),
+      input_schema: strict === true ? input_schema : inputSchema(asObject(input_schema) ?? {}),
+      ...(typeof strict === "boolean" && { strict }),
+      ...(isDeferred ? { defer_loading } : breakpointField(cache_control)),
+    };
+  });
+}
+
+const editFields = new Set(["type", "trigger", "keep", "clear_at_least", "exclude_tools", "clear_tool_inputs"]);
+
+/** The API refuses to clear thoughts where the model does not think. */
+function editsOf(management: JsonObject | null, { field }: Thinking): JsonObject[] {
+  const thinks = field?.["type"] === "adaptive" || field?.["type"] === "enabled";
+  const edits = asArray(management?.["edits"]).map((value) => asObject(value) ?? {});
+  return edits
+    .filter(({ type }) => thinks || !String(type).startsWith("clear_thinking_"))
+    .map((edit) => Object.fromEntries(Object.entries(edit).filter(([name, value]) => editFields.has(name) && value !== null)));
+}
+
+/** Only what is sent needs one, whatever the client names: an unknown beta may have another price. */
+function betasOf({ tools, context_management }: JsonObject, { turns }: Conversation): string[] {
+  const refers = (block: JsonObject): boolean =>
+    block["type"] === "tool_result" && asArray(block["content"]).some((part) => asObject(part)?.["type"] === "tool_reference");
+  const searches =
+    asArray(tools).some((tool) => asObject(tool)?.["defer_loading"] === true) ||
+    turns.some(({ content }) => content.some(refers));
+  return [...(context_management === undefined ? [] : [contextManagement]), ...(searches ? [toolSearch] : [])];
 }
 
 function toolOf({ function: called, cache_control }: JsonObject): JsonObject {

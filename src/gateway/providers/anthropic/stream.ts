@@ -5,18 +5,18 @@
  */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import type { ProviderEvent } from "../provider.ts";
+import type { AnswerWants, ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
 import { broken, toldFailure } from "../wire/errors.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { KeptCalls } from "../wire/answers.ts";
-import { anthropicFinishReason, AnthropicUsage } from "./answer.ts";
-import { ThoughtsBeforeCalls } from "./thoughts.ts";
+import { anthropicFinishReason, AnthropicUsage, stopWordOf } from "./answer.ts";
+import { SealedThoughts, ThoughtsBeforeCalls } from "./thoughts.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function anthropicStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
-  const stream = new AnthropicStream(route);
+export function anthropicStreamDecoder(route?: Route, wants?: AnswerWants): (data: string) => ProviderEvent[] {
+  const stream = new AnthropicStream(route, wants);
   return (data) => stream.take(data);
 }
 
@@ -35,6 +35,8 @@ class AnthropicStream {
   #called = 0;
   readonly #kept = new KeptCalls();
   readonly #thoughts: ThoughtsBeforeCalls;
+  /** null: thoughts travel in the ids of calls. */
+  readonly #sealed: SealedThoughts | null;
   /** The answer's id. */
   #id: unknown = null;
   #begun = false;
@@ -42,8 +44,9 @@ class AnthropicStream {
   #hasContent = false;
   #finished = false;
 
-  constructor(route?: Route) {
-    this.#thoughts = new ThoughtsBeforeCalls(route);
+  constructor(route?: Route, wants?: AnswerWants) {
+    this.#thoughts = new ThoughtsBeforeCalls(wants ? undefined : route);
+    this.#sealed = wants ? new SealedThoughts() : null;
   }
 
   take(data: string): ProviderEvent[] {
@@ -63,13 +66,13 @@ class AnthropicStream {
       case "content_block_delta":
         return this.#say(this.#takePiece(event["index"], asObject(event["delta"]) ?? {}));
       case "content_block_stop":
-        return this.#closeBlock(event["index"]);
+        return [...this.#sealThought(), ...this.#closeBlock(event["index"])];
       case "message_delta":
         this.#usage.take(event["usage"]);
-        return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
+        return [...this.#counted(), ...this.#finish(asObject(event["delta"]) ?? {})];
       case "message_stop":
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
-        return [...this.#finish(""), ...this.#end()];
+        return [...this.#finish({ stop_reason: "" }), ...this.#end()];
       default:
         return failuresIn(event, this.#hasContent);
     }
@@ -83,9 +86,10 @@ class AnthropicStream {
   #openBlock(block: unknown, opened: JsonObject): ProviderEvent[] {
     const { type, id, name, input, text, thinking } = opened;
     this.#thoughts.block(opened);
-    if (type === "text") return textDelta("content", text);
-    if (type === "thinking") return textDelta("reasoning_content", thinking);
-    if (type !== "tool_use") return [];
+    const before = this.#sealed?.block(opened) ?? [];
+    if (type === "text") return [...before, ...textDelta("content", text)];
+    if (type === "thinking") return [...before, ...textDelta("reasoning_content", thinking)];
+    if (type !== "tool_use") return before;
     const called = asText(name) ?? "";
     if (called === "") return [broken(namelessCall)];
     this.#kept.begin(asText(id) ?? "", called);
@@ -93,12 +97,17 @@ class AnthropicStream {
     const index = this.#called++;
     this.#calls.set(block, { index, input, argued: false });
     const signed = this.#thoughts.signed(asText(id) || mintedToolCallId(this.#id, index));
-    return [...unclosed, callDelta({ index, id: signed, type: "function", function: { name: called, arguments: "" } })];
+    return [
+      ...before,
+      ...unclosed,
+      callDelta({ index, id: signed, type: "function", function: { name: called, arguments: "" } }),
+    ];
   }
 
   #takePiece(block: unknown, delta: JsonObject): ProviderEvent[] {
     const { type, text, thinking, partial_json } = delta;
     this.#thoughts.delta(delta);
+    this.#sealed?.delta(delta);
     if (type === "text_delta") return textDelta("content", text);
     if (type === "thinking_delta") return textDelta("reasoning_content", thinking);
     const call = type === "input_json_delta" ? this.#calls.get(block) : undefined;
@@ -111,18 +120,24 @@ class AnthropicStream {
     return call === undefined || call.argued ? [] : argue(call, wholeArguments(call.input));
   }
 
+  #sealThought(): ProviderEvent[] {
+    return this.#sealed?.end() ?? [];
+  }
+
   #counted(): ProviderEvent[] {
     const usage = this.#usage.usage();
     return usage === null ? [] : [{ kind: "usage", usage }];
   }
 
-  /** @param stopReason null if it has not arrived yet */
-  #finish(stopReason: string | null): ProviderEvent[] {
+  /** @param said has no reason if it has not arrived yet */
+  #finish(said: JsonObject): ProviderEvent[] {
+    const stopReason = asText(said["stop_reason"]);
     if (stopReason === null || this.#finished) return [];
     const finishReason = anthropicFinishReason(stopReason, this.#called > 0);
     if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
-    return [{ kind: "delta", delta: {}, finishReason }];
+    const stop = this.#sealed === null ? undefined : stopWordOf(said);
+    return [...this.#sealThought(), { kind: "delta", delta: {}, finishReason, ...(stop && { stop }) }];
   }
 
   /** Some servers do not mark the end of their blocks. */

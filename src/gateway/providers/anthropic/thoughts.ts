@@ -5,9 +5,11 @@
  * the API writes blocks whose text it leaves out; their signatures are the same
  * (https://platform.claude.com/docs/en/build-with-claude/thinking). A client may have written an id itself, so ids are read within the
  * bounds of the calls' arguments, and anything that is not a piece is left out.
+ * Clients of other endpoints have fields for thoughts: there each goes apart, with its signature as the seal.
  */
-import { thoughtsCharactersMax } from "../../limits.ts";
+import { sealCharactersMax, thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
+import type { ThoughtEvent } from "../provider.ts";
 import { readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
 import { signerOf } from "../wire/answers.ts";
 import { asArray, asCount, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
@@ -72,6 +74,34 @@ export class ThoughtsBeforeCalls {
   #hasRoomFor(characters: number): boolean {
     this.#characters += characters;
     return this.#characters <= thoughtsCharactersMax;
+  }
+}
+
+/** The thoughts of one answer apart, for a call that wants them. The text of a thought comes before the event that ends it. */
+export class SealedThoughts {
+  /** The signature so far of the thought that is open; null: none is. */
+  #signature: string | null = null;
+
+  /** A block, or its start in a stream. It ends the thought before it. @returns what is said before the block's own text */
+  block({ type, signature, data }: JsonObject): ThoughtEvent[] {
+    const before = this.end();
+    if (type === "thinking") this.#signature = asText(signature) ?? "";
+    const encrypted = type === "redacted_thinking" ? (asText(data) ?? "") : "";
+    return encrypted === "" ? before : [...before, { kind: "thought", seal: encrypted, redacted: true }];
+  }
+
+  /** A piece of the block that began last. A seal that is not whole is none. */
+  delta({ type, signature }: JsonObject): void {
+    if (type !== "signature_delta" || this.#signature === null) return;
+    this.#signature += asText(signature) ?? "";
+    if (this.#signature.length > sealCharactersMax) this.#signature = null;
+  }
+
+  /** The end of a block, or of the answer. */
+  end(): ThoughtEvent[] {
+    const seal = this.#signature;
+    this.#signature = null;
+    return seal === null ? [] : [{ kind: "thought", seal, redacted: false }];
   }
 }
 

@@ -1,20 +1,28 @@
 /**
  * Converts a whole response to our answer, and holds what the stream reads in the same way: items, reasoning, finish reasons, counts. The
  * API stores nothing for us, so it sends the reasoning before a call in encrypted form and wants it back with the call's result; without it
- * the model starts over at each step of a tool loop. It travels within the call's id, as signatures do (gateway/tool-call-id.ts).
+ * the model starts over at each step of a tool loop. It travels within the call's id, as signatures do (gateway/tool-call-id.ts), or apart
+ * for a call that wants thoughts.
  */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId, readToolCallId, signedToolCallId } from "../../tool-call-id.ts";
 import { UsageTally } from "../openai/answer.ts";
 import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
-import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
+import {
+  UpstreamFailure,
+  type AnswerPiece,
+  type AnswerWants,
+  type FinishReason,
+  type ThoughtEvent,
+  type WholeAnswer,
+} from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { finalReason, signerOf } from "../wire/answers.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
-export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer {
+export function decodeResponsesAnswer(body: unknown, route?: Route, wants?: AnswerWants): WholeAnswer {
   const response = asObject(body);
   if (response === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (response["error"]) throw responsesFailureIn(response["error"]);
@@ -22,7 +30,7 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   if (!Array.isArray(output)) throw new UpstreamFailure("upstream_error", "the answer holds no output");
   const items = output.map((item) => asObject(item) ?? {});
   const said = items.filter(({ type }) => type === "message").map(saidIn);
-  const toolCalls = callsIn(items, response["id"], route === undefined ? null : signerOf(route));
+  const toolCalls = callsIn(items, response["id"], wants || route === undefined ? null : signerOf(route));
   const reason = responsesFinishReason(response, response["status"], toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const content = paragraphs(said.map((one) => one.content));
@@ -39,7 +47,39 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
     finishReason: reason,
     logprobs: logprobsOf(said.flatMap(({ logprobs }) => logprobs)),
     usage: usageOf(response["usage"]),
+    ...(wants && { pieces: piecesOf(items, toolCalls) }),
   };
+}
+
+/** The items in the model's order, each reasoning with its encrypted form. Texts are joined as in the message. */
+function piecesOf(items: readonly JsonObject[], calls: readonly JsonObject[]): AnswerPiece[] {
+  const begun = new Set<string>();
+  let index = 0;
+  const said = (field: "content" | "refusal", text: string): AnswerPiece[] => {
+    if (text === "") return [];
+    const separator = begun.has(field) ? paragraphEnd : "";
+    begun.add(field);
+    return [piece(field, separator + text)];
+  };
+  return items.flatMap((item) => {
+    if (callKindOf(item) !== null) return [piece("tool_calls", [{ index, ...calls[index++] }])];
+    if (item["type"] === "message") {
+      const { content, refusal } = saidIn(item);
+      return [...said("content", content), ...said("refusal", refusal)];
+    }
+    if (item["type"] !== "reasoning") return [];
+    const reasoning = reasoningIn(item);
+    return [...(reasoning === "" ? [] : [piece("reasoning_content", reasoning)]), thoughtEnd(item)];
+  });
+}
+
+function piece(field: string, value: unknown): AnswerPiece {
+  return { kind: "delta", delta: { [field]: value }, finishReason: null };
+}
+
+/** The end of a reasoning item, for a call that wants thoughts. */
+export function thoughtEnd({ encrypted_content }: JsonObject): ThoughtEvent {
+  return { kind: "thought", seal: asText(encrypted_content) ?? "", redacted: false };
 }
 
 function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string | null): JsonObject[] {

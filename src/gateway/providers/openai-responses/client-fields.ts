@@ -3,7 +3,7 @@
  * After a refusal by the provider, this also finds the chat's field that the refused one was made from.
  */
 import type { FieldPath } from "../provider-error.ts";
-import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
+import { native, type ChatBody, type ChatMessage, type UnsupportedField } from "../provider.ts";
 import { asArray, asObject } from "../wire/json.ts";
 import { cacheBreakpoints, because } from "../wire/requests.ts";
 import { inputItems } from "./request.ts";
@@ -16,6 +16,8 @@ export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | nu
 
 /** The client's field for a field of the Responses API; see `WireFormat.clientField`. */
 export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+  // The client's own request has the fields of this API.
+  if (chat[native]?.format === "openai-responses") return (path) => path;
   let sources: readonly number[] | null = null;
   const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
   return (path) => fieldAt(path, chat, sourceOf);

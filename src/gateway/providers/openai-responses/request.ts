@@ -6,7 +6,16 @@
 import { hash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
 import { CallIds } from "../wire/call-ids.ts";
-import { fittedEffort, takesSampling, addedToFields, namedTexts, contentTexts } from "../wire/requests.ts";
+import {
+  addedToFields,
+  contentTexts,
+  fittedEffort,
+  namedTexts,
+  sealBytes,
+  sealedThoughts,
+  takesSampling,
+  thoughtBytes,
+} from "../wire/requests.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
 import { readIdWithReasoning } from "./answer.ts";
 import { signerOf } from "../wire/answers.ts";
@@ -14,9 +23,10 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 
 /** See `WireFormat.addedBytes`. */
 export function responsesAddedBytes(chat: ChatBody): number {
-  if (chat["tools"] === undefined) return 0;
+  const thoughts = thoughtBytes(chat, sealBytes);
+  if (chat["tools"] === undefined) return thoughts;
   const { tool_choice, response_format } = chat;
-  return addedToFields(chat, { tools: toolsOf(chat), tool_choice, response_format });
+  return thoughts + addedToFields(chat, { tools: toolsOf(chat), tool_choice, response_format });
 }
 
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
@@ -121,8 +131,9 @@ class Items {
   }
 
   /**
-   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text keeps its phase: models that
-   * write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
+   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. Reasoning that nothing follows is
+   * left out, since the API refuses it. A text keeps its phase: models that write one work worse without it
+   * (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
    */
   #answered(message: ChatMessage): JsonObject[] {
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
@@ -130,8 +141,14 @@ class Items {
     const text = [...contentTexts(message.content), asText(message["refusal"]) ?? ""].join("");
     const phase = first === undefined ? "final_answer" : "commentary";
     const texts = text === "" ? [] : [{ role: "assistant", content: text, phase }];
-    if (first === undefined) return texts;
-    return [...first.reasoning, ...texts, first.call, ...calls.slice(1).flatMap(({ reasoning, call }) => [...reasoning, call])];
+    const own = sealedThoughts(message, this.#signer);
+    const before = (call: number): JsonObject[] => (own.get(call) ?? []).map(({ seal }) => reasoningItem(seal));
+    if (first === undefined) return texts.length === 0 ? [] : [...before(0), ...texts];
+    return calls.flatMap(({ reasoning, call }, index) => [
+      ...(own.size > 0 ? before(index) : reasoning),
+      ...(index === 0 ? texts : []),
+      call,
+    ]);
   }
 
   #call(call: JsonObject): { reasoning: JsonObject[]; call: JsonObject } {
@@ -141,7 +158,7 @@ class Items {
     if (custom !== null) this.#custom.add(callId);
     const { name, arguments: text } = asObject(call["function"]) ?? {};
     return {
-      reasoning: encrypted === null ? [] : [{ type: "reasoning", summary: [], encrypted_content: encrypted }],
+      reasoning: encrypted === null ? [] : [reasoningItem(encrypted)],
       call:
         custom === null
           ? { type: "function_call", call_id: callId, name, arguments: asText(text) || "{}" }
@@ -155,6 +172,10 @@ class Items {
     const type = this.#custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
     return { type, call_id: callId, output: contentTexts(message.content).join("") };
   }
+}
+
+function reasoningItem(encrypted: string): JsonObject {
+  return { type: "reasoning", summary: [], encrypted_content: encrypted };
 }
 
 /** The API refuses longer ids of calls. */

@@ -5,7 +5,7 @@
  * some of these.
  */
 import type { Route } from "../../models/model.ts";
-import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type AnswerWants, type ProviderEvent } from "../provider.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { broken } from "../wire/errors.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
@@ -19,13 +19,14 @@ import {
   paragraphEnd,
   reasoningIn,
   saidIn,
+  thoughtEnd,
   type CallKind,
   ResponsesUsage,
 } from "./answer.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function responsesStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
-  const stream = new ResponsesStream(route === undefined ? null : signerOf(route));
+export function responsesStreamDecoder(route?: Route, wants?: AnswerWants): (data: string) => ProviderEvent[] {
+  const stream = new ResponsesStream(route === undefined ? null : signerOf(route), wants !== undefined);
   return (data) => stream.take(data);
 }
 
@@ -38,7 +39,13 @@ interface OpenCall {
 }
 
 class ResponsesStream {
+  /** null: no call gets reasoning in its id. */
   readonly #signer: string | null;
+  /** Each reasoning item ends with its encrypted form. */
+  readonly #endsThoughts: boolean;
+  /** Some have ended so, and the last event repeats them. */
+  #thoughtsEnded = false;
+  #isRepeating = false;
   readonly #usage = new ResponsesUsage();
   /** The calls so far, by each name of their item (`namesOf`). */
   readonly #calls = new Map<unknown, OpenCall>();
@@ -53,8 +60,9 @@ class ResponsesStream {
   /** The response's id. */
   #id: unknown = null;
 
-  constructor(signer: string | null) {
-    this.#signer = signer;
+  constructor(signer: string | null, wantsThoughts: boolean) {
+    this.#signer = wantsThoughts ? null : signer;
+    this.#endsThoughts = wantsThoughts;
   }
 
   take(data: string): ProviderEvent[] {
@@ -166,10 +174,9 @@ class ResponsesStream {
       const call = this.#callAt(names);
       return call?.argued === false ? [...opened, ...this.#argue(call, callText(kind, item))] : opened;
     }
-    if (item["type"] === "reasoning") this.#encrypted = item["encrypted_content"];
-    if (names.some((name) => this.#begun.has(name)) || this.#begun.has(nowhere)) return [];
-    if (item["type"] === "reasoning") return this.#think({ output_index: names[0] }, reasoningIn(item));
-    if (item["type"] !== "message") return [];
+    const isBegun = names.some((name) => this.#begun.has(name)) || this.#begun.has(nowhere);
+    if (item["type"] === "reasoning") return this.#endThought(item, isBegun ? [] : [names[0]]);
+    if (isBegun || item["type"] !== "message") return [];
     this.#markBegun(names);
     const { content, refusal, logprobs } = saidIn(item);
     const of = (field: string, text: string) =>
@@ -178,8 +185,20 @@ class ResponsesStream {
     return content === "" && refusal === "" ? [] : [said(delta, logprobs)];
   }
 
+  /** @param at the item's place, if no piece of it has come */
+  #endThought(item: JsonObject, at: readonly unknown[]): ProviderEvent[] {
+    this.#encrypted = item["encrypted_content"];
+    const told = at.flatMap((place) => this.#think({ output_index: place }, reasoningIn(item)));
+    if (!this.#endsThoughts || this.#isRepeating) return told;
+    this.#thoughtsEnded = true;
+    // The next thought is one of its own, and no paragraph of this one.
+    this.#parts.delete("reasoning_content");
+    return [...told, thoughtEnd(item)];
+  }
+
   #end(response: JsonObject, status: string): ProviderEvent[] {
     const usage = this.#counted(response);
+    this.#isRepeating = this.#thoughtsEnded;
     if (response["error"]) return [...usage, { kind: "failure", failure: responsesFailureIn(response["error"]) }];
     const rest = asArray(response["output"]).flatMap((value, index) => {
       const item = asObject(value) ?? {};

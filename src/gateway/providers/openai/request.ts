@@ -17,9 +17,11 @@ import {
   fittedEffort,
   takesSampling,
   continuingText,
+  hasThoughts,
   isInstruction,
   namedTexts,
   reminderBytes,
+  thoughtBytes,
   withReminders,
 } from "../wire/requests.ts";
 
@@ -43,10 +45,7 @@ const keptBack = new Set([
 
 /** See `WireFormat.addedBytes`. */
 export function openaiAddedBytes(chat: ChatBody): number {
-  let bytes = reminderBytes(chat);
-  for (const message of chat.messages)
-    for (const { text } of message[apart]?.thoughts ?? []) bytes += Buffer.byteLength(text) + thoughtBreak.length;
-  return bytes;
+  return reminderBytes(chat) + thoughtBytes(chat, ({ text }) => Buffer.byteLength(text) + thoughtBreak.length);
 }
 
 /** Between two thoughts of a message. */
@@ -180,10 +179,6 @@ function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: Cal
   const idOf = (call: unknown): string => asText(asObject(call)?.["id"]) ?? "";
   if (calls.every((call) => ids.of(idOf(call)) === idOf(call))) return message;
   return { ...message, tool_calls: calls.map((call) => ({ ...asObject(call), id: ids.of(idOf(call)) })) };
-}
-
-function hasThoughts(message: ChatMessage): boolean {
-  return message[apart]?.thoughts !== undefined;
 }
 
 /** What a client of another API gives back apart from the message, as clients of chat completions give it back within. */

@@ -1,12 +1,13 @@
 /**
- * What the formats share in writing a request: the turns that open and continue a conversation, texts and names of speakers, efforts, the
- * bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a part of a turn came from. A
- * conversation is converted as far as the format can express it, and what would be lost is refused by its path before credit is reserved.
- * Only hints, such as an effort that the model does not take, give way.
+ * What the formats share in writing a request: the turns that open and continue a conversation, texts and names of speakers, thoughts that
+ * stand apart, efforts, the bytes that an encoding adds, the refusal of fields, cache breakpoints, the ids of calls, and which message a
+ * part of a turn came from. A conversation is converted as far as the format can express it, and what would be lost is refused by its path
+ * before credit is reserved. Only hints, such as an effort that the model does not take, give way.
  */
 import { Buffer } from "node:buffer";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
 import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
+import type { Thought } from "../../thoughts.ts";
 import { apart, type ChatMessage, type ChatBody, type UnsupportedField } from "../provider.ts";
 import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
 
@@ -65,7 +66,8 @@ function isLate(message: ChatMessage): boolean {
   return message[apart]?.late === true;
 }
 
-function reminderOf(message: ChatMessage): ChatMessage {
+/** The words of the user that a late instruction becomes. */
+export function reminderOf(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (!Array.isArray(content))
     return { ...message, role: "user", content: `${reminderBegin}${asText(content) ?? ""}${reminderEnd}` };
@@ -75,6 +77,35 @@ function reminderOf(message: ChatMessage): ChatMessage {
     return { ...asObject(part), text: `${begin}${asText(asObject(part)?.["text"]) ?? ""}${end}` };
   });
   return { ...message, role: "user", content: parts };
+}
+
+// Thoughts that stand apart from their message
+
+/** The thoughts that a model wants back sealed, by the number of calls before them in the message. @param signer null: none are sent */
+export function sealedThoughts(message: ChatMessage, signer: string | null): ReadonlyMap<number, readonly Thought[]> {
+  const given = message[apart]?.thoughts;
+  if (given === undefined || signer === null) return noThoughts;
+  const own = given.filter((thought) => thought.signer === signer && thought.seal !== "");
+  return Map.groupBy(own, ({ callsBefore }) => callsBefore);
+}
+
+const noThoughts: ReadonlyMap<number, readonly Thought[]> = new Map();
+
+/** Whether some model gets thoughts back with the message. */
+export function hasThoughts(message: ChatMessage): boolean {
+  return message[apart]?.thoughts !== undefined;
+}
+
+/** What thoughts add; see `WireFormat.addedBytes`. @param bytesOf what is sent of one */
+export function thoughtBytes({ messages }: ChatBody, bytesOf: (thought: Thought) => number): number {
+  let bytes = 0;
+  for (const message of messages) for (const thought of message[apart]?.thoughts ?? []) bytes += bytesOf(thought);
+  return bytes;
+}
+
+/** Decoded: encrypted thoughts are as long as the thoughts, and base64 is never in a prompt. */
+export function sealBytes({ seal }: Thought): number {
+  return Math.ceil((seal.length * 3) / 4);
 }
 
 // Reasoning efforts

@@ -71,7 +71,7 @@ describe("the retry", () => {
   test.each<[string, boolean, ChatBody]>([
     ["thoughts apart", true, { model: "m", messages: [{ role: "assistant", content: "Hi", [apart]: { thoughts: [] } }] }],
     ["other facts apart", false, { model: "m", messages: [{ role: "user", content: "Hi", [apart]: { late: true } }] }],
-    ["a request of the route's own API", true, { model: "m", messages: [], [native]: ownRequest }],
+    ["a request of the route's own API, without thoughts", false, { model: "m", messages: [], [native]: ownRequest }],
   ])("dispatch does so for a request with %s: %p", async (_, again, chat) => {
     const candidates = [candidate("first", { format: "anthropic" })] as const;
     const { outcome, called } = given([refused, whole], { requestFor: () => ({ chat, maxOutputTokens: 100 }), candidates });

@@ -5,7 +5,7 @@ import type { Route } from "../../../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../../../src/gateway/models/schema.ts";
 import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
-import { messageEvents } from "../../../support/providers/anthropic-answers.ts";
+import { blockEvents } from "../../../support/providers/anthropic-answers.ts";
 import { testGeneration } from "../../../support/providers/call.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 import { Transcript } from "../../../support/providers/transcript.ts";
@@ -34,7 +34,7 @@ function answered(blocks: Block[], by: Route = claude): ChatMessage {
 function streamed(blocks: Block[], by: Route = claude): ChatMessage {
   const decode = anthropic.streamDecoder(by);
   const transcript = new Transcript();
-  for (const event of eventsOf(blocks)) for (const one of decode(JSON.stringify(event))) transcript.take(one);
+  for (const event of blockEvents(blocks)) for (const one of decode(JSON.stringify(event))) transcript.take(one);
   const { text, reasoning, toolCalls } = transcript;
   return {
     role: "assistant",
@@ -42,27 +42,6 @@ function streamed(blocks: Block[], by: Route = claude): ChatMessage {
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     tool_calls: toolCalls.map(({ id, ...called }) => ({ id, type: "function", function: called })),
   };
-}
-
-/** The stub's events of one kind after the other: each block as an answer of its own, numbered on. */
-function eventsOf(blocks: Block[]): Block[] {
-  const [start, ping] = messageEvents("");
-  const all = blocks.flatMap((block, index) => {
-    const one =
-      block["type"] === "tool_use"
-        ? messageEvents("", { calls: [block as { id: string; name: string; input: object }] })
-        : block["type"] === "text"
-          ? messageEvents(String(block["text"]))
-          : messageEvents("", { thoughts: [block as { type: "redacted_thinking"; data: string }] });
-    return one.filter(({ type }) => String(type).startsWith("content_block")).map((event) => ({ ...event, index }));
-  });
-  return [
-    start ?? {},
-    ping ?? {},
-    ...all,
-    { type: "message_delta", delta: { stop_reason: "tool_use" } },
-    { type: "message_stop" },
-  ];
 }
 
 function results(message: ChatMessage): ChatMessage[] {
