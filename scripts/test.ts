@@ -54,13 +54,17 @@ async function runAll(): Promise<Tally> {
   const total: Tally = { passed: 0, failed: 0, skipped: 0 };
   // They take a core for many seconds, so they run in the CPU time that the timed suites leave.
   const checked = runChecks([...quickChecks(), ...slowChecks()], { isPatient: true });
-  const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
-  await runInLanes(suites, sharesServers ? 1 : lanesMax, (suite) => runOne(suite, total));
+  const [noServers, noBrowser] = [openServers(), missingBrowser()];
+  await runInLanes(suites, sharesServers ? 1 : lanesMax, async (suite) => {
+    // Suites without servers begin while those start.
+    await (suite.usesServers ? noServers : noBrowser);
+    await runOne(suite, total);
+  });
   add(total, await checked);
   await servers?.[Symbol.asyncDispose]();
   console.log("");
   for (const failure of failures) console.log(`FAILED ${failure}`);
-  for (const { tests, toRun } of missing) {
+  for (const { tests, toRun } of [await noServers, await noBrowser].filter((one) => one !== null)) {
     console.log(`Not run: ${tests}. To run them, ${toRun}`);
     if (process.env["CI"]) failMissing(total);
   }

@@ -65,12 +65,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Server> {
   });
 }
 
-/** Creates an empty database on the server of `serverUrl` if it is missing. */
-export async function createDatabase(serverUrl: string, database: string): Promise<void> {
+/** Creates a database on the server of `serverUrl` if it is missing: empty, or a copy of `template`. */
+export async function createDatabase(serverUrl: string, database: string, template = "template1"): Promise<void> {
   const sql = postgres(serverUrl, { max: 1, connect_timeout: 2, onnotice: () => {} });
   try {
     const found = await sql`SELECT 1 FROM pg_database WHERE datname = ${database}`;
-    if (found.length === 0) await sql`CREATE DATABASE ${sql(database)}`;
+    if (found.length === 0) await sql`CREATE DATABASE ${sql(database)} TEMPLATE ${sql(template)}`;
   } finally {
     await sql.end({ timeout: 1 });
   }

@@ -9,6 +9,7 @@ import { migrate } from "../../src/backing/migrate.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { Secret } from "../../src/kernel/secret.ts";
+import { nameOfTemplate } from "../../test/support/servers/prepared-databases.ts";
 import { bePatient } from "../be-patient.ts";
 import type { ServiceUrls } from "../services.ts";
 import type { Suite } from "../suites.ts";
@@ -25,10 +26,15 @@ export interface UrlsOfSuite extends AsyncDisposable {
 
 const templateName = "postgres-template";
 
-/** A stopped PostgreSQL whose database has the schema. */
+/** A stopped PostgreSQL whose database has the schema, as has the one that tests copy. */
 async function makeTemplate(program: Program, folder: string): Promise<void> {
   await using server = await startPostgres({ program, folder });
-  await using database = openPostgres({ url: new Secret(server.url), applicationName: "test", clock: systemClock });
+  await migrateAt(server.url);
+  await createDatabase(server.url, await nameOfTemplate(), new URL(server.url).pathname.slice(1));
+}
+
+async function migrateAt(url: string): Promise<void> {
+  await using database = openPostgres({ url: new Secret(url), applicationName: "test", clock: systemClock });
   await migrate(database.sql);
 }
 

@@ -64,7 +64,7 @@ test("no request of any API with a body of less than 1 MiB blocks the event loop
 test("no text made from the grammar of a regular expression blocks the thread, in any field, document or lock file", () => {
   const { runs, problems } = blockThread({
     seed: crypto.getRandomValues(new Uint32Array(1))[0] ?? 0,
-    oneTextIn: 48,
+    oneTextIn: 96,
     runsEach: 1,
   });
   expect(problems).toEqual([]);

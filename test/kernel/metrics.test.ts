@@ -40,10 +40,12 @@ test("the metrics count each decision of admission by its outcome, and its time"
 });
 
 test("known errors and alarms are shown from zero, so that the first one is an increase", async () => {
-  for (const [code, { status }] of Object.entries(errorTable))
-    expect([code, await shown(`weir_requests_total{status="${status}",code="${code}"}`)]).toEqual([code, expect.any(Number)]);
-  for (const alarm of alarms)
-    expect([alarm, await shown(`weir_alarms_total{alarm="${alarm}"}`)]).toEqual([alarm, expect.any(Number)]);
+  const lines = (await registry.metrics()).split("\n");
+  const series = [
+    ...Object.entries(errorTable).map(([code, { status }]) => `weir_requests_total{status="${status}",code="${code}"} `),
+    ...alarms.map((alarm) => `weir_alarms_total{alarm="${alarm}"} `),
+  ];
+  expect(series.filter((one) => !lines.some((line) => line.startsWith(one)))).toEqual([]);
 });
 
 test("a gauge shows what its part reads at the scrape, and drops values that are gone", async () => {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { wholeCatalog } from "../support/providers/catalogs.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -17,7 +16,7 @@ beforeAll(async () => {
   // With files that are open to all, as a volume or a backup may bring them.
   mkdirSync(join(dataDir, "spool"), { mode: 0o755 });
   writeFileSync(join(dataDir, "spool", "old"), "", { mode: 0o644 });
-  service = stack.use(await Fleet.start({ services: null, catalogDir: wholeCatalog, dataDir, makesDatabase: true }));
+  service = stack.use(await Fleet.start({ services: null, dataDir, makesDatabase: true }));
 }, 60_000);
 afterAll(() => stack.disposeAsync(), 30_000);
 

@@ -56,7 +56,7 @@ test("credit covers every call that begins, and the counters end equal to the le
       }
     }),
     // Beyond this time a failure is shown as far as it is shrunk.
-    { numRuns: 80, verbose: 1, interruptAfterTimeLimit: 40_000 },
+    { numRuns: 40, verbose: 1, interruptAfterTimeLimit: 40_000 },
   );
   expect(called).toBeGreaterThan(runs);
 }, 60_000);

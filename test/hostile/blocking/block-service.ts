@@ -9,7 +9,6 @@ import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
 import { heavyValues } from "./heavy-values.ts";
 import { hostileSchemas } from "./hostile-schemas.ts";
-import { hostileTexts } from "./hostile-texts.ts";
 import { hostileVex } from "./hostile-vex.ts";
 import { type BlockingResult, ownExpressions } from "./block-thread.ts";
 
@@ -92,8 +91,7 @@ function* requests(dice: Dice): Generator<Sent> {
   for (const [what, sbom] of Object.entries(documents())) yield uploadOf(what, sbom);
   for (const [what, body] of Object.entries(hostileVex)) yield* files(what, body);
   for (const [what, sbom] of Object.entries(documents())) yield* files(what, JSON.stringify(sbom));
-  for (const expression of ownExpressions()) {
-    const texts = hostileTexts(expression);
+  for (const [expression, texts] of ownExpressions()) {
     const text = texts[dice.below(texts.length)]?.(2_500) ?? "";
     for (const name of ["q", "category", "method", "page", "limit"]) {
       const query = `${name}=${encodeURIComponent(text)}`;

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { collectFrom, type Expression, keyOf } from "../../../scripts/expressions/collect.ts";
 import { Dice } from "../bodies/dice.ts";
-import { hostileTexts } from "./hostile-texts.ts";
+import { hostileTexts, type HostileText } from "./hostile-texts.ts";
 import { sinks } from "./sinks.ts";
 import { blockedMs, blockedMsMax } from "./thread-time.ts";
 
@@ -24,17 +24,23 @@ interface Plan {
 const root = dirname(dirname(dirname(import.meta.dir)));
 const problemsMax = 20;
 
-/** Weir's regular expressions, each once. */
-export function ownExpressions(): Expression[] {
+let own: Map<Expression, HostileText[]> | null = null;
+
+/** Weir's regular expressions, each once, and the texts that are slow for it. To read all source files takes seconds of CPU time. */
+export function ownExpressions(): Map<Expression, HostileText[]> {
+  return (own ??= collectOwn());
+}
+
+function collectOwn(): Map<Expression, HostileText[]> {
   const { expressions } = collectFrom(root, ["src", "workers"]);
-  return [...new Map(expressions.map((one) => [keyOf(one), one])).values()];
+  const distinct = new Map(expressions.map((one) => [keyOf(one), one])).values();
+  return new Map(distinct.map((one) => [one, hostileTexts(one)]));
 }
 
 export function blockThread({ seed, oneTextIn, runsEach }: Plan): BlockingResult {
   const dice = new Dice(seed);
   const result: BlockingResult = { runs: 0, longestMs: 0, problems: [] };
-  for (const expression of ownExpressions()) {
-    const texts = hostileTexts(expression);
+  for (const [expression, texts] of ownExpressions()) {
     for (const sink of sinks) {
       const text = dice.oneIn(oneTextIn) ? texts[dice.below(texts.length)] : undefined;
       if (text === undefined || result.problems.length >= problemsMax) continue;

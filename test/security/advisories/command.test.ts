@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { groupAliases } from "../../../src/security/advisories/alias-groups.ts";
-import { readAdvisories } from "../../../src/security/advisories/read-advisories.ts";
-import { readAll } from "../../support/security/advisories.ts";
+import { readArchive } from "../../support/security/advisories.ts";
 import { about, AdvisoryStore } from "../../support/security/advisory-store.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
@@ -114,7 +113,7 @@ describe.each(databases)("importing advisories on $name", ({ open, runsAll }) =>
     async () => {
       const path = pypa ?? "";
       expect((await importing(path)).body).toEqual({ read: 983, imported: 983, unchanged: 0, failed: 0, failures: [] });
-      const readings = await readAll({ source: { path } });
+      const readings = await readArchive(path);
       const groups = groupAliases(readings.flatMap((reading) => ("advisory" in reading ? [reading.advisory] : [])));
       const expected = groups.map(({ ids, shared }) => [...ids, ...shared.map((name) => `(${name})`)].join(" "));
       expect((await store.groups()).toSorted()).toEqual(expected.toSorted());
@@ -127,11 +126,8 @@ describe.each(databases)("importing advisories on $name", ({ open, runsAll }) =>
   test.skipIf(golang === null)(
     "an issue of four CVEs stays four among 1,000 Go advisories (WEIR_TEST_DATA)",
     async () => {
-      const records = [];
-      for await (const reading of readAdvisories({ source: { path: golang ?? "" } })) {
-        if ("advisory" in reading) records.push(reading.raw);
-        if (records.length === 1_000) break;
-      }
+      const readings = await readArchive(golang ?? "");
+      const records = readings.flatMap((reading) => ("advisory" in reading ? [reading.raw] : [])).slice(0, 1_000);
       const { body } = await importing(await fileOf(JSON.stringify(records)));
       expect(body).toMatchObject({ read: 1_000, imported: 1_000 });
       const cves = (await store.issues()).filter(({ shared }) => shared.includes("GO-2022-0586")).map(({ name }) => name);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type Advisory, isCve } from "../../../src/security/advisories/advisory.ts";
 import { groupAliases, groupsByName } from "../../../src/security/advisories/alias-groups.ts";
 import { chooseSeverity } from "../../../src/security/advisories/issue.ts";
-import { readAll } from "../../support/security/advisories.ts";
+import { readArchive } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
 const sources = [
@@ -14,7 +14,7 @@ const paths = sources.map(({ name }) => testData(name));
 const absent = paths.includes(null);
 
 async function advisoriesOf(path: string | null): Promise<{ advisories: Advisory[]; failures: string[] }> {
-  const readings = await readAll({ source: { path: path ?? "" } });
+  const readings = await readArchive(path ?? "");
   return {
     advisories: readings.flatMap((reading) => ("advisory" in reading ? [reading.advisory] : [])),
     failures: readings.flatMap((reading) => ("failure" in reading ? [`${reading.name} ${reading.failure}`] : [])),

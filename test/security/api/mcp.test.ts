@@ -1,5 +1,5 @@
 /** The operations are the same over HTTP, MCP over HTTP and MCP over stdio, for the official client in both eras. */
-import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -14,7 +14,7 @@ import { toolsInputs } from "../../support/security/tools-inputs.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
-import { mcpClient, mcpFleet, overHttp, overStdio, type McpService } from "./mcp-clients.ts";
+import { mcpClient, mcpFleet, overHttp, overStdio, type Era, type McpService } from "./mcp-clients.ts";
 
 let fleet: Fleet;
 let folder: TemporaryFolder;
@@ -24,9 +24,23 @@ beforeAll(async () => {
   await mkdir(join(folder.path, "inside"));
   ({ fleet, key } = await mcpFleet());
 }, 60_000);
-afterAll(() => folder[Symbol.asyncDispose]());
+afterAll(async () => {
+  for (const one of connections.values()) await (await one).close();
+  await folder[Symbol.asyncDispose]();
+});
 
 const service = (): McpService => ({ url: fleet.url(), key, attachRoot: join(folder.path, "inside") });
+
+const doors = { HTTP: overHttp, stdio: overStdio };
+const connections = new Map<string, Promise<Client>>();
+
+/** One connection of each kind: each over stdio starts a process. */
+function connection(door: keyof typeof doors, era: Era): Promise<Client> {
+  const name = `${door} ${era}`;
+  const known = connections.get(name) ?? doors[door](era, service());
+  connections.set(name, known);
+  return known;
+}
 
 interface Called {
   isError: boolean;
@@ -74,24 +88,36 @@ function rowsOf(rows: unknown): Record<string, unknown>[] {
   return Array.isArray(rows) ? rows.map(objectOf) : [];
 }
 
+const wrong: [operation: string, input: Record<string, unknown>][] = [
+  ["submit_feedback", { mesage: "x" }],
+  ["submit_feedback", {}],
+  ["list_my_tickets", { limit: 500 }],
+  ["list_my_tickets", { limit: null }],
+  ["set_active_scope", { kind: "project", id: "prj_none" }],
+  ["update_finding", { finding_id: "fnd_none", status: "ignored" }],
+  ["get_remediation", {}],
+  ["create_product", { name: "" }],
+  ["import_repository", { url: "https://git.example.com/acme/app" }],
+];
+
 test("every operation has an input for the tests below", () => {
   expect(Object.keys(toolsInputs(ids)).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
 });
 
+/** Every operation through each door and in each era: what belongs to a door, and what to an era, does not depend on the other. */
 describe.each([
-  ["HTTP", "legacy", overHttp],
-  ["HTTP", "auto", overHttp],
-  ["stdio", "legacy", overStdio],
-  ["stdio", "auto", overStdio],
-] as const)("MCP over %s, era %s", (_door, era, connect) => {
+  ["HTTP", "legacy", 1],
+  ["HTTP", "auto", Infinity],
+  ["stdio", "legacy", Infinity],
+  ["stdio", "auto", 1],
+] as const)("MCP over %s, era %s", (door, era, casesMax) => {
   let connected: Client;
   /** The client checks each result against the output schemas of this list. */
   let tools: Awaited<ReturnType<Client["listTools"]>>["tools"];
   beforeAll(async () => {
-    connected = await connect(era, service());
+    connected = await connection(door, era);
     ({ tools } = await connected.listTools());
   }, 30_000);
-  afterAll(() => connected.close());
 
   test("the client negotiates the revision of its era", () => {
     expect(connected.getProtocolEra()).toBe(era === "legacy" ? "legacy" : "modern");
@@ -121,7 +147,7 @@ describe.each([
     expect(tools.find(({ name }) => name === "platform_submit_feedback")?.annotations?.readOnlyHint).toBe(false);
   });
 
-  test.each(repeatable)("%s gives the same data as over HTTP", async (operation) => {
+  test.each(repeatable.slice(0, casesMax))("%s gives the same data as over HTTP", async (operation) => {
     const input = toolsInputs(ids)[operation];
     const expected = await overPost(operation, input);
     const { isError, body } = await call(connected, operation, input);
@@ -129,23 +155,16 @@ describe.each([
     expect(body["data"]).toEqual(expected.body["data"]);
   });
 
-  test.each([
-    ["submit_feedback", { mesage: "x" }],
-    ["submit_feedback", {}],
-    ["list_my_tickets", { limit: 500 }],
-    ["list_my_tickets", { limit: null }],
-    ["set_active_scope", { kind: "project", id: "prj_none" }],
-    ["update_finding", { finding_id: "fnd_none", status: "ignored" }],
-    ["get_remediation", {}],
-    ["create_product", { name: "" }],
-    ["import_repository", { url: "https://git.example.com/acme/app" }],
-  ])("a call of %s with %j fails with the envelope of HTTP, which matches the tool's output schema", async (operation, input) => {
-    const expected = await overPost(operation, input);
-    const { isError, body } = await call(connected, operation, input);
-    expect([isError, body]).toEqual([true, expected.body]);
-    const tool = tools.find(({ name }) => name === `platform_${operation}`);
-    expect(problems({}, withoutTitles(tool?.outputSchema), body)).toEqual([]);
-  });
+  test.each(wrong.slice(0, casesMax))(
+    "a call of %s with %j fails with the envelope of HTTP, which matches the tool's output schema",
+    async (operation, input) => {
+      const expected = await overPost(operation, input);
+      const { isError, body } = await call(connected, operation, input);
+      expect([isError, body]).toEqual([true, expected.body]);
+      const tool = tools.find(({ name }) => name === `platform_${operation}`);
+      expect(problems({}, withoutTitles(tool?.outputSchema), body)).toEqual([]);
+    },
+  );
 
   test("create_product creates what it creates over HTTP, each time another product", async () => {
     const [given, elsewhere] = [{ name: `Doors ${crypto.randomUUID()}` }, { name: `Doors ${crypto.randomUUID()}` }];
@@ -163,19 +182,18 @@ describe.each([
 
 test("a document with more values than other calls may have is accepted over MCP as over HTTP", async () => {
   const sbom = largeBom(15_000);
-  const connected = await overHttp("auto", service());
+  const connected = await connection("HTTP", "auto");
   const { isError, body } = await call(connected, "upload_sbom", { project: "large", sbom });
   expect([isError, objectOf(body["data"])["components"]]).toEqual([false, 15_000]);
   const again = await overPost("upload_sbom", { project: "large", sbom });
   expect(objectOf(again.body["data"])["sbom_id"]).toBe(objectOf(body["data"])["sbom_id"]);
-  await connected.close();
 }, 90_000);
 
 describe("an attachment over stdio", () => {
   let connected: Client;
   const inside = (name: string) => join(folder.path, "inside", name);
   beforeAll(async () => {
-    connected = await overStdio("auto", service());
+    connected = await connection("stdio", "auto");
     await writeFile(inside("notes.txt"), "What I saw");
     await writeFile(inside("server.pem"), "secret");
     await writeFile(inside(".env"), "SECRET=1");
@@ -185,9 +203,9 @@ describe("an attachment over stdio", () => {
     await writeFile(join(folder.path, "outside.txt"), "secret");
     await symlink(join(folder.path, "outside.txt"), inside("link.txt"));
     await symlink(inside(".env"), inside("plain.txt"));
-    await writeFile(inside("huge.bin"), new Uint8Array(50 * 1024 * 1024 + 1));
+    await writeFile(inside("huge.bin"), "");
+    await truncate(inside("huge.bin"), 50 * 1024 * 1024 + 1);
   }, 30_000);
-  afterAll(() => connected.close());
 
   test("the file is sent before its ticket, kept with it, and named in the confirmation", async () => {
     const { body } = await call(connected, "submit_feedback", { message: "See the file", attachment_path: "notes.txt" });

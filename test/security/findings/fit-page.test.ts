@@ -42,7 +42,7 @@ describe("a page", () => {
         expect(bytesOf(row)).toBeLessThan(Math.max(bytesMax, 2_000));
       }
     });
-    fc.assert(run, { numRuns: 300 });
+    fc.assert(run, { numRuns: 150 });
   });
 
   test("walked by any limit over HTTP, and by what MCP's short pages say, shows every row once", () => {
@@ -61,7 +61,7 @@ describe("a page", () => {
         expect([overHttp, overMcp]).toEqual([numbered.map(({ id }) => id), numbered.map(({ id }) => id)]);
       },
     );
-    fc.assert(run, { numRuns: 200 });
+    fc.assert(run, { numRuns: 100 });
   });
 
   test("cuts ends of texts that explain, then the middles of repeated names if that is enough, then names above 512 bytes", () => {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { parseSbomField } from "../../../src/security/sboms/sbom-field.ts";
+import { sbomValuesMax } from "../../../src/security/limits.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
 import { threadMs } from "../../support/processes/thread-time.ts";
 
@@ -20,8 +21,8 @@ const excesses: [string, () => unknown, string, string][] = [
   ["50 MiB of brackets", () => filled("["), "too_large", "deeper than 256 levels"],
   ["objects in objects", () => '{"a":'.repeat(mebibyte), "too_large", "deeper than 256 levels"],
   ["nested components", () => `${head}[${'{"components":['.repeat(200)}`, "too_large", "deeper than 256 levels"],
-  ["millions of tiny values", () => `[${"0,".repeat(8 * mebibyte)}0]`, "too_large", "more than 5000000 JSON values"],
-  ["millions of empty lists", () => `[${"[],".repeat(5 * mebibyte)}0]`, "too_large", "more than 5000000 JSON values"],
+  ["millions of tiny values", () => `[${"0,".repeat(sbomValuesMax)}0]`, "too_large", "more than 5000000 JSON values"],
+  ["millions of empty lists", () => `[${"[],".repeat(sbomValuesMax)}0]`, "too_large", "more than 5000000 JSON values"],
   [
     "an object of many fields",
     () => `{${Array.from({ length: 2_000 }, (_, index) => `"k${index}":0`).join()}}`,
@@ -54,7 +55,7 @@ const excesses: [string, () => unknown, string, string][] = [
   ["a comment without an end", () => `<!--${"y".repeat(20 * mebibyte)}`, "truncated", "upload the whole file"],
   ["a line without an end", () => `SPDXVersion: SPDX-2.3\n${"a".repeat(20 * mebibyte)}`, "malformed", "line 2"],
   ["millions of comments", () => `${"#\n".repeat(4 * mebibyte)}a`, "not_an_sbom", "text of an unknown kind"],
-  ["millions of lines", () => `SPDXVersion: SPDX-2.3\n${"#\n".repeat(6 * mebibyte)}`, "too_large", "5000000 lines"],
+  ["millions of lines", () => `SPDXVersion: SPDX-2.3\n${"#\n".repeat(sbomValuesMax)}`, "too_large", "5000000 lines"],
   [
     "components beyond the bound",
     () => `${head}[${'{"type":"file","name":"a"},'.repeat(300_000)}{"type":"file","name":"a"}]}`,

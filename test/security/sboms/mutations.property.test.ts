@@ -37,7 +37,7 @@ describe.each(sources)("%s", (_, source) => {
         for (const { at, length, put } of edits) changed = [...changed.slice(0, at), ...put, ...changed.slice(at + length)];
         isRead(new Uint8Array(changed));
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -47,7 +47,7 @@ describe.each(sources)("%s", (_, source) => {
       fc.property(piece, ([from, length, to]) => {
         isRead(new Uint8Array([...bytes.slice(0, to), ...bytes.slice(from, from + length), ...bytes.slice(to)]));
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 });
@@ -66,7 +66,7 @@ describe.each(sources.filter(([, source]) => typeof source === "object"))("%s", 
       fc.property(fc.nat(120), fc.jsonValue(), (at, put) => {
         isRead(bytesOf(replaced(source, put, { left: at })));
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 });

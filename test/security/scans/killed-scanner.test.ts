@@ -22,7 +22,7 @@ import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 
 const services = await testServices();
-const packages = Array.from({ length: 1_400 }, (_, index) => `package-${index}`);
+const packages = Array.from({ length: 600 }, (_, index) => `package-${index}`);
 
 describe.skipIf(services === null)("scanners that share a database", () => {
   let url = "";

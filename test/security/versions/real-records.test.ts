@@ -5,7 +5,7 @@ import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvAffected, evaluate } from "../../../src/security/versions/osv-range.ts";
 import { nearestUnaffected } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion, type KnownVersion } from "../../../src/security/versions/version.ts";
-import { readAll } from "../../support/security/advisories.ts";
+import { readArchive } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
 interface Entry {
@@ -20,7 +20,7 @@ const absent = archives.includes(null);
 const entries = absent ? [] : await entriesOf(archives.filter((path) => path !== null));
 
 async function entriesOf(paths: string[]): Promise<Entry[]> {
-  const readings = (await Promise.all(paths.map((path) => readAll({ source: { path } })))).flat();
+  const readings = (await Promise.all(paths.map((path) => readArchive(path)))).flat();
   const advisories = readings.flatMap((reading) => ("advisory" in reading ? [reading.advisory] : []));
   return advisories.flatMap(({ id, affected }) =>
     affected.flatMap((entry) => {

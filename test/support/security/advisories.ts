@@ -10,6 +10,15 @@ export async function readAll(options: ReadOptions): Promise<Reading[]> {
   return Array.fromAsync(readAdvisories(options));
 }
 
+const archives = new Map<string, Promise<Reading[]>>();
+
+/** What an archive of real records holds: read once for all files of a process, which must not change it. */
+export function readArchive(path: string): Promise<Reading[]> {
+  const known = archives.get(path) ?? readAll({ source: { path } });
+  archives.set(path, known);
+  return known;
+}
+
 export interface StreamOptions extends Omit<ReadOptions, "source"> {
   name?: string;
   /** How many bytes come at once; absent: all. */

@@ -1,6 +1,6 @@
 /** Go modules with capitals in their names match the canonical package URLs of Go, which have none, and the other way round. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readAll } from "../../../support/security/advisories.ts";
+import { readArchive } from "../../../support/security/advisories.ts";
 import { AdvisoryStore } from "../../../support/security/advisory-store.ts";
 import { databases, openEmbeddedDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, SecurityWorld, type TestRecord } from "../../../support/security/security-world.ts";
@@ -107,9 +107,7 @@ describe.skipIf(golang === null)("modules with capitals in golang/vulndb (WEIR_T
   test("each module has the same issues by its canonical package URL and by its own spelling", async () => {
     await using stage = await toolsStage(openEmbeddedDatabase);
     const world = SecurityWorld.on(stage);
-    const records = (await readAll({ source: { path: golang ?? "" } })).flatMap((reading) =>
-      "advisory" in reading ? [reading] : [],
-    );
+    const records = (await readArchive(golang ?? "")).flatMap((reading) => ("advisory" in reading ? [reading] : []));
     const modulesOf = ({ advisory }: (typeof records)[number]) => advisory.affected.flatMap((one) => one.package?.name ?? []);
     const names = new Set(records.flatMap(modulesOf).filter((name) => name !== name.toLowerCase()));
     expect(names.size).toBe(81);
