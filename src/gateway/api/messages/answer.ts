@@ -168,7 +168,7 @@ export const MessageBody = Type.Object({
   type: Type.Literal("message", { description: "The kind of object" }),
   role: Type.Literal("assistant", { description: "The speaker" }),
   model: Type.String({ description: "The requested model, as the request names it" }),
-  content: Type.Array(ContentBlock, { description: "The answer" }),
+  content: Type.Array(ContentBlock, { description: "The answer; empty in `message_start`" }),
   ...stopFields,
   diagnostics: nothing("None"),
   usage: Type.Object(MessageUsage.properties, { description: "The charged usage" }),
@@ -226,7 +226,7 @@ const more = (type: string, name: string, text: string) => block(type, { [name]:
 
 /** The data of an event. */
 export const MessageEvent = Type.Union([
-  eventOf("message_start", { message: Type.Object(MessageBody.properties, { description: "The message, without content" }) }),
+  eventOf("message_start", { message: MessageBody }),
   eventOf("ping", {}),
   eventOf("content_block_start", {
     index,
