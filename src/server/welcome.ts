@@ -100,21 +100,15 @@ once. Put it into a variable, in another terminal:
   export WEIR_KEY=${key}
 
 ${sandbox ? sandboxCommands(service) : modelsCommand(service)}
-See what the key may still spend:
-
-  curl ${service}/gpt/v1/key -H "Authorization: Bearer $WEIR_KEY"
-
-See what it cost:
+See what it cost, and what the key may still spend:
 
   ${command} log list --limit 1
+  curl ${service}/gpt/v1/key -H "Authorization: Bearer $WEIR_KEY"
 
 The tools API, and MCP at ${service}/mcp, take a separate key,
-also shown only once:
+also shown only once. The second command says what it sees:
 
   export WEIR_TOOLS_KEY=${toolsKey}
-
-See what its lists show:
-
   curl ${service}/api/tools/${slug}_get_active_scope \\
     -H "Authorization: Bearer $WEIR_TOOLS_KEY" \\
     -H "Content-Type: application/json" -d '{}'
