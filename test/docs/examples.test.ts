@@ -40,13 +40,15 @@ async function printedBy(program: string): Promise<string> {
   await writeFile(path, resolved);
   using printed = spyOn(console, "log").mockImplementation(() => {});
   await import(path);
-  return printed.mock.calls.map((words) => words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" ")).join("\n");
+  return printed.mock.calls
+    .map((words) => words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" "))
+    .join("\n");
 }
 
 describe("the programs of how-to pages", () => {
   const programs = readPages()
     .filter(({ path }) => path.startsWith("how-to/"))
-    .flatMap(({ blocks }) => blocks.filter(({ language }) => language === "ts"));
+    .flatMap(({ blocks }) => blocks.filter(({ language, text }) => language === "ts" && text.includes("WEIR_KEY")));
   const installed = programs.filter(({ text }) => packagesOf(text).every(isInstalled));
 
   test("that need only packages of this repository are those of OpenAI and Anthropic", () => {
@@ -105,7 +107,8 @@ describe("the settings of coding agents", () => {
     const printed = greetingText({ ...settings, publicUrl: documented, sandbox: true }, { first, problems: [] });
     const indented = printed.split("\n").filter((line) => line.startsWith("  ") && !line.startsWith("  http"));
     const shown = blocks.filter(({ language }) => language === "sh").map((block) => block.text);
-    const starts = (commands: string) => shellCommands(commands).filter(({ words: [program] }) => program === "claude" || program === "codex");
+    const starts = (commands: string) =>
+      shellCommands(commands).filter(({ words: [program] }) => program === "claude" || program === "codex");
     expect(starts(shown.join("\n"))).toEqual(starts(indented.join("\n")));
   });
 });
@@ -127,7 +130,7 @@ function catalogModels(): Map<string, number> {
 }
 
 describe("the Workbench's conversation as code", () => {
-  const said = "It's \"here\"";
+  const said = 'It\'s "here"';
   const conversation = {
     model: "sandbox/echo",
     messages: [
@@ -144,7 +147,12 @@ describe("the Workbench's conversation as code", () => {
   const programs = programTemplates(documented).map((template) => ({
     ...template,
     code: programOf(template, conversation),
-    shortCode: programOf(template, { ...conversation, messages: conversation.messages.slice(1), temperature: undefined, max_tokens: undefined }),
+    shortCode: programOf(template, {
+      ...conversation,
+      messages: conversation.messages.slice(1),
+      temperature: undefined,
+      max_tokens: undefined,
+    }),
   }));
   const inLanguage = (language: string) => programs.filter((program) => program.language === language);
 
@@ -161,7 +169,7 @@ describe("the Workbench's conversation as code", () => {
 
   test.each(inLanguage("curl"))("$api in curl is one command that answers", async ({ code, shortCode }) => {
     for (const command of [code, shortCode]) {
-      const [{ words } = { words: [] }, ...others] = shellCommands(command);
+      const [{ words } = { words: [""] }, ...others] = shellCommands(command);
       const [program, url = ""] = words;
       expect([program, others, words.includes("Authorization: Bearer $WEIR_KEY")]).toEqual(["curl", [], true]);
       expect(await post(url, words.at(-1) ?? "")).toEqual([200, expect.stringContaining(JSON.stringify(said))]);
@@ -189,12 +197,18 @@ for name, client in (("openai", "OpenAI"), ("anthropic", "Anthropic")):
 `;
   const paths: Record<string, string> = { chat: "/chat/completions", messages: "/v1/messages", responses: "/responses" };
 
-  test.skipIf(Bun.which("python3") === null).each(inLanguage("Python"))("$api in Python asks for the same", async ({ api, code }) => {
-    const { stdout, stderr } = spawnSync("python3", ["-c", packages + code], { encoding: "utf8", env: { ...process.env, WEIR_KEY: key } });
-    if (stdout === "") throw new Error(stderr);
-    const { method, options, body } = JSON.parse(stdout) as { method: string[]; options: Record<string, string>; body: object };
-    expect([method.at(-1), options["api_key"]]).toEqual(["create", key]);
-    const answered = await post(`${options["base_url"]}${paths[api]}`, JSON.stringify(body));
-    expect(answered).toEqual([200, expect.stringContaining(JSON.stringify(said))]);
-  });
+  test.skipIf(Bun.which("python3") === null).each(inLanguage("Python"))(
+    "$api in Python asks for the same",
+    async ({ api, code }) => {
+      const { stdout, stderr } = spawnSync("python3", ["-c", packages + code], {
+        encoding: "utf8",
+        env: { ...process.env, WEIR_KEY: key },
+      });
+      if (stdout === "") throw new Error(stderr);
+      const { method, options, body } = JSON.parse(stdout) as { method: string[]; options: Record<string, string>; body: object };
+      expect([method.at(-1), options["api_key"]]).toEqual(["create", key]);
+      const answered = await post(`${options["base_url"]}${paths[api]}`, JSON.stringify(body));
+      expect(answered).toEqual([200, expect.stringContaining(JSON.stringify(said))]);
+    },
+  );
 });

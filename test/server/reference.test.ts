@@ -40,9 +40,14 @@ describe("each part", () => {
     const later = parts.flatMap(({ name, operations }) => operations.flatMap((one) => (one.sameBody ? [{ name, ...one }] : [])));
     expect(later.map(({ operation }) => operation.operationId)).toContain("countInputTokens");
     for (const { name, operation, sameBody } of later) {
-      const first = parts.find((part) => part.name === name)?.operations.find((one) => one.operation.operationId === sameBody?.id);
+      const first = parts
+        .find((part) => part.name === name)
+        ?.operations.find((one) => one.operation.operationId === sameBody?.id);
       expect(first?.operation.requestBody).toEqual(operation.requestBody);
-      expect([first?.sameBody, page(`/reference/${name}`)]).toEqual([null, expect.stringContaining(`As in <a href="#${sameBody?.id}">`)]);
+      expect([first?.sameBody, page(`/reference/${name}`)]).toEqual([
+        null,
+        expect.stringContaining(`As in <a href="#${sameBody?.id}">`),
+      ]);
     }
   });
 
