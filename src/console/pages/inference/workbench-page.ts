@@ -217,7 +217,7 @@ function conversationAsCode(publicUrl: string, keysPath: string): Html {
       markup`<template data-template="${template}" data-notation="${notation}" data-api="${api}"></template>`,
   );
   return markup`<section aria-labelledby="bench-code"><h2 id="bench-code">The same as code</h2>
-    <p class="hint">It reads the key from <code>WEIR_KEY</code>. <a href="${keysPath}">Create a key</a> if you have none. The newest version of Messages takes no temperature, so it is left out there.</p>
+    <p class="hint">It reads the key from <code>WEIR_KEY</code>. <a href="${keysPath}">Create a key</a> if you have none. The newest Messages takes no temperature.</p>
     ${codeSamples({ id: "bench-sample", legend: "Code", samples, apis: apis.map(({ api, label }) => ({ value: api, label })) })}${templates}
   </section>`;
 }
