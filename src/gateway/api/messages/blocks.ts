@@ -43,7 +43,7 @@ export interface Turns {
 /** `MessageFacts.source.item` of the instructions in `system`, which is no list of messages. */
 export const systemItem = -1;
 
-/** Begins a line that a client puts before its instructions. It changes with every request, so no cache would know the prompt again. */
+/** Of a client's text, before its instructions: it changes with every request, so a cache would never know the prompt again. */
 const changingHeader = "x-anthropic-billing-header:";
 
 // Blocks

@@ -3,8 +3,8 @@
  * to every model: breakpoints, thinking, effort, what to clear from the context. A hint that the model does not take is left out and named
  * in the answer's `x-ignored-fields`; a bound on output above the model's is lowered to it. Anything else that would change the answer, its
  * price or what a provider keeps is refused by name, as in a chat.
- * The OpenAPI description and the table in docs/reference/inference.md are made from the readers. The conversation is read in blocks.ts,
- * and the tools in tools.ts. Any provider may serve: its wire format converts the chat.
+ * The readers make the OpenAPI description and the table in docs/reference/inference.md, too. What the conversation becomes is in blocks.ts,
+ * what the tools become in tools.ts. Any provider may serve: its wire format converts the chat.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";

@@ -73,7 +73,7 @@ function isCut(reason: FinishReason): boolean {
   return reason === "length" || reason === "content_filter";
 }
 
-/** How an answer says that it ended. A refusal in words counts as complete, so that clients show it. */
+/** What an answer says of its end. Words of refusal are an answer, so that clients show them. */
 function endOf(reason: FinishReason, { refused }: OutputItems, { now }: ResponsesFacts) {
   if (reason === "length") return { status: "incomplete", cutBy: "max_output_tokens" } as const;
   if (reason === "content_filter" && !refused) return { status: "incomplete", cutBy: "content_filter" } as const;
