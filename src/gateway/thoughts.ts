@@ -1,9 +1,9 @@
 /**
- * What a model thought comes back to that model alone, unchanged. Clients of Messages and Responses keep thoughts in fields of their own, so
- * they travel there as `w1.SIGNER.…`: who may get them back, and what it wants back. A text of any other form is someone else's, and no
- * model gets it. Clients of chat completions have no such field: there thoughts travel in the ids of calls (tool-call-id.ts).
- * Nothing is stored here, and nothing is encrypted: a seal is the provider's own. A thought has no bound of its own, as no text of a request
- * has: the body's bound holds, and a packed thought is scanned before it is parsed.
+ * What a model thought comes back to that model alone, unchanged. Messages and Responses have fields for thoughts, in which they travel as
+ * `w1.SIGNER.…`: who may get the thought back, and what it needs. A text of any other form is another service's, and no model gets it. Chat
+ * completions have no such field, so there thoughts travel in the ids of calls (tool-call-id.ts).
+ * Nothing is stored or encrypted here: a seal is the provider's own. Like any text of a request, a thought has no bound but the body's. A
+ * packed thought is scanned before it is parsed.
  */
 import { Buffer } from "node:buffer";
 import { scanJson } from "../http/json.ts";

@@ -48,11 +48,11 @@ export const errorTable = {
   idempotency_in_progress: row(409, "A request with this Idempotency-Key is running or not booked yet; try again shortly", true),
   idempotency_spent: row(
     409,
-    "A request with this Idempotency-Key was answered or charged before, and runs only once; X-Generation-Id names it",
+    "A request with this Idempotency-Key was answered or charged already, so it does not run again; X-Generation-Id names it",
     false,
   ),
   request_too_large: row(413, "The request body is larger than 8 MiB"),
-  idempotency_mismatch: row(422, "This Idempotency-Key is spent on another body; a new request needs a new key"),
+  idempotency_mismatch: row(422, "This Idempotency-Key was used with another body; a new request needs a new key"),
   rate_limited: row(429, "Too many requests for this key", true),
   upstream_rate_limited: row(429, "The provider is rate limiting; try again after the time in Retry-After", true),
   internal_error: row(500, "An unexpected error occurred", true),

@@ -1,6 +1,6 @@
 /**
- * The operations of the APIs that agents speak, Messages and Responses. Their requests are made from the tables that check them, and each
- * writes its answers and errors in a form of its own.
+ * The operations of Messages and Responses, the APIs that agents speak. Their requests are made from the tables that check them. Each API
+ * has its own form of answers and errors.
  */
 import { turnsSchema } from "../gateway/api/messages/blocks.ts";
 import { messageErrorBody } from "../gateway/api/messages/errors.ts";
@@ -53,7 +53,7 @@ export function messageRequestSchema(): JsonSchema {
   return requestSchema({ messages: turnsSchema }, messagesFields);
 }
 
-/** The body of a request for the count of its prompt, which need not bound an answer. */
+/** The body of a request to count its prompt, which need not bound an answer. */
 export function tokenCountRequestSchema(): JsonSchema {
   const table = messagesFields.map((field) => (field.name === "max_tokens" ? { ...field, required: false } : field));
   return requestSchema({ messages: turnsSchema }, table);
@@ -139,7 +139,7 @@ function tokenCount(operation: CountOperation, keyPrefix: string): Omit<Operatio
   };
 }
 
-/** Agents of this API act on a code that the error table does not have. */
+/** Agents of this API act on a code that is not in the error table. */
 function responds(keyPrefix: string): Omit<Operation, "tags" | "security"> {
   const errors = errorAnswers(allCodes, { keyPrefix, counted: true });
   const tooLong = "context_length_exceeded";

@@ -78,7 +78,7 @@ const namedSchemas: [string, TSchema][] = [
 ];
 const names: ReadonlyMap<TSchema, string> = new Map(namedSchemas.map(([name, schema]) => [schema, name]));
 
-const description = `A metered inference gateway: one chat-completions API in front of many model providers.
+const description = `A metered inference gateway: chat completions, Responses and Messages in front of many model providers.
 
 Unknown paths answer 404 with \`{"detail":"Not Found"}\`, wrong methods below /gpt/v1 405 with
 \`{"detail":"Method Not Allowed"}\`, both below /api/tools with \`{"success":false,"error":…}\`. Times are ISO 8601 in UTC. \`x-addition\` marks what the

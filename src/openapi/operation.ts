@@ -105,7 +105,7 @@ export const headers: Record<string, Header> = {
     ...ours,
   },
   "x-ignored-fields": {
-    description: "The request's fields that were left out, such as hints that the model does not have: at most 20, sorted",
+    description: "The request's fields that were left out, such as hints that the model does not take: at most 20, sorted",
     schema: text,
     ...ours,
   },
@@ -121,7 +121,7 @@ export const headers: Record<string, Header> = {
     ...ours,
   },
   "idempotent-replayed": {
-    description: "`true`: the answer of the first request with this Idempotency-Key, sent again for nothing",
+    description: "`true`: the answer to the first request with this Idempotency-Key, sent again at no cost",
     schema: { type: "string", enum: ["true"] },
     ...ours,
   },

@@ -1,6 +1,8 @@
 /**
- * Prints the first keys once, and commands that work as pasted. Log collectors would keep printed keys. So with `FIRST_KEYS=file`, and in a
- * fleet unless standard output is a terminal, keys and link are written to a file in the data folder that only its owner can read.
+ * Prints the first keys once, and commands that work as pasted: a chat, two coding agents, the cost. Each key stands in one command, which
+ * puts it into the variable that the others read, so they fit into a terminal's 80 columns. Log collectors would keep printed keys. So with
+ * `FIRST_KEYS=file`, and in a fleet unless standard output is a terminal, keys and link are written to a file in the data folder that only
+ * its owner can read.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -92,42 +94,50 @@ interface First extends Keys {
 }
 
 function firstStart({ url: service, key, toolsKey, sandbox, slug, command }: First): string {
-  const url = `${service}/gpt/v1`;
-  const bearer = `-H "Authorization: Bearer ${key}"`;
-  return `The workspace "default" has 10 USD of credit and this key, which is shown only once:
+  return `The workspace "default" has 10 USD of credit and this key, which is shown only
+once. Put it into a variable, in another terminal:
 
-  ${key}
+  export WEIR_KEY=${key}
 
-${sandbox ? streamLine(url, bearer) : modelsLine(url, bearer)}
-See what the key may still spend:
-
-  curl ${url}/key ${bearer}
-
-See what it cost:
+${sandbox ? sandboxCommands(service) : modelsCommand(service)}
+See what it cost, and what the key may still spend:
 
   ${command} log list --limit 1
+  curl ${service}/gpt/v1/key -H "Authorization: Bearer $WEIR_KEY"
 
-The tools API, and MCP at ${service}/mcp, take a separate key, also shown only once:
+The tools API, and MCP at ${service}/mcp, take a separate key,
+also shown only once. The second command says what it sees:
 
-  ${toolsKey}
-
-See what its lists show:
-
-  curl ${service}/api/tools/${slug}_get_active_scope -H "Authorization: Bearer ${toolsKey}" -H "Content-Type: application/json" -d '{}'
+  export WEIR_TOOLS_KEY=${toolsKey}
+  curl ${service}/api/tools/${slug}_get_active_scope \\
+    -H "Authorization: Bearer $WEIR_TOOLS_KEY" \\
+    -H "Content-Type: application/json" -d '{}'
 `;
 }
 
-function streamLine(url: string, bearer: string): string {
-  const body = '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}';
-  return `Stream a chat with the sandbox:
+function sandboxCommands(service: string): string {
+  return `Stream a chat with the sandbox, a model that echoes:
 
-  curl -N ${url}/chat/completions ${bearer} -H "Content-Type: application/json" -d '${body}'
+  curl -N ${service}/gpt/v1/chat/completions \\
+    -H "Authorization: Bearer $WEIR_KEY" -H "Content-Type: application/json" \\
+    -d '{"model":"sandbox/echo","stream":true,
+         "messages":[{"role":"user","content":"Hello"}]}'
+
+Run a coding agent on it, and later on a model that writes code:
+
+  ANTHROPIC_BASE_URL=${service}/gpt ANTHROPIC_AUTH_TOKEN=$WEIR_KEY \\
+    ANTHROPIC_MODEL=sandbox/echo claude
+
+  codex -m sandbox/echo -c model_provider=weir \\
+    -c model_providers.weir.name=Weir -c model_providers.weir.env_key=WEIR_KEY \\
+    -c model_providers.weir.base_url=${service}/gpt/v1
 `;
 }
 
-function modelsLine(url: string, bearer: string): string {
-  return `See which models can be called, and why others cannot (SANDBOX=on adds one that needs no provider):
+function modelsCommand(service: string): string {
+  return `See which models can be called, and why others cannot (SANDBOX=on adds one
+that needs no provider):
 
-  curl "${url}/models?all=true" ${bearer}
+  curl "${service}/gpt/v1/models?all=true" -H "Authorization: Bearer $WEIR_KEY"
 `;
 }

@@ -29,6 +29,7 @@ export const checks: Record<string, Check> = {
   // checked together, by one process: pythonProblems
   python: () => [],
   yaml: checkYaml,
+  toml: ({ text }) => thrown(() => Bun.TOML.parse(text)),
   env: ({ text }) => text.split("\n").flatMap(variableProblems),
   ini: ({ text }) => text.split("\n").filter((line) => !/^(?:\[[\w@.-]+\]|[A-Za-z]\w*=.+|[#;].*|)$/.test(line)),
 };

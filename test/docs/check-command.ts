@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCommand } from "../../scripts/weir/read-command.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
-import { isServed, npmScripts, otherPrograms, variables } from "./known.ts";
+import { claudeVariables, isServed, npmScripts, otherPrograms, variables } from "./known.ts";
 import type { ShellCommand } from "./shell-commands.ts";
 
 /** Flags that take a file, which a page cannot have. */
@@ -18,10 +18,11 @@ const services = /^(?:http:\/\/127\.0\.0\.1:8080|https:\/\/weir\.example\.com|\$
 
 /** @returns what is wrong with it @param isUsed whether a later command uses this variable, which then is the reader's own */
 export function problemsOf({ sets, words }: ShellCommand, isUsed: (variable: string) => boolean): string[] {
-  const unknown = sets.filter((name) => !variables.has(name) && !isUsed(name));
   const [program = "", ...rest] = words;
+  const known = program === "claude" ? claudeVariables : variables;
+  const unknown = sets.filter((name) => !known.has(name) && !isUsed(name));
   return [
-    ...unknown.map((name) => `Weir reads no variable ${name}`),
+    ...unknown.map((name) => `${program === "claude" ? "Claude Code" : "Weir"} reads no variable ${name}`),
     ...(words.length === 0 ? [] : (checks[program] ?? checkOther)(rest, program)),
   ];
 }

@@ -33,10 +33,13 @@ export const npmScripts: ReadonlySet<string> = new Set(
   Object.keys(JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).scripts),
 );
 
+/** Variables of Claude Code that its makers document, in front of its name. */
+export const claudeVariables: ReadonlySet<string> = new Set(["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_MODEL"]);
+
 /** Programs that are not Weir's, whose arguments this test does not know. A new one is added here by intention, a mistyped one is found. */
 export const otherPrograms: ReadonlySet<string> = new Set(
   (
-    "bun cat cd chmod claude cp createdb curl cut docker echo git grep haproxy head helm jq kill kubectl ls mkdir node npx openssl " +
+    "bun cat cd chmod claude codex cp createdb curl cut docker echo git grep haproxy head helm jq kill kubectl ls mkdir node npx openssl " +
     "pg_dump pg_restore printf python3 read rm sed sha256sum sort systemctl tail tar test wc"
   ).split(" "),
 );

@@ -74,6 +74,8 @@ describe("the checks find", () => {
     ["a field that a provider does not have", "json schema=provider", '{"id":"x","kee":1}'],
     ["TypeScript that does not parse", "ts", "const a: = 1;"],
     ["YAML that does not parse", "yaml", "a: [1"],
+    ["TOML that does not parse", "toml", 'a = "1'],
+    ["a variable that Claude Code does not read", "sh", "ANTHROPIC_MODLE=sandbox/echo claude"],
     ["a command in YAML", "yaml", "script:\n  - weir key lst"],
     ["an unknown variable in a file of variables", "env", "PROT=9"],
     ["a language without a check", "rust", "fn main() {}"],

@@ -27,7 +27,7 @@ test("no other user of the machine can read anything in a data folder that was c
 });
 
 test("the first start prints the keys on standard output, terminal or not", async () => {
-  await until(() => /^ {2}platform-api-[0-9a-f]{64}$/m.test(service.gateways[0]?.process.output ?? ""));
+  await until(() => /^ {2}export WEIR_KEY=platform-api-[0-9a-f]{64}$/m.test(service.gateways[0]?.process.output ?? ""));
 });
 
 test("/metrics requires the operator token from this machine too, since a proxy may run on it", async () => {
@@ -64,7 +64,7 @@ test.each(answers)("browsers treat the JSON of %s %s as nothing else", async (me
 });
 
 test("no cache stores readiness, refusals of the control API or the facts of a key", async () => {
-  const [, key = ""] = /^ {2}(platform-api-[0-9a-f]{64})$/m.exec(service.gateways[0]?.process.output ?? "") ?? [];
+  const [, key = ""] = /^ {2}export WEIR_KEY=(platform-api-[0-9a-f]{64})$/m.exec(service.gateways[0]?.process.output ?? "") ?? [];
   const headers = { authorization: `Bearer ${key}` };
   const kept = [
     await fetch(`${service.url()}/ready`),

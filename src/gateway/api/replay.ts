@@ -1,7 +1,7 @@
 /**
- * Sends a kept answer again, to a request whose idempotency key is spent. Nothing is reserved, no provider is called, and nothing is charged;
- * the log has a row of its own for it, which names the first generation. The client gets the first answer's id and its text, whole or as
- * one stream, as its own request asks for: the body is the same, so the answer has the same form.
+ * Sends a kept answer again, to a request whose idempotency key is spent. Nothing is reserved or charged, and no provider is called. The log
+ * has a row for it that names the first generation. The client gets the first answer's id and text. Its body is the same, so the answer is
+ * whole or streamed like the first.
  */
 import { holdMs } from "../../backing/limits.ts";
 import { monthOf, sleep } from "../../kernel/clock.ts";
@@ -53,7 +53,7 @@ export async function replayed(error: unknown, repeated: RepeatedRequest, gatewa
   return answerAgain({ ...repeated, kept, first }, headers);
 }
 
-/** An answer of a moment ago may not be written yet: it is looked for twice. */
+/** Looks twice, since an answer of a moment ago may not be written yet. */
 async function keptAnswer(
   of: { workspace: WorkspaceId; generation: GenerationId },
   { keptAnswers, clock }: Gateway,

@@ -40,7 +40,7 @@ export interface Booked {
 }
 
 export interface FreshCharge extends Pick<Charge, "cost" | "excess"> {
-  /** The generation that its idempotency key is spent on, so that it is charged nothing. Absent: none. */
+  /** The generation on which its idempotency key is spent, so that this one costs nothing. Absent: none. */
   repeats?: GenerationId;
 }
 
@@ -72,15 +72,15 @@ export async function settle(
   return { charges, booked };
 }
 
-/** A void generation gives its claim away at once: where it left nothing, the request may run again. */
+/** A void generation gives up its claim at once: it left nothing, so the request may run again. */
 function resolutionOf(charge: Charge): Resolve["as"] {
   const { claim, outcome } = charge.settlement;
   return claim && !hasLeft(charge) ? "void" : outcome;
 }
 
 /**
- * Whether a generation left something that a repetition of its request must not bring again: a cost, of an own key too, or an answer, also
- * a part of one. Counted tokens say so where the price or the balance made it cost nothing; a failure that left nothing has none.
+ * Whether a generation left something that a repeated request must not bring again: a cost, even with an own key, or an answer, even a part
+ * of one. Where the price or the balance made that free, counted tokens show it; a failure that left nothing has none.
  */
 export function hasLeft({ settlement, cost }: Pick<Charge, "settlement" | "cost">): boolean {
   const { outcome, status, code, ownKey, usage } = settlement;
@@ -269,7 +269,7 @@ function uncharged(charge: Charge): Charge {
   return { ...charge, cost: 0n, excess: charge.excess + charge.cost };
 }
 
-/** The generation that the claim was spent on, less than a day before or after: a settlement may be late by any time. */
+/** The generation on which the claim was spent, less than a day before or after: a settlement may be late by any time. */
 function repeatedBy({ claim, generation, admittedAt }: Settlement, spent: readonly SpentClaim[]): GenerationId | undefined {
   if (!claim) return undefined;
   const isMeant = (one: SpentClaim): boolean =>

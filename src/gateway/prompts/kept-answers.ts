@@ -1,8 +1,8 @@
 /**
- * Answers to requests with an idempotency key, which a repeated request gets again. A workspace switches that on; without it, and with zero
- * data retention, nothing is kept and a repeated request is refused. An answer is kept for a day, as long as its key is spent: whole, with
- * what an endpoint writes about it, sealed and bound to its workspace and generation, and only up to a size. One that is cut is of no use.
- * They are written in the background, as prompts are. Where one is missing, nothing is charged either.
+ * Answers to requests with an idempotency key, which a repeated request gets again. A workspace has to switch that on. Without it, and with
+ * zero data retention, nothing is kept, and a repeated request is refused. An answer is kept for a day, which is as long as its key is
+ * spent. It is kept whole or not at all, up to a size, with what an endpoint writes about it, sealed for its workspace and generation.
+ * Answers are written in the background, as prompts are. If one is missing, the repeated request is refused and costs nothing either.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -32,7 +32,7 @@ export interface KeptAnswer {
   usage: Usage;
   /** In nano-USD. */
   cost: string;
-  /** Those that tell of its route. */
+  /** The headers about its route. */
   headers: Record<string, string>;
 }
 
@@ -43,7 +43,7 @@ interface PlainAnswer extends Identity {
   text: string;
 }
 
-/** The record of a workspace with zero data retention never says so. */
+/** Never true with zero data retention: the record of the workspace then leaves the field out. */
 export function mayReplay({ record }: { record: { idempotentReplay?: true } }): boolean {
   return record.idempotentReplay === true;
 }
@@ -121,13 +121,13 @@ export class AnswerKeeper {
   #note(event: ProviderEvent): void {
     if (event.kind === "failure" || event.kind === "end") return;
     this.#characters += JSON.stringify(event).length;
-    // A delta has some fields around its text, which the whole answer has once.
+    // Each delta repeats some fields that the whole answer has once.
     if (this.#characters > 16 * keptAnswerBytesMax) this.#parts = null;
     this.#parts?.add(event);
   }
 }
 
-/** Deletes kept answers when their keys are free again, and those of workspaces that keep none any more. Until disposed. */
+/** Until disposed, deletes kept answers whose keys are free again, and those of workspaces that no longer keep any. */
 export function startForgettingAnswers({ sql, clock, log }: { sql: Queries; clock: Clock; log: Logger }): AsyncDisposable {
   return repeatUntilStopped({
     clock,

@@ -16,6 +16,8 @@ export interface DescribedOperation extends ExampleRequest {
   remark: string;
   /** What the list of operations shows. */
   label: string;
+  /** An operation before it that takes the same body, and shows its fields; null: there is none. */
+  sameBody: { id: string; title: string } | null;
   answers: DescribedAnswer[];
 }
 
@@ -48,7 +50,7 @@ const titles: Record<string, string> = {
 
 export function partsOf(document: OpenApiDocument): Part[] {
   return document.tags.map(({ name, description }) => {
-    const operations = labelled(operationsOf(document, name));
+    const operations = withSameBodies(labelled(operationsOf(document, name)));
     return {
       name,
       title: titles[name] ?? name,
@@ -66,6 +68,19 @@ function labelled(operations: DescribedOperation[]): DescribedOperation[] {
   return operations.map((one) =>
     uses.get(one.label)?.length === 1 ? one : { ...one, label: one.path.split("/").slice(3).join("/") || one.path },
   );
+}
+
+/** A body of a hundred fields stands once on a page. */
+function withSameBodies(operations: DescribedOperation[]): DescribedOperation[] {
+  const first = new Map<unknown, DescribedOperation["sameBody"]>();
+  return operations.map((one) => {
+    const { operationId, requestBody } = one.operation;
+    const name = requestBody?.content["application/json"]?.schema["$ref"];
+    if (name === undefined) return one;
+    const sameBody = first.get(name) ?? null;
+    if (sameBody === null) first.set(name, { id: operationId, title: one.title });
+    return { ...one, sameBody };
+  });
 }
 
 function operationsOf(document: OpenApiDocument, tag: string): DescribedOperation[] {
@@ -92,6 +107,7 @@ function described(
     title,
     remark: capitalized(further.join("; ")),
     label: title.split(/[,:]/)[0] ?? title,
+    sameBody: null,
     parameters: (operation.parameters ?? []).map((parameter) => resolved<Parameter>(document, parameter)),
     body: schema === undefined ? null : shapeOf(schemaOf(document, schema)),
     answers: Object.entries(operation.responses).map(([status, response]) => ({

@@ -236,7 +236,7 @@ function partStates({ dependencies }: Readiness): { name: string; works: boolean
 function inferenceCard({ origin, models }: FrontDoor): Html {
   return markup`<section class="card" aria-labelledby="inference">
     <h2 id="inference">Inference</h2>
-    <p>Any client of the chat-completions format works with this base URL and an API key.</p>
+    <p>Any client of chat completions, Responses or Messages works with this base URL and an API key.</p>
     ${copied({ id: "base-url", label: "Base URL", text: `${origin ?? ""}${inferencePrefix}` })} ${modelSentences(models)}
     <p class="links">
       <a href="${referencePath}#quick-start">Quick start</a> <a href="${referencePath}/inference">Reference of the inference API</a>

@@ -84,8 +84,11 @@ function asField({ name, required, schema, description }: Parameter): ShapeField
   return { name, required, shape: { ...shapeOf(schema), description } };
 }
 
-function bodyFields({ body, operation: { requestBody } }: DescribedOperation): Html | null {
+function bodyFields({ body, sameBody, operation: { requestBody } }: DescribedOperation): Html | null {
   if (requestBody === undefined) return null;
+  if (sameBody !== null)
+    return markup`<h3>Fields of the body</h3>
+      <p>As in <a href="#${sameBody.id}">${prose(sameBody.title)}</a>.</p>`;
   if (body === null) {
     const types = Object.entries(requestBody.content).map(([type, { schema }]) => {
       const { description } = shapeOf(schema);

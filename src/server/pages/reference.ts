@@ -104,7 +104,7 @@ function quickStart(origin: string | null): Html {
     ${codeBlock({ id: "first-chat", what: "the first chat", code: firstChat })}
     <p>List the models, each that cannot be called with its reason:</p>
     ${codeBlock({ id: "model-list", what: "the list of models", code: modelList })}
-    <p>Or use any client of the chat-completions format:</p>
+    <p>Or use any client of chat completions, Responses or Messages:</p>
     ${codeBlock({ id: "client", what: "the client", code: client })}
   </section>`;
 }

@@ -91,6 +91,13 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     expect(await page.getByRole("region", { name: "Code: Python" }).innerText()).toContain(
       '    model="sandbox/echo",\n    messages=[',
     );
+    await page.getByRole("radio", { name: "Messages" }).check({ force: true });
+    expect(await page.getByRole("region", { name: "Code: Python, Messages" }).innerText()).toContain(
+      "anthropic import Anthropic",
+    );
+    await page.getByRole("radio", { name: "Responses" }).check({ force: true });
+    expect(await page.getByRole("region", { name: "Code: Python, Responses" }).innerText()).toContain("    input=[");
+    expect(await page.getByRole("region", { name: /^Code: / }).count()).toBe(1);
     expect(visitor.faults).toEqual([]);
   });
 

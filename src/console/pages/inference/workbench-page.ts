@@ -1,7 +1,7 @@
 /**
  * The Workbench: a conversation that the browser sends to one model or two. The server renders this page and stores nothing of the
- * conversation, so leaving the page loses it. It is the only page that needs a script. Below it is the same conversation as a program, from
- * the files `workbench-*.txt`.
+ * conversation, so leaving the page loses it. It is the only page that needs a script. Below it is the same conversation as a program for
+ * each of the three APIs, from the files `workbench-*.txt`.
  */
 import { readFileSync } from "node:fs";
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
@@ -17,7 +17,7 @@ export const workbenchPage: Page = {
   path: "/workbench",
   navigation: { section: "Inference", label: "Workbench", icon: "workbench" },
   roles: ["member", "admin", "super_admin"],
-  scripts: [asset("script", [new URL("workbench.js", import.meta.url)])],
+  scripts: [asset("script", [new URL("workbench-code.js", import.meta.url), new URL("workbench.js", import.meta.url)])],
   render,
 };
 
@@ -39,7 +39,7 @@ async function render(call: PageCall): Promise<PageContent> {
         data-log="/api/console/log?workspace=${encodeURIComponent(id)}&limit=20" data-requests="${call.link("/requests/")}"${why === null ? null : markup` data-off`}>
         ${conversation()}${answerPanes(models, wanted)}
       </div>
-      ${conversationAsCode(`${call.publicUrl}/gpt/v1`, call.link("/keys"))}`,
+      ${conversationAsCode(call.publicUrl, call.link("/keys"))}`,
   };
 }
 
@@ -146,24 +146,78 @@ export function choosableModels(models: readonly ModelRecord[]): ChoosableModels
 // The conversation as a program, which the script rewrites with every change. The programs are the files `workbench-*.txt`.
 
 /** Each with how the script writes the request: quoted for a shell, as keyword arguments, or as an object. */
-const programs = [
+const languages = [
   { language: "curl", file: "curl.txt", notation: "shell" },
   { language: "Python", file: "python.txt", notation: "keywords" },
   { language: "JavaScript", file: "javascript.txt", notation: "object" },
-].map(({ file, ...program }) => ({
-  ...program,
-  text: readFileSync(new URL(`workbench-${file}`, import.meta.url), "utf8").trim(),
-}));
+].map(({ file, ...rest }) => ({ ...rest, text: readFileSync(new URL(`workbench-${file}`, import.meta.url), "utf8").trim() }));
 
-/** @param base the address of the inference API @param keysPath the page that creates keys */
-function conversationAsCode(base: string, keysPath: string): Html {
-  const samples = programs.map(({ language }) => ({ language, code: "" }));
+const openai = { client: "OpenAI", module: "openai", npmPackage: "openai", base: "/gpt/v1" };
+/** What the programs have in place of `{path}`, `{client}` and the others. */
+const apis = [
+  {
+    api: "chat",
+    label: "Chat",
+    path: "/chat/completions",
+    ...openai,
+    method: "chat.completions",
+    textInPython: "answer.choices[0].message.content",
+    textInJavaScript: "answer.choices[0].message.content",
+  },
+  {
+    api: "messages",
+    label: "Messages",
+    path: "/messages",
+    client: "Anthropic",
+    module: "anthropic",
+    npmPackage: "@anthropic-ai/sdk",
+    base: "/gpt",
+    method: "messages",
+    // A thought may precede the text.
+    textInPython: 'next(block.text for block in answer.content if block.type == "text")',
+    textInJavaScript: 'answer.content.find(({ type }) => type === "text").text',
+  },
+  {
+    api: "responses",
+    label: "Responses",
+    path: "/responses",
+    ...openai,
+    method: "responses",
+    textInPython: "answer.output_text",
+    textInJavaScript: "answer.output_text",
+  },
+];
+
+interface ProgramTemplate {
+  api: string;
+  language: string;
+  notation: string;
+  /** With `{body}` in place of the request. */
+  template: string;
+}
+
+/** Of each API in each language. @param publicUrl where people reach the service */
+export function programTemplates(publicUrl: string): ProgramTemplate[] {
+  return apis.flatMap(({ api, base, ...fields }) => {
+    const filled = new Map(Object.entries({ ...fields, address: `${publicUrl}/gpt/v1`, base: `${publicUrl}${base}` }));
+    return languages.map(({ text, ...rest }) => ({
+      ...rest,
+      api,
+      template: text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filled.get(name) ?? whole),
+    }));
+  });
+}
+
+/** @param keysPath the page that creates keys */
+function conversationAsCode(publicUrl: string, keysPath: string): Html {
+  const programs = programTemplates(publicUrl);
+  const samples = programs.map(({ language, api }) => ({ language, api, code: "" }));
   const templates = programs.map(
-    ({ notation, text }) =>
-      markup`<template data-template="${text.replace("{base}", () => base)}" data-notation="${notation}"></template>`,
+    ({ template, notation, api }) =>
+      markup`<template data-template="${template}" data-notation="${notation}" data-api="${api}"></template>`,
   );
   return markup`<section aria-labelledby="bench-code"><h2 id="bench-code">The same as code</h2>
-    <p class="hint">It reads the key from <code>WEIR_KEY</code>. <a href="${keysPath}">Create a key</a> if you have none.</p>
-    ${codeSamples({ id: "bench-sample", legend: "Code", samples })}${templates}
+    <p class="hint">It reads the key from <code>WEIR_KEY</code>. <a href="${keysPath}">Create a key</a> if you have none. The newest Messages takes no temperature.</p>
+    ${codeSamples({ id: "bench-sample", legend: "Code", samples, apis: apis.map(({ api, label }) => ({ value: api, label })) })}${templates}
   </section>`;
 }

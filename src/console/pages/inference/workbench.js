@@ -193,22 +193,10 @@
     end();
   };
 
-  const notations = {
-    shell: (body) => `'${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
-    object: (body) => JSON.stringify(body, null, 2),
-    keywords(body) {
-      const json = (value) => JSON.stringify(value, null, 4).replaceAll("\n", "\n    ");
-      return Object.entries(body)
-        .map(([name, value]) => `    ${name}=${json(value)},\n`)
-        .join("");
-    },
-  };
-
   const write = () => {
-    for (const [index, { dataset }] of document.querySelectorAll("[data-template]").entries()) {
-      const written = notations[dataset.notation](requestOf(panes[0]));
-      document.getElementById(`bench-sample-${index}`).textContent = dataset.template.replace("{body}", () => written);
-    }
+    const request = requestOf(panes[0]);
+    for (const [index, { dataset }] of document.querySelectorAll("[data-template]").entries())
+      document.getElementById(`bench-sample-${index}`).textContent = programOf(dataset, request);
   };
 
   const compare = () => {

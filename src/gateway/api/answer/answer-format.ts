@@ -26,7 +26,7 @@ import {
 export interface AnswerFormat {
   /** The endpoint's name in the log; absent: chat completions. */
   endpoint?: Endpoint;
-  /** Absent: it shows the form of chat completions alone. */
+  /** Absent: nothing beyond the form of chat completions. */
   wants?: AnswerWants;
   /** The body of an answer that is not streamed, as JSON. */
   wholeText(answer: WholeAnswer, facts: WholeFacts): string;
@@ -38,7 +38,7 @@ export interface AnswerFormat {
 }
 
 export interface WholeFacts extends CompletionFacts {
-  /** What the model's thoughts are wrapped with: `signerOf` the route that served. */
+  /** Names who may get the model's thoughts back: `signerOf` the route that served. */
   signer: string;
 }
 
@@ -63,7 +63,7 @@ export interface StreamWriter {
   fail(error: GatewayError, usage: BilledUsage): string;
   /** Keeps a quiet stream open. */
   readonly keepAlive: string;
-  /** Only `begin` may come before everything else, `keepAlive` too. Absent: `keepAlive` may come first. */
+  /** `begin` must come before everything, `keepAlive` included. Absent: `keepAlive` may come first. */
   readonly beginsFirst?: true;
   /** Characters of the answer that it holds until the end. Absent: none. */
   readonly held?: number;

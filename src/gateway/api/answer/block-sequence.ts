@@ -1,8 +1,8 @@
 /**
- * Turns an answer into blocks, as Messages and Responses have them: one open at a time, numbered from 0 without gaps, none empty.
- * Providers may write several calls at once, or go on with a call behind a text. While the open call is unfinished, only its own pieces are
- * written and all else waits in its order. A function's call is finished once its arguments are a closed JSON value. Free text has no such
- * mark, so a call of a custom tool lasts to the end. Calls that come in order, as nearly all do, are written as they come.
+ * Turns an answer into the blocks of Messages and Responses: one open at a time, numbered from 0 without gaps, none empty.
+ * Providers may write several calls at once, or continue a call after a text. While the open call is unfinished, only its own pieces are
+ * written, and everything else waits in order. A function call is finished once its arguments are a complete JSON value. The text of a
+ * custom tool has no such mark, so its call lasts until the end. Calls that come in order, as nearly all do, are written as they come.
  * Each piece is handled once, however many wait. A receiver that keeps what it gets must bound it: `held` says how much that is.
  */
 import type { ThoughtEvent, WholeAnswer } from "../../providers/provider.ts";
@@ -49,9 +49,9 @@ interface Open {
   written: WholeObject;
 }
 
-/** What a part or a block takes besides its text: a provider could send many empty ones. */
+/** What a part or a block counts in addition to its text, since a provider could send many empty ones. */
 const partCharacters = 64;
-/** So many written parts are forgotten at once: one by one would move the rest each time. */
+/** How many written parts are forgotten at once. One by one, the rest would be moved each time. */
 const forgottenParts = 1_024;
 
 export class BlockSequence {
@@ -59,11 +59,11 @@ export class BlockSequence {
   readonly #keepsTexts: boolean;
   #open: Open | null = null;
   #index = -1;
-  /** If any part waits, a call is open and unfinished. */
+  /** Parts wait only while an open call is unfinished. */
   #waiting: Part[] = [];
   /** So many of them are written. */
   #written = 0;
-  /** The calls that are open or wait, by their keys: their next pieces have nothing else. */
+  /** The calls that are open or wait, by the only mark that their next pieces have. */
   readonly #calls = new Map<unknown, CallPart>();
   #held = 0;
   #calledTools = false;
@@ -100,7 +100,7 @@ export class BlockSequence {
     this.#take({ kind: "seal", seal, redacted });
   }
 
-  /** Nothing more comes: what is open is closed, and what waits is written. What comes all the same is left out. */
+  /** The answer has ended: closes the open block and writes what waits. What comes later is left out. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -120,7 +120,7 @@ export class BlockSequence {
     const id = asText(given) ?? "";
     const name = asText(fields["name"]) ?? "";
     const known = this.#calls.get(key);
-    // Only the first piece of a call has an id; those of old servers have a name at most.
+    // Only the first piece of a call has an id; on old servers it has a name at most.
     if (known !== undefined && id === "") this.#continue(known, text);
     else if (id !== "" || name !== "") this.#take({ kind: "call", key, id, name, custom, text });
   }
@@ -147,7 +147,7 @@ export class BlockSequence {
     else this.#write(part);
   }
 
-  /** The open block is a call that is not finished, and more may come. */
+  /** The open block is an unfinished call, and more may come. */
   get #isBlocked(): boolean {
     const { call = null, written } = this.#open ?? {};
     return !this.#ended && call !== null && (call.custom || !written?.closed);

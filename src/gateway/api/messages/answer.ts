@@ -1,9 +1,9 @@
 /**
- * Writes answers as Messages has them: one message of blocks, whole or as a stream of named events. Blocks come one at a time, each with a
- * start, its pieces and a stop. A thought has its seal as the signature, wrapped so that it comes back to its model alone.
- * The usage counts what is charged. At the start of a stream it has what is known by then; clients take the later totals.
- * A client may ask for thoughts without their texts. A text is left out only where the thought is sealed: without a seal it is all that the
- * model can get back. Until the end of a thought tells which, its text waits.
+ * Writes answers in the format of Messages: one message of blocks, whole or as a stream of named events. A stream has one block open at a
+ * time: its start, its pieces, its stop. The signature of a thought is its seal, wrapped so that only the model that thought gets it back.
+ * Usage counts what is charged. At the start of a stream it has what is known by then; clients take the later totals.
+ * A client may ask for thoughts without their text. The text is left out only if the thought has a seal: without one, the model could get
+ * nothing else back. Only the end of a thought shows whether it has a seal, so its text waits until then.
  */
 import { Type, type TProperties } from "@sinclair/typebox";
 import type { GatewayError } from "../../../kernel/errors.ts";
@@ -23,7 +23,7 @@ interface MessagesFacts {
   model: string;
   /** Names of the hints that were left out. */
   ignored: readonly string[];
-  /** The client wants no texts of thoughts. */
+  /** The client wants thoughts without their text. */
   omitsThinking: boolean;
 }
 
@@ -146,7 +146,7 @@ const stopFields = {
     description: "Why the answer ends; null at the start of a stream",
   }),
   stop_sequence: Type.Union([Type.String(), Type.Null()], {
-    description: "The stop sequence that the model wrote, if its provider tells",
+    description: "The stop sequence that the model wrote, if its provider says which",
   }),
   stop_details: nothing("Not known"),
   container: nothing("None"),
@@ -159,7 +159,7 @@ export const MessageBody = Type.Object({
   type: Type.Literal("message", { description: "The kind of object" }),
   role: Type.Literal("assistant", { description: "The speaker" }),
   model: Type.String({ description: "The requested model, as the request names it" }),
-  content: Type.Array(ContentBlock, { description: "The answer" }),
+  content: Type.Array(ContentBlock, { description: "The answer; empty in `message_start`" }),
   ...stopFields,
   diagnostics: nothing("None"),
   usage: Type.Object(MessageUsage.properties, { description: "The charged usage" }),
@@ -200,7 +200,7 @@ interface Said {
   refused: boolean;
 }
 
-/** The word of the provider's API counts first, unless the answer contradicts it. */
+/** The provider's own word, unless the answer contradicts it. */
 function stopped({ reason, stop }: Ending, { calledTools, refused }: Said): JsonObject {
   const known = stopReasons.find((word) => word === stop?.reason);
   const usual = reason === "stop" && calledTools ? "tool_use" : reason === "stop" && refused ? "refusal" : reasonOf[reason];
@@ -217,7 +217,7 @@ const more = (description: string) => Type.String({ description });
 
 /** The data of an event. */
 export const MessageEvent = Type.Union([
-  eventOf("message_start", { message: Type.Object(MessageBody.properties, { description: "The message, without content" }) }),
+  eventOf("message_start", { message: MessageBody }),
   eventOf("ping", {}),
   eventOf("content_block_start", {
     index,
@@ -249,7 +249,7 @@ function eventText(data: JsonObject): string {
 }
 
 const ping = eventText({ type: "ping" });
-/** A piece is most of a stream, so its text is written without an object for it. */
+/** Most of a stream is pieces, so they are written without making an object of each. */
 const pieceEnds = {
   text: '"delta":{"type":"text_delta","text":',
   refusal: '"delta":{"type":"text_delta","text":',
@@ -263,10 +263,10 @@ class MessageWriter implements StreamWriter, BlockReceiver {
   readonly #stream: StreamFacts;
   readonly #facts: MessagesFacts;
   readonly #blocks = new BlockSequence(this, { keepsTexts: false });
-  /** What the current call has written. */
+  /** What the current call returns. */
   #lines = "";
   #refused = false;
-  /** The text of the open thought, whose end tells whether it is sent. */
+  /** The text of the open thought. Its end shows whether it is sent. */
   #thought = "";
 
   constructor(stream: StreamFacts, facts: MessagesFacts) {

@@ -1,11 +1,11 @@
 /**
- * Reads the conversation of a request to Messages into messages of a chat, each from its own blocks alone, so that a message is sent alike
- * in every turn and providers find the prompt in their caches. A user's message becomes the results of tools first and then what the user
- * says; an instruction behind the first words of the user stays in its place.
- * What a chat has no field for stands apart: the model's own thoughts, failed tools, late instructions, and where the client wrote each
- * message. Thoughts of someone else and blank texts are left out with their breakpoints.
- * Every call has its result in the next message of the user, as the API wants it. Content other than text is refused by its place. The text
- * for an image is the one after which Claude Code goes on without the image; any other would end its session.
+ * Reads the conversation of a request to Messages as the messages of a chat. Each message is read from its own blocks alone. So it is sent
+ * the same in every turn, and providers find the prompt in their caches. A user's message becomes the results of tools first, and then what
+ * the user says. An instruction after the user's first words stays in its place.
+ * Facts for which a chat has no field stand apart: the model's own thoughts, failed tools, late instructions, and where the client wrote
+ * each message. Another model's thoughts and blank texts are left out, with their breakpoints.
+ * Each call needs its result in the user's next message, as the API demands. Content other than text is refused with its path. After the
+ * message for an image Claude Code goes on without the image; any other message would end its session.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
@@ -139,7 +139,7 @@ function contentOf(readers: Record<string, Reader>): Reader {
   });
 }
 
-/** @param at the path of the block. Of one in a result it is that of the result: clients look for an image only there */
+/** @param at the path of the block. A block within a result is named by the result's path: clients look for an image only there */
 function notText(block: JsonObject, at: string): Error {
   const place = /^messages\[\d+\]\.content\[\d+\]/.exec(at)?.[0] ?? at;
   const type = String(block["type"]);
@@ -218,7 +218,7 @@ class TurnsReader {
       const id = this.#context.model?.id ?? "The model";
       throw unsupportedParameter(at, `${id} does not continue a message of its own: ${at} must be a user's`);
     }
-    if (this.#messages.length === 0) throw invalidRequest("messages", "messages must hold some text");
+    if (this.#messages.length === 0) throw invalidRequest("messages", "messages must have some text");
     return { messages: this.#messages, loaded: this.#loaded, effort: this.#effort };
   }
 
@@ -325,8 +325,8 @@ interface TextContent {
 }
 
 /**
- * The texts that are not blank. One without a breakpoint is a plain text: clients write it in either form, and move their breakpoints from
- * turn to turn. @param from the first block that counts @returns null: there are none
+ * The texts that are not blank. A single one without a breakpoint becomes a plain text, since clients write it in either form, and move
+ * their breakpoints from turn to turn. @param from the first block that counts @returns null: there are none
  */
 function textContentOf(blocks: readonly JsonObject[], from = 0): TextContent | null {
   const said: JsonObject[] = [];
@@ -343,14 +343,14 @@ function textContentOf(blocks: readonly JsonObject[], from = 0): TextContent | n
   return { field: { content: isPlain ? first["text"] : said }, parts };
 }
 
-/** A breakpoint of a whole result stands on its last text. */
+/** The breakpoint of a whole result goes to its last text. */
 function withMark(content: unknown, cacheControl: unknown): unknown {
   if (cacheControl === undefined) return content;
   const parts: readonly JsonObject[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
   return parts.map((part, index) => (index === parts.length - 1 ? { ...part, cache_control: cacheControl } : part));
 }
 
-/** null: it is no thought, or someone else's. */
+/** null: it is no thought, or another model's. */
 function thoughtOf({ type, thinking, signature, data }: JsonObject, callsBefore: number): Thought | null {
   const isRedacted = type === "redacted_thinking";
   if (!isRedacted && type !== "thinking") return null;

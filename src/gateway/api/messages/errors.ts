@@ -1,8 +1,8 @@
 /**
- * Errors as Messages has them: `{type: "error", error, request_id}` with the API's own types, and besides its fields our `code` and `param`,
- * which no client of it minds. Agents act on types, on `x-should-retry` and on a few texts, which are therefore written as the API writes
- * them: for a prompt that is too long, with the numbers that the gateway counts, after which an agent shortens its conversation or asks for
- * less output. No text is a provider's.
+ * Errors in the format of Messages: `{type: "error", error, request_id}` with the API's own types. They also have our `code` and `param`,
+ * which no client minds. Agents act on types, on `x-should-retry` and on a few messages, so these are written as the API writes them. The
+ * message about a prompt that is too long has the numbers that the gateway counts; an agent then shortens its conversation or asks for less
+ * output. No message is a provider's.
  */
 import { Type } from "@sinclair/typebox";
 import { errorTable, type ErrorCode, type ErrorShape, type GatewayError } from "../../../kernel/errors.ts";
@@ -36,10 +36,10 @@ const typeByStatus = new Map<number, MessageErrorType>([
   [504, "timeout_error"],
 ]);
 
-/** Agents wait for a service that says so, and go on. */
+/** Agents wait for a service that is overloaded, and then go on. */
 const overloaded = new Set<ErrorCode>(["billing_unavailable", "auth_unavailable"]);
 
-/** A retry of the same request cannot succeed; agents retry without this header. */
+/** A retry of the same request cannot succeed, but agents would retry without the header. */
 const finalStatuses = new Set([400, 401, 402, 403, 404, 409, 413, 422]);
 
 export const MessageError = Type.Object({

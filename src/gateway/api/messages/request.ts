@@ -1,8 +1,8 @@
 /**
  * The fields of a request to Messages (https://platform.claude.com/docs/en/api/messages), and how they become a chat. Agents send many hints
  * to every model: breakpoints, thinking, effort, what to clear from the context. A hint that the model does not take is left out and named
- * in the answer's `x-ignored-fields`; a bound on output above the model's counts as the model's. Whatever else would change the answer, its
- * price or what a provider keeps is refused by its name, as everywhere.
+ * in the answer's `x-ignored-fields`; a bound on output above the model's is lowered to it. Anything else that would change the answer, its
+ * price or what a provider keeps is refused by name, as in a chat.
  * The readers make the OpenAPI description and the table in docs/reference/inference.md, too. What the conversation becomes is in blocks.ts,
  * what the tools become in tools.ts. Any provider may serve: its wire format converts the chat. One that speaks this API itself gets the
  * request along with the chat, since a chat has no place for much of it.
@@ -49,7 +49,7 @@ import { cacheMark, choiceField, choiceFields, clientsTool, sentTools, toolList 
 
 // Readers
 
-/** From this version of the API on, the fields of sampling are refused. */
+/** From this version of the API on, `temperature`, `top_p` and `top_k` are refused. */
 const withoutSampling = "2026-10-21";
 const stopSequencesMax = 4;
 const breakpointsMax = 4;
@@ -82,7 +82,7 @@ const outputFormat = objectOf({
   schema: required(anyObject, "The JSON Schema of the answer"),
 });
 
-/** Clients go on without a thread if they learn that it is the reason. */
+/** Clients go on without a thread if these details say that it is the reason. */
 const noThread: Reader = reader(Type.Never(), (_, at) => {
   const details = { error_code: "thread_unsupported_request", unsupported: [at] };
   throw new GatewayError("unsupported_parameter", { param: at, message: `${at} is not supported`, details });
@@ -331,7 +331,7 @@ function formatField(format: unknown, context: ReadContext): JsonObject {
   return { response_format: { type: "json_schema", json_schema: { name: "output", schema: format["schema"] } } };
 }
 
-/** Providers take four: the last ones are worth the most. In the order of the prompt, that of the whole request last. */
+/** Providers take four, and the last ones are worth the most. They come in the order of the prompt, that of the whole request last. */
 function keepLastBreakpoints(body: ChatBody, { ignored }: ReadContext): void {
   const holders = [...partsOf(body["tools"]), ...body.messages.flatMap(({ content }) => partsOf(content)), body];
   const marked = holders.filter((holder) => holder["cache_control"] !== undefined);
@@ -358,7 +358,7 @@ const renamed = new Map<string, FieldPath>([
   ["tool_choice", ["tool_choice"]],
 ]);
 
-/** See `RequestFormat.clientPath`. Rather the field around the wrong one than another. */
+/** See `RequestFormat.clientPath`. Where a path is not known exactly, it is that of the field around it. */
 function clientPath(body: ChatBody, path: FieldPath): FieldPath | null {
   const [first = "", ...inner] = path;
   if (first === "messages") return messagePath(body, inner);
@@ -367,7 +367,7 @@ function clientPath(body: ChatBody, path: FieldPath): FieldPath | null {
     const [, schema, ...within] = inner;
     return ["output_config", "format", ...(schema === "schema" ? ["schema", ...within] : [])];
   }
-  // What the effort was made of is no single field.
+  // Several fields decide the effort.
   if (first === "reasoning_effort") return null;
   return renamed.get(first) ?? path;
 }

@@ -1,9 +1,8 @@
 /**
- * The tools of a request to Messages, and the choice among them, as chat completions have them. A client may send tools that the model must
- * not see before a search for tools has named them (`defer_loading`): such a tool goes to the model once a `tool_reference` of the
- * conversation names it.
- * Tools that the provider itself runs are refused by their place: they are billed beyond tokens, which no reservation covers. What only
- * tells a provider how to send a call, or shows it examples, is left out.
+ * Reads the tools of a request to Messages, and the choice among them, as a chat has them. A client may defer a tool (`defer_loading`) until
+ * its search for tools has found it: the model gets the tool once a `tool_reference` in the conversation names it.
+ * Tools that the provider itself runs are refused with their path: they cost more than tokens, and no reservation covers that. Fields that
+ * only tell a provider how to send a call, or show examples, are left out.
  */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
@@ -27,14 +26,14 @@ import {
   type ReadContext,
 } from "../request/read-value.ts";
 
-/** Where the client has a tool of the chat. Under a symbol, so that no provider gets it. */
+/** The client's index of a tool. Under a symbol, so that no provider gets it. */
 const place: unique symbol = Symbol("place of a tool");
 
 interface SentTool extends JsonObject {
   [place]: number;
 }
 
-/** Clients mark with it where tools that are not loaded would stand. It is no tool. */
+/** No tool: clients mark with it where deferred tools would stand. */
 const placeholder = "DeferredToolPlaceholder";
 
 // Cache breakpoints
@@ -49,7 +48,7 @@ const breakpoint = objectOf({
   scope: nullable(ignored, "Not sent on"),
 });
 
-/** A hint: left out where the model does not take it. */
+/** A hint: left out if the model does not take it. */
 export const cacheMark: Reader = reader(breakpoint.schema, (value, at, context) => {
   const read = breakpoint(value, at, context);
   if (isJsonObject(read) && read["ttl"] === "1h") context.ignored?.add("cache_control.ttl");
@@ -113,7 +112,7 @@ export const toolList: Reader = listOf(anyTool, 0);
 
 /**
  * @param read what `toolList` returned
- * @param loaded the names of the tools that references of the conversation name
+ * @param loaded the names of the tools to which the conversation refers
  */
 export function sentTools(read: readonly JsonObject[], loaded: ReadonlySet<string>): JsonObject[] {
   const sent: SentTool[] = [];

@@ -45,7 +45,7 @@ export interface CheckedChat {
   includeCost: boolean;
   /** null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;
-  /** How the client calls that bound; absent: it gave none. */
+  /** The client's name of that bound; absent: it gave none. */
   outputField?: string;
   /** The field that holds the prompt. Absent: `messages`. */
   promptField?: "prompt" | "input";
@@ -93,7 +93,7 @@ export interface RequestFormat {
   modelOf?(requested: string, find: CheckChatOptions["find"]): string;
   /** The chat that the request asks for. Called once for each model with other rules. @throws GatewayError with `param` */
   readBody(model: string, context: ReadContext): ChatBody;
-  /** What else of a model decides how its body is read, in a form that JSON can write. Absent: nothing. */
+  /** Further facts of a model that decide how its body is read, as JSON can write them. Absent: none. */
   rules?(model: Model): unknown;
   /** Called after `readBody`, with the context of the requested model. */
   options(context: ReadContext): RequestOptions;
@@ -103,7 +103,7 @@ export interface RequestFormat {
   answer(read: ReadRequest): AnswerFormat;
 }
 
-/** What of a request the gateway itself acts on; see `CheckedChat`. */
+/** What the gateway itself does with a request; see `CheckedChat`. */
 export interface RequestOptions extends Pick<CheckedChat, "streamed" | "includeUsage" | "includeCost" | "maxTokens"> {
   outputField?: string | undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * The header Idempotency-Key, by which a client says that a request may repeat another one. It becomes a claim: a digest of the caller, the
- * endpoint and the key, so that keys of two callers never meet and the client's own text is kept nowhere; and a digest of the body, which
- * must be the same. That one depends on the client's text too: who reads it in the log cannot try guessed bodies without the key. Admission, counters and ledger see to the rest (admission/worker/service.ts, metering/settle.ts).
- * The key may stand in quotes, as the IETF's draft has it, or bare, as everybody else sends it.
+ * The header Idempotency-Key, by which a client says that a request may repeat another one. It becomes a claim of two digests. The first is
+ * made of the caller, the endpoint and the key, so that two callers' keys never meet and the client's own text is kept nowhere. The second
+ * is made of the same and the body, which must not change; without the key, nobody can test guesses of the body against the log.
+ * Admission, counters and ledger do the rest (admission/worker/service.ts, metering/settle.ts).
+ * The key may be in quotes, as in the IETF's draft, or bare, as everybody else sends it.
  */
 import { createHash } from "node:crypto";
 import { GatewayError } from "../../../kernel/errors.ts";

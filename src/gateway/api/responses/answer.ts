@@ -1,9 +1,9 @@
 /**
- * The object of a response: what the request asked for, what came of it, and the counts; and errors as this API writes them.
- * An answer repeats the request's fields. They are made into text once, when the request was read, so that an open stream holds no parsed
- * body. The two events before the first item leave out instructions and tools, the largest of these fields: a client has them, and the last
- * event has them again.
- * The schemas are next to the code that writes, and the OpenAPI description is made from them.
+ * The response object: what the request asked for, what came of it, and the counts; and errors in the form of this API.
+ * An answer repeats fields of the request. They become text once, when the request has been read, so that an open stream holds no parsed
+ * body. The two events before the first item leave out the largest of them, instructions and tools: the client has them, and the last
+ * event repeats them.
+ * The schemas are next to the code that writes the answer, and the OpenAPI description is made from them.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
@@ -263,7 +263,7 @@ export function idEnd(generation: string): string {
 
 // Errors
 
-/** Chat's, but that a prompt that is too long has the code that agents of this API act on. */
+/** Those of a chat, except that a prompt that is too long has the code on which agents of this API act. */
 export const responsesErrors: ErrorShape = {
   response(error, headers) {
     if (tooLong(error) === null) return errorResponse(error, headers);

@@ -1,8 +1,9 @@
 /**
- * How a response is written: whole, and as events with a sequence number without gaps. A whole answer goes through the same items as a
- * stream. The last event repeats all items; what is kept for it counts in `held`.
- * A failure is one last event, and `error` is no event here: clients end a stream only by `response.completed`, `.incomplete` or `.failed`.
- * An item that a failure cuts is in no event of its end, nor in the last one: an agent would run the call.
+ * Writes a response, whole or as events numbered without gaps. Both are made of the same items. The last event repeats all items; `held`
+ * counts what is kept for it.
+ * A failure is the last event, `response.failed`. The event `error` is never sent, because for clients only `response.completed`,
+ * `.incomplete` and `.failed` end a stream. An item that a failure cuts never ends, and the last event leaves it out: an agent would run
+ * the call.
  */
 import { Type, type TProperties } from "@sinclair/typebox";
 import type { GatewayError } from "../../../kernel/errors.ts";

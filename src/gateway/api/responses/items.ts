@@ -1,12 +1,12 @@
 /**
- * The items of a Responses request as the messages of a chat. An item is checked field by field, and what an earlier answer or the official
- * packages added to it is accepted and left out.
- * Calls that follow each other are one message of the model, with the text before them and the thoughts between them. A result moves behind
- * the message with its call, wherever the client wrote it; a call without a result and a result without a call are refused, because every
- * provider refuses them. A thought stands with the message that follows it: one of another model is left out, and no message is empty. A
- * thought without a seal is reasoning of its message, as in a chat.
- * An instruction behind the first words of the user stays in its place. Images, files and the items of tools that a provider runs are
- * refused with the path of the part.
+ * Reads the items of a Responses request as the messages of a chat. Each item is checked field by field. What an earlier answer or the
+ * official packages added to it is accepted and left out.
+ * Consecutive calls are one message of the model, with the text before them and the thoughts between them. A result moves to directly after
+ * the message with its call, wherever the client wrote it. A call without a result, or a result without a call, is refused, because every
+ * provider refuses it. A thought belongs to the message after it. Another model's thought is left out, and no message is empty. A thought
+ * without a seal becomes the reasoning of its message, as in a chat.
+ * An instruction after the user's first words stays in its place. Images, files and the items of tools that a provider runs are refused
+ * with the path of the part.
  */
 import { Type, type TSchema } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
@@ -225,12 +225,12 @@ class Conversation {
   readonly #turns: Turn[] = [];
   /** What the next item of the model may join. */
   #answer: Answer | null = null;
-  /** They belong to what follows. */
+  /** Thoughts that belong to the next message. */
   #thoughts: PlacelessThought[] = [];
   /** The calls without a result so far, by their ids. */
   readonly #open = new Map<string, Call[]>();
   #userHasSpoken = false;
-  /** Who gets back reasoning that is nothing but text: the model's routes, if it reasons. */
+  /** Who gets reasoning back that has no seal: the model's routes, if it reasons. */
   readonly #signers: ReadonlySet<string>;
 
   constructor(context: ReadContext) {
@@ -276,7 +276,7 @@ class Conversation {
   #takeMessage({ role, content }: JsonObject, item: number): void {
     const at = `input[${item}].content`;
     if (role === "assistant") {
-      // A text without words is no message of its own, and some providers refuse it.
+      // A blank text is no message, and some providers refuse it.
       if (isEmpty(content)) return;
       const answer = this.#begin(item);
       answer.content = content;
@@ -335,7 +335,7 @@ class Conversation {
     this.#thoughts = [];
   }
 
-  /** Someone else speaks: thoughts that nothing followed go. */
+  /** Someone else speaks, so thoughts without a message after them are dropped. */
   #close(): void {
     this.#answer = null;
     this.#thoughts = [];

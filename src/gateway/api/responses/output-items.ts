@@ -1,9 +1,10 @@
 /**
- * Turns the blocks of an answer into the items of a response, and writes the events of each. A thought is an item of reasoning, text and
- * refusal that follow each other are one message, and a call is an item by the client's own tool.
- * One item is open at a time, and its id is made of the generation's and its place: a whole answer and a stream have the same items. What is
- * done is kept as text, since the last event repeats it.
- * A custom tool that the model knows as a function, and a search, come whole at their end: only then can their arguments be read.
+ * Turns the blocks of an answer into the items of a response, and writes the events of each. A thought is a reasoning item, consecutive text
+ * and refusal are one message, and a call is an item of the kind of the client's own tool.
+ * One item is open at a time. Its id is made of the generation's id and its place, so a whole answer and a stream have the same items. An
+ * item that is done is kept as text, since the last event repeats it.
+ * The model may know a custom tool, or the search for tools, as a function. Such a call is sent whole at its end, when its arguments can be
+ * read.
  */
 import type { AnswerBlock, BlockReceiver } from "../answer/block-sequence.ts";
 import type { Logprobs } from "../answer/answer.ts";
@@ -27,18 +28,18 @@ type CallBlock = Extract<AnswerBlock, { kind: "call" }>;
 interface OpenCall {
   id: string;
   called: CalledTool;
-  /** The model wrote arguments where the client's tool has a text or an object: they are read when they are whole. */
+  /** The model writes arguments, but the client's tool takes a text or an object: they are read once they are whole. */
   isBuffered: boolean;
 }
 
-/** What the probabilities of a token take, roughly: they are kept to the end. */
+/** Roughly the characters that a token's probabilities take. They are kept until the end. */
 const logprobCharacters = 100;
 
 /** Turns blocks into items, and writes the events of each. */
 export class OutputItems implements BlockReceiver {
   /** The items that are done, as JSON. */
   readonly done: string[] = [];
-  /** The end of the answer cuts what is open. */
+  /** The answer ends within the open item. */
   isCut = false;
   /** The model wrote a refusal. */
   refused = false;

@@ -2,9 +2,9 @@
  * The fields of a request for a response, and how it is read as a chat.
  * The table has every field of the official schema but `model`, `input` and `instructions`, in the schema's order
  * (https://github.com/openai/openai-openapi, CreateResponse), and additions after them. A field that a chat has too is the same row.
- * Nothing is kept between requests, so what needs kept items is refused with the remedy. Hints that a model does not have, and a bound
- * above its maximum, are left out and listed in `X-Ignored-Fields`: agents send them to every model. What would change the form of the
- * answer is refused, as in a chat.
+ * Nothing is kept between requests, so fields that need kept items are refused, and the message says what to do instead. Agents send some
+ * hints to every model: those that the model does not take, and a bound above its maximum, are left out and listed in `x-ignored-fields`.
+ * What would change the form of the answer is refused, as in a chat.
  */
 import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -57,7 +57,7 @@ export function responsesFormat(clock: Clock): RequestFormat {
   };
 }
 
-// Readers. One of a field that a chat does not have returns the fields of a chat that it becomes.
+// Readers. Where a chat does not have the field, its reader returns the fields that a chat has for it.
 
 const ofChat = new Map(chatFields.map((field) => [field.name, field]));
 
@@ -67,7 +67,7 @@ function asInChat(name: string): ChatField {
   return field;
 }
 
-/** What other modules read together with the fields that it depends on. */
+/** Other modules read these, together with the fields on which they depend. */
 function readElsewhere(schema: Reader["schema"]): Reader {
   return reader(schema, () => undefined);
 }
@@ -315,7 +315,7 @@ const readsResponses: Omit<RequestFormat, "answer"> = {
   clientPath,
 };
 
-/** A reader of a chat names the effort as a chat does. */
+/** The chat's reader names the effort by the chat's path. */
 function readAsChat<Value>(read: () => Value): Value {
   try {
     return read();
@@ -341,7 +341,7 @@ function options({ request, model }: ReadContext): RequestOptions {
   };
 }
 
-/** Where the fields of a chat that have another name here came from. */
+/** The client's paths of the chat's fields that have another name here. */
 const clientFields = new Map<string, FieldPath>([
   ["reasoning_effort", ["reasoning", "effort"]],
   ["verbosity", ["text", "verbosity"]],

@@ -1,10 +1,10 @@
 /**
- * The tools of a Responses request as a chat has them, and the way back from the name that a model calls to the client's own tool.
- * A chat has functions, and some models have custom tools. A custom tool elsewhere becomes a function with one text, and its grammar goes
- * into the description. A tool of a namespace gets the name `NAMESPACE__NAME`. The client's search for tools is a function, and what it
- * finds joins the tools behind all others, so that the prompt before them stays the same from turn to turn.
- * Web search is left out and listed, since some agents always send it. Other tools that a provider would run itself are refused: they bill
- * beyond tokens. The description of a namespace is left out: a chat has no place for it.
+ * Reads the tools of a Responses request as a chat has them, and finds the client's own tool by the name that a model calls.
+ * Every model that takes tools takes functions, and some take custom tools. For the others a custom tool becomes a function with one text,
+ * and its grammar goes into the description. A tool of a namespace is named `NAMESPACE__NAME`. The client's search for tools is a function,
+ * and what it finds comes after all other tools, so that the prompt before them stays the same from turn to turn.
+ * Web search is left out and listed, since some agents always send it. Other tools that a provider would run itself are refused, because
+ * they cost more than tokens. The description of a namespace is left out: a chat has no place for it.
  */
 import { hash } from "node:crypto";
 import { Type, type TSchema } from "@sinclair/typebox";
@@ -51,7 +51,7 @@ interface SentTool {
   [field: string]: unknown;
 }
 
-/** What of a chat is about tools. */
+/** The fields of a chat that are about tools. */
 interface ToolFields {
   tools?: SentTool[];
   tool_choice?: unknown;
@@ -63,7 +63,7 @@ const nameCharactersMax = 64;
 const hashCharacters = 8;
 const grammarCharactersMax = 16 * 1024;
 
-/** The name under which a model knows a tool. The same names always become the same. */
+/** The name by which a model knows a tool, always the same for the same tool. */
 export function sentName(name: string, namespace?: string): string {
   if (namespace === undefined) return name;
   const whole = `${namespace}__${name}`;
@@ -84,7 +84,7 @@ export function readToolFields(context: ReadContext): ToolFields {
   if (first !== undefined) requireSupport("tools", pathText(first[place].slice(0, 1)), context);
   const choice = request["tool_choice"] ?? undefined;
   const parallel = request["parallel_tool_calls"] ?? undefined;
-  // The readers of a chat ask what tools it has.
+  // The chat's readers look at its tools.
   const asChat = { ...context, request: { tools } };
   const fields = {
     tool_choice: choice === undefined ? undefined : toolChoice(readChoice(choice, tools, context), "tool_choice", asChat),
@@ -106,7 +106,7 @@ export function toolPath(tools: unknown, [index = ""]: FieldPath): FieldPath {
   return isSent(tool) ? tool[place] : ["tools"];
 }
 
-/** The tools as an answer repeats them: without what was left out, and with what an absent field stands for. */
+/** The tools as an answer repeats them: without those that were left out, and with the defaults of absent fields. */
 export function repeatedTools(value: unknown): unknown[] {
   const tools: unknown[] = Array.isArray(value) ? value : [];
   return tools.filter((tool) => !isWebSearch(tool)).map(withDefaults);
@@ -164,11 +164,11 @@ interface Declared {
   tool: JsonObject;
   at: FieldPath;
   namespace?: string;
-  /** Within `input`: it may repeat a tool that is there already. */
+  /** It is within `input`, where it may repeat an earlier tool. */
   isLater: boolean;
 }
 
-/** Functions, custom tools and the search, also those of namespaces, in the order of the prompt. What is no object is left to the reader. */
+/** Functions, custom tools and the search, also in namespaces, in the order of the prompt. What is no object is left to the reader. */
 function* declaredTools(request: JsonObject): Generator<Declared> {
   yield* declaredIn(request["tools"], ["tools"], false);
   const items: unknown[] = Array.isArray(request["input"]) ? request["input"] : [];
@@ -221,7 +221,7 @@ function readTools(context: ReadContext): SentTool[] {
     if (before !== undefined && one.isLater && isSame(before, called)) continue;
     if (before !== undefined) throw invalidRequest(`${at}.name`, `${at}.name: another tool has the same name`);
     if (called !== null) known.set(name, called);
-    // A search that the client makes brings it back, within `input`.
+    // The client's search finds it, and its result within `input` has it.
     if (tool !== null && !(isSearched && !one.isLater && one.tool["defer_loading"] === true)) sent.push(tool);
   }
   return sent;
