@@ -9,7 +9,7 @@ import type { Customer } from "../../support/operator.ts";
 import { message } from "../../support/providers/anthropic-answers.ts";
 import { googleChat } from "../../support/providers/google-answers.ts";
 import { response } from "../../support/providers/responses-answers.ts";
-import { chunk, completion, json, stream, type StubAnswer } from "../../support/providers/stub-answers.ts";
+import { chunk, completion, json, ManualStream, stream, type StubAnswer } from "../../support/providers/stub-answers.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { formatsStage, type FormatProvider, type FormatsStage } from "../formats-stage.ts";
 
@@ -159,6 +159,33 @@ function joined(text: unknown, more: unknown): unknown {
   });
   return Object.fromEntries(pairs);
 }
+
+test.each(["messages", "responses"] as const)(
+  "a client that left %s gets all of it by a repetition, where the provider's answer was read to its end",
+  async (endpoint) => {
+    const made = await customer();
+    const provider = new ManualStream();
+    stage.stub("other").answerOnce(provider.answer);
+    const body = { model: "thoughts/other", stream: true };
+    const sent = send(made, endpoint, body);
+    await provider.piece("It ");
+    const first = await sent;
+    const reader = first.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    await provider.piece("rains.");
+    await provider.finish();
+    const rows = await expectExactLedger(fleet.operator(), made, { credit, generations: 1 });
+    expect(rows[0]).toMatchObject({ code: "client_gone", usage_estimated: false });
+    const calls = stage.stub("other").calls.length;
+    const again = await send(made, endpoint, body);
+    const texts = [...(await again.text()).matchAll(/"(?:text|delta)":"([^"]*)"/g)].map(([, text]) => text);
+    expect(texts).toContain("It rains.");
+    expect(again.headers.get("x-generation-id")).toBe(first.headers.get("x-generation-id"));
+    expect(stage.stub("other").calls.length).toBe(calls);
+    await expectExactLedger(fleet.operator(), made, { credit, generations: 2 });
+  },
+);
 
 describe("an answer is not kept", () => {
   test.each<[string, Json]>([
