@@ -141,14 +141,17 @@ function toldBy(text: string): Json[] {
     const { sequence_number: _number, message: begun, ...event } = JSON.parse(line) as Json;
     if (begun !== undefined) event["message"] = { ...(begun as Json), usage: null };
     const last = events.at(-1);
-    if (last === undefined || !isDelta(event) || !isDelta(last)) events.push(event);
+    const text = textOf(event);
+    if (last === undefined || text === null || textOf(last) !== text) events.push(event);
     else last["delta"] = joined(last["delta"], event["delta"]);
   }
   return events;
 }
 
-function isDelta({ type }: Json): boolean {
-  return String(type).endsWith("delta") && type !== "message_delta";
+/** The kind of text of which an event is a delta; null: it is none. */
+function textOf({ type, delta }: Json): string | null {
+  if (!String(type).endsWith("delta") || type === "message_delta") return null;
+  return `${String(type)} ${String((delta as Partial<Json>)["type"])}`;
 }
 
 /** Two deltas of one text; those of Messages are objects with the text in one field. */

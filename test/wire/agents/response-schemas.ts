@@ -3,20 +3,18 @@
  * holds it against the types of the official package (openai 7.55), which are made from that schema. It is stricter in one point: fields
  * that are not named here are forbidden, and those of Weir are named as ours.
  */
-import { Type, type Static, type TLiteral, type TProperties, type TUnion } from "@sinclair/typebox";
+import { Type, type Static, type TProperties, type TSchema, type TUnsafe } from "@sinclair/typebox";
 import type OpenAI from "openai";
 import type { JsonObject as Json } from "../../../src/http/json.ts";
 import { conforming, Count, Nullable, strict, UnixSeconds } from "../schemas.ts";
 
-function words<const Words extends readonly string[]>(
-  ...list: Words
-): TUnion<{ -readonly [Place in keyof Words]: TLiteral<Words[Place]> }> {
-  return Type.Union(list.map((word) => Type.Literal(word))) as never;
+function words<const Word extends string>(...list: Word[]): TUnsafe<Word> {
+  return Type.Unsafe<Word>(Type.Union(list.map((word) => Type.Literal(word))));
 }
 const Text = Type.String();
 const Name = Type.String({ minLength: 1 });
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
-const absent = <Schema extends Parameters<typeof Type.Optional>[0]>(schema: Schema) => Type.Optional(schema);
+const absent = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 
 // Items
 
