@@ -126,16 +126,20 @@ describe.skipIf(!available)("SIGKILL under load", () => {
       return row;
     }
 
-    test.each(["worker", "Redis"])("a SIGKILL of %s keeps the key taken until the first is answered", async (name) => {
-      const first = await begun(0);
-      await victims[name]?.();
-      await until(async () => (await first.again(1)) === "idempotency_in_progress", 10_000);
-      await first.provider.piece(" again");
-      await first.provider.finish();
-      while ((await first.reader?.read())?.done === false);
-      await until(async () => (await first.again(1)) === "idempotency_spent");
-      expect(await expectOnce(first)).toMatchObject({ code: null, status: 200, completion_tokens: 1 });
-    }, 60_000);
+    test.each(["worker", "Redis"])(
+      "a SIGKILL of %s keeps the key taken until the first is answered",
+      async (name) => {
+        const first = await begun(0);
+        await victims[name]?.();
+        await until(async () => (await first.again(1)) === "idempotency_in_progress", 10_000);
+        await first.provider.piece(" again");
+        await first.provider.finish();
+        while ((await first.reader?.read())?.done === false);
+        await until(async () => (await first.again(1)) === "idempotency_spent");
+        expect(await expectOnce(first)).toMatchObject({ code: null, status: 200, completion_tokens: 1 });
+      },
+      60_000,
+    );
 
     test("a SIGKILL of its gateway leaves the key to the part that was delivered, which is charged", async () => {
       const first = await begun(1);

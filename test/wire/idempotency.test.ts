@@ -57,28 +57,31 @@ function idempotency(mode: Mode): void {
     });
   }
 
-  test.each(["chat/completions", "responses"])("of many requests at once one is served, and a later one learns which: %s", async (path) => {
-    const { send: sendAt, ...made } = await customer();
-    const send = (sent: Sent): Promise<Outcome> => sendAt({ ...sent, path });
-    const said = "sandbox: usage=1000,500 delay_ms=300";
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => send({ key: "order-1", said })));
-    expect(tally(outcomes)).toEqual({ "200": 1, "409 idempotency_in_progress": 19 });
-    const waiting = outcomes.find(({ status }) => status === 409)?.headers;
-    expect([waiting?.get("retry-after"), waiting?.get("x-should-retry"), waiting?.get("x-generation-id")]).toEqual([
-      "1",
-      "true",
-      null,
-    ]);
-    const generation = outcomes.find(({ status }) => status === 200)?.generation ?? "";
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
-    const again = await send({ key: "order-1", said });
-    expect(again).toMatchObject({ status: 409, code: "idempotency_spent", generation });
-    expect(again.headers.get("x-should-retry")).toBe("false");
-    expect(again.headers.has("x-request-id")).toBe(false);
-    expect(await send({ key: '"order-1"', said, stream: true })).toMatchObject({ status: 422, code: "idempotency_mismatch" });
-    expect(await send({ key: '"order-1"', said })).toMatchObject({ code: "idempotency_spent", generation });
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
-  });
+  test.each(["chat/completions", "responses"])(
+    "of many requests at once one is served, and a later one learns which: %s",
+    async (path) => {
+      const { send: sendAt, ...made } = await customer();
+      const send = (sent: Sent): Promise<Outcome> => sendAt({ ...sent, path });
+      const said = "sandbox: usage=1000,500 delay_ms=300";
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => send({ key: "order-1", said })));
+      expect(tally(outcomes)).toEqual({ "200": 1, "409 idempotency_in_progress": 19 });
+      const waiting = outcomes.find(({ status }) => status === 409)?.headers;
+      expect([waiting?.get("retry-after"), waiting?.get("x-should-retry"), waiting?.get("x-generation-id")]).toEqual([
+        "1",
+        "true",
+        null,
+      ]);
+      const generation = outcomes.find(({ status }) => status === 200)?.generation ?? "";
+      await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
+      const again = await send({ key: "order-1", said });
+      expect(again).toMatchObject({ status: 409, code: "idempotency_spent", generation });
+      expect(again.headers.get("x-should-retry")).toBe("false");
+      expect(again.headers.has("x-request-id")).toBe(false);
+      expect(await send({ key: '"order-1"', said, stream: true })).toMatchObject({ status: 422, code: "idempotency_mismatch" });
+      expect(await send({ key: '"order-1"', said })).toMatchObject({ code: "idempotency_spent", generation });
+      await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
+    },
+  );
 
   test("a stream is one answer, and a key serves one endpoint and one API key", async () => {
     const { send, keys, ...made } = await customer(2);

@@ -74,7 +74,8 @@ function textIn(body: string): string {
 
 /** Kept answers are sealed, and none is kept where nothing is retained. */
 export function expectKeptSealed(traces: Traces, { keeping, retaining }: KeptTraffic): void {
-  for (const canary of [...keeping.canaries, ...retaining.canaries]) expect([canary, traces.whereIs(canary)]).toEqual([canary, []]);
+  for (const canary of [...keeping.canaries, ...retaining.canaries])
+    expect([canary, traces.whereIs(canary)]).toEqual([canary, []]);
   for (const generation of keeping.generations) expect(traces.whereIs(generation)).toContain("table.kept_answers");
   expect(traces.whereIs(retaining.workspace)).toContain("table.generations");
   for (const table of ["table.kept_answers", "table.data_keys"]) expect(traces.whereIs(retaining.workspace)).not.toContain(table);

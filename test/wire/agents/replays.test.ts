@@ -128,7 +128,8 @@ test.each(cases)("behind %s, %s (streamed: %p)", async (provider, endpoint, stre
 function expectSameHeaders(first: Response, again: Response, endpoint: Endpoint): void {
   const of = (name: string): (string | null)[] => [first, again].map(({ headers }) => headers.get(name));
   expect(of("idempotent-replayed")).toEqual([null, "true"]);
-  for (const name of ["x-generation-id", "content-type", "x-ignored-fields"]) expect([name, new Set(of(name)).size]).toEqual([name, 1]);
+  for (const name of ["x-generation-id", "content-type", "x-ignored-fields"])
+    expect([name, new Set(of(name)).size]).toEqual([name, 1]);
   if (endpoint === "responses") expect(of("x-ignored-fields")).toEqual(["tools[1]", "tools[1]"]);
   expect(new Set(of("x-request-id")).size).toBe(2);
   if (endpoint === "messages") expect(again.headers.get("request-id")).toBe(again.headers.get("x-request-id"));

@@ -240,20 +240,11 @@ export function officialWholeResponse(response: Static<typeof WholeResponse>): O
   return response;
 }
 
-export function officialEvent(sent: Static<typeof OfItems>): OpenAI.Responses.ResponseStreamEvent {
-  return sent;
-}
-
-type OfResponse = OpenAI.Responses.ResponseCreatedEvent | OpenAI.Responses.ResponseInProgressEvent;
-type Terminal =
-  | OpenAI.Responses.ResponseCompletedEvent
-  | OpenAI.Responses.ResponseIncompleteEvent
-  | OpenAI.Responses.ResponseFailedEvent;
-
-export function officialLifecycle({ type, sequence_number, response }: Static<typeof Lifecycle>): {
-  type: (OfResponse | Terminal)["type"];
-  sequence_number: number;
+type Official = OpenAI.Responses.ResponseStreamEvent;
+type OfLifecycle = Omit<Extract<Official, { response: OpenAI.Responses.Response }>, "response"> & {
   response: Omit<OpenAI.Responses.Response, "output_text">;
-} {
-  return { type, sequence_number, response };
+};
+
+export function officialEvent(sent: StreamedEvent): Official | OfLifecycle {
+  return sent;
 }

@@ -47,7 +47,8 @@ describe.each(upstreams)("a provider that speaks $name", ({ name: format, whole,
     const body = officialWholeResponse(conforming(WholeResponse, await response.json()));
     const { text, refusal, calls } = saidIn(body.output as Item[]);
     expect([text, refusal]).toEqual([expected.content ?? "", expected.refusal ?? ""]);
-    if (expected.toolCalls) expect(calls).toEqual(expected.toolCalls.map((call) => [call.function.name, call.function.arguments]));
+    if (expected.toolCalls)
+      expect(calls).toEqual(expected.toolCalls.map((call) => [call.function.name, call.function.arguments]));
     expect(body.status as string).toBe(statusOf(expected.finishReason, expected.refusal ?? ""));
   });
 

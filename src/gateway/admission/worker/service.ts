@@ -140,11 +140,10 @@ export class AdmissionService {
       else pending.push(admit);
     }
     const deadline = new LoadDeadline(this.#parts.clock);
-    const looksEndAt = this.#parts.clock.monotonic() + recordLookupMs;
+    const endsAt = this.#parts.clock.monotonic() + recordLookupMs;
     for (let round = 0; round < loadRoundsMax; round++) {
-      const isFirst = round === 0;
-      if (pending.some(({ admit }) => admit.claim))
-        pending = await this.#withoutSpent(pending, { replies, endsAt: looksEndAt, isFirst });
+      const look = { replies, endsAt, isFirst: round === 0 };
+      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, look);
       if (pending.length === 0) return;
       const { undecided, loads } = await this.#admitOnce(pending, replies);
       pending = (await deadline.wait(loads)) ? undecided : [];

@@ -19,7 +19,11 @@ function keyed(worker: AdmissionWorker, fields: Partial<AdmitGeneration> = {}): 
   return admitRequest({ generation: newGenerationId(worker.clock.now()), claim, ...fields });
 }
 
-function endOf(worker: AdmissionWorker, { generation }: Pick<AdmitGeneration, "generation">, fields: Partial<typeof failed> = {}): Settlement {
+function endOf(
+  worker: AdmissionWorker,
+  { generation }: Pick<AdmitGeneration, "generation">,
+  fields: Partial<typeof failed> = {},
+): Settlement {
   const reserved = String(reservedAmount);
   return settlement({ workspace: "ws-1", key: "key-1", generation, admittedAt: worker.clock.now(), reserved, claim, ...fields });
 }

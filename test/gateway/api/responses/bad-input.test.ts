@@ -47,7 +47,12 @@ describe("a request is refused without a trace", () => {
     ["what no tool of ours has", { include: ["file_search_call.results"] }, "unsupported_parameter", "include[0]"],
     ["no output", { max_output_tokens: 0 }, "invalid_request", "max_output_tokens"],
     ["a forced search", { tools: [{ type: "web_search" }], tool_choice: "required" }, "invalid_request", "tool_choice"],
-    ["a chosen search", { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } }, "unsupported_parameter", "tool_choice"],
+    [
+      "a chosen search",
+      { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } },
+      "unsupported_parameter",
+      "tool_choice",
+    ],
     ["a file", { input: [{ role: "user", content: [{ type: "input_file" }] }] }, "unsupported_parameter", "input[0].content[0]"],
     ["sound", { input: [{ role: "user", content: [{ type: "input_audio" }] }] }, "unsupported_parameter", "input[0].content[0]"],
     ...["compaction", "computer_call", "local_shell_call", "mcp_call", "program", "configuration_update"].map(

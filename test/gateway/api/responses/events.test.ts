@@ -18,7 +18,7 @@ import type { Body } from "../../../support/gateway/check-chat.ts";
 import { checkResponse, plain } from "../../../support/gateway/check-response.ts";
 import { end, FakeEvents, finish, text } from "../../../support/providers/fake-events.ts";
 import { allOf, charged, openRelay } from "../../../support/providers/open-relay.ts";
-import { conformingEvent, eventTypes, WholeResponse } from "../../../wire/agents/response-schemas.ts";
+import { conformingEvent, eventTypes, officialEvent, WholeResponse } from "../../../wire/agents/response-schemas.ts";
 import { conforming } from "../../../wire/schemas.ts";
 
 const id = `gen-${"a".repeat(26)}`;
@@ -55,7 +55,7 @@ async function streamed(events: (ProviderEvent | null)[], fields: Body = {}, mod
     const [, type, data = ""] = /^event: (\S+)\ndata: (.*)$/.exec(one) ?? [];
     const event: Event = JSON.parse(data);
     expect(event.type).toBe(String(type));
-    expect(conformingEvent(event).type).toBe(event.type as never);
+    expect(officialEvent(conformingEvent(event)).type).toBe(event.type as never);
     return event;
   });
 }
