@@ -42,7 +42,7 @@ describe.each(upstreams)("a provider that speaks $name", ({ name: format, whole,
     const { expected, failure } = one;
     if (expected === null) {
       expect(response.status).toBe(errorTable[failure ?? "upstream_error"].status);
-      return void conforming(ErrorBody, await response.json());
+      return expectError(await response.json());
     }
     const body = officialWholeResponse(conforming(WholeResponse, await response.json()));
     const { text, refusal, calls } = saidIn(body.output as Item[]);
@@ -56,7 +56,7 @@ describe.each(upstreams)("a provider that speaks $name", ({ name: format, whole,
     const response = await ask(one, { stream: true });
     if (response.status !== 200) {
       expect(response.status).toBe(errorTable[one.failure ?? "upstream_error"].status);
-      return void conforming(ErrorBody, await response.json());
+      return expectError(await response.json());
     }
     const events = eventsIn(await response.text());
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => index));
@@ -79,6 +79,13 @@ describe.each(upstreams)("a provider that speaks $name", ({ name: format, whole,
     await expectExactLedger(on.fleet.operator(), customer, { credit, generations: sent });
   }, 30_000);
 });
+
+/** A prompt that is too long has a code that only this API has. */
+function expectError(body: unknown): void {
+  const { error } = body as { error: Json };
+  const code = error["code"] === "context_length_exceeded" ? "upstream_rejected" : error["code"];
+  conforming(ErrorBody, { error: { ...error, code } });
+}
 
 /** Words of refusal are an answer. */
 function statusOf(finishReason: string, refusal: string): string {
