@@ -231,13 +231,18 @@ export interface WorkspaceLoad {
   holds: Hold[];
   /** Admission times of the last minute, to be merged with those of the store: for each time the larger count stays. */
   windows: { key: KeyId; times: number[] }[];
-  /** The claims of open generations. A claim stays with another generation whose hold is loaded. Absent: none. */
-  claims?: readonly HeldClaim[];
+  /** The claims of generations that were reported as open. A claim stays with another one whose hold is loaded. Absent: none. */
+  claims?: readonly LoadedClaim[];
 }
 
 export interface HeldClaim {
   claim: string;
   generation: GenerationId;
+}
+
+export interface LoadedClaim extends HeldClaim {
+  /** The ledger has its end: it has the claim for a minute more, as if it was resolved now. Absent: it may be open. */
+  hasEnded?: true;
 }
 
 export interface CountedBalance {

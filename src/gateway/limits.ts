@@ -216,6 +216,9 @@ export const idSkewMsMax = 400 * 86_400_000;
 /** Spent claims that a worker remembers, and for how long: a client that repeats one asks the ledger once in that time. */
 export const spentClaimsKnownMax = 10_000;
 export const spentClaimKnownMs = 60_000;
+/** How often a worker looks for new idempotency keys of one API key in a minute: at least, and by its requests per minute. */
+export const claimLooksMin = 60;
+export const claimLooksPerRequest = 2;
 /** For this long a request with the same idempotency key is not charged again. */
 export const idempotencyMs = 86_400_000;
 /** `retry-after` of a repeated request while the first one runs. */

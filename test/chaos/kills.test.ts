@@ -1,11 +1,16 @@
-/** SIGKILL of each part under load: exactly the answered calls are charged, each once, and the service is back within 5 s. */
+/**
+ * SIGKILL of each part under load: exactly the answered calls are charged, each once, and the service is back within 5 s. And between the
+ * claim of an idempotency key and its answer: the key stays taken, and its request is called and charged once.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Services } from "../../scripts/services.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { Load } from "../support/gateway/load.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
 import { ownServices } from "../support/servers/own-services.ts";
+import { outcomeOf } from "../support/gateway/requests.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { ManualStream } from "../support/providers/stub-answers.ts";
 import { testServers } from "../support/servers/services.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -86,6 +91,67 @@ describe.skipIf(!available)("SIGKILL under load", () => {
       await expectEachChargedOnce(customer, { calls, load, mayBeCut: name === "gateway" });
     }, 60_000);
   }
+
+  describe("between the claim of an idempotency key and its answer", () => {
+    /** A streamed request whose first piece has arrived, and a repetition of it. */
+    async function begun(gateway: number) {
+      const { workspace, keys } = await fleet.operator().customer({ credit: "1" });
+      const provider = new ManualStream();
+      stub.answerOnce(provider.answer);
+      const calls = stub.calls.length;
+      const ask = (at: number): Promise<Response> =>
+        fetch(`${fleet.gateways[at]?.url}/gpt/v1/responses`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${keys[0]?.key}`, "content-type": "application/json", "idempotency-key": "order-1" },
+          body: JSON.stringify({ model: "stub/model", stream: true, input: "Hello" }),
+        });
+      const answered = ask(gateway);
+      await provider.piece("Hello");
+      const response = await answered;
+      const reader = response.body?.getReader();
+      await reader?.read();
+      const again = async (at: number): Promise<string | null> => (await outcomeOf(ask(at))).code;
+      return { workspace, provider, reader, again, ask, calls, generation: response.headers.get("x-generation-id") ?? "" };
+    }
+
+    /** The first was the only call, and has the only row. */
+    async function expectOnce({ workspace, ask, calls, generation }: Awaited<ReturnType<typeof begun>>): Promise<LogRow> {
+      for (const at of [0, 1]) expect(await outcomeOf(ask(at))).toMatchObject({ code: "idempotency_spent", generation });
+      expect(stub.calls.length).toBe(calls + 1);
+      const rows = await allRows(workspace);
+      expect(rows.map(({ generation_id }) => generation_id)).toEqual([generation]);
+      const [row] = rows;
+      if (row === undefined) throw new Error("There is no row");
+      expect(Number(row.cost_usd)).toBeGreaterThan(0);
+      return row;
+    }
+
+    test.each(["worker", "Redis"])(
+      "a SIGKILL of %s keeps the key taken until the first is answered",
+      async (name) => {
+        const first = await begun(0);
+        await victims[name]?.();
+        await until(async () => (await first.again(1)) === "idempotency_in_progress", 10_000);
+        await first.provider.piece(" again");
+        await first.provider.finish();
+        while ((await first.reader?.read())?.done === false);
+        await until(async () => (await first.again(1)) === "idempotency_spent");
+        expect(await expectOnce(first)).toMatchObject({ code: null, status: 200, completion_tokens: 1 });
+      },
+      60_000,
+    );
+
+    test("a SIGKILL of its gateway leaves the key to the part that was delivered, which is charged", async () => {
+      const first = await begun(1);
+      await victims["gateway"]?.();
+      const codes = new Set<string | null>();
+      await until(async () => codes.add(await first.again(0)).has("idempotency_spent"), 30_000);
+      codes.delete("idempotency_in_progress");
+      expect([...codes]).toEqual(["idempotency_spent"]);
+      await fleet.ready(1);
+      expect(await expectOnce(first)).toMatchObject({ code: "internal_error", usage_estimated: true });
+    }, 60_000);
+  });
 
   async function expectEachChargedOnce(
     { workspace }: Customer,

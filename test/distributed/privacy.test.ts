@@ -16,6 +16,7 @@ import {
   providerKeyCanary,
   type Customer,
 } from "../support/privacy/privacy.ts";
+import { expectKeptSealed, spreadKeptAnswers, type KeptTraffic } from "../support/privacy/kept-traffic.ts";
 import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
 import { embeddingModel, embeddings } from "../support/providers/embedding-answers.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
@@ -32,6 +33,7 @@ describe.skipIf(!available)("a fleet", () => {
   let off: Customer;
   let on: Customer;
   let ownKeys: OwnKeyTraffic;
+  let kept: KeptTraffic;
 
   beforeAll(async () => {
     const services = await ownServices();
@@ -51,6 +53,7 @@ describe.skipIf(!available)("a fleet", () => {
     on = await customer(fleet, stub, true);
     for (const one of [off, on]) await expectStored(fleet, one);
     ownKeys = await spreadOwnKeys(fleet, stub);
+    kept = await spreadKeptAnswers(fleet);
     await failCheck(fleet, stub, on);
     await traces.addRedis("redis", urls.REDIS_URL);
     await addSaid(traces, fleet);
@@ -102,6 +105,10 @@ describe.skipIf(!available)("a fleet", () => {
 
   test("own provider keys are stored and sent only sealed: no table, message, spool, log, metric, error or answer has one", () => {
     expectNoOwnKey(traces, ownKeys);
+  });
+
+  test("answers that are kept for repeated requests are stored only sealed, and none with zero data retention", () => {
+    expectKeptSealed(traces, kept);
   });
 
   test("no answer to a client contains a provider's text or a wrong key", () => {

@@ -15,6 +15,7 @@ import {
   providerKeyCanary,
   type Customer,
 } from "../support/privacy/privacy.ts";
+import { expectKeptSealed, spreadKeptAnswers, type KeptTraffic } from "../support/privacy/kept-traffic.ts";
 import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
 import { OtlpCollector } from "../support/telemetry/otlp-collector.ts";
 import { embeddingModel, embeddings } from "../support/providers/embedding-answers.ts";
@@ -28,6 +29,7 @@ const traces = new Traces();
 let off: Customer;
 let on: Customer;
 let ownKeys: OwnKeyTraffic;
+let kept: KeptTraffic;
 
 beforeAll(async () => {
   const stub = stack.use(await startProviderStub(embeddings()));
@@ -42,6 +44,7 @@ beforeAll(async () => {
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
   for (const one of [off, on]) await expectStored(fleet, one);
   ownKeys = await spreadOwnKeys(fleet, stub);
+  kept = await spreadKeptAnswers(fleet);
   await failCheck(fleet, stub, on);
   await traces.addFolder("while it runs", dataDir);
   const [gateway] = fleet.gateways;
@@ -79,6 +82,10 @@ test("with prompt storage a prompt and its answer are stored only sealed, and on
 
 test("own provider keys are stored and sent only sealed: no table, message, spool, log, metric, error or answer has one", () => {
   expectNoOwnKey(traces, ownKeys);
+});
+
+test("answers that are kept for repeated requests are stored only sealed, and none with zero data retention", () => {
+  expectKeptSealed(traces, kept);
 });
 
 test("no answer to a client contains a provider's text or a wrong key", () => {

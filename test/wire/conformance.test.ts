@@ -14,7 +14,15 @@ import { officialCompletion, officialError, officialTextCompletion } from "./off
 import { Completion, conforming, ErrorBody, TextCompletion } from "./schemas.ts";
 import { readSentStream, readSentText, type SentStream } from "./sent-stream.ts";
 import { modelOf, modes, playable, stage, type Stage } from "./stage.ts";
-import { upstreams, type StreamCase, type Upstream, type WholeCase } from "./upstreams.ts";
+import {
+  kindOfAnswer,
+  kindOfStream,
+  oneOfEachKind,
+  upstreams,
+  type StreamCase,
+  type Upstream,
+  type WholeCase,
+} from "./upstreams.ts";
 
 /** The mark of a provider's free text in the recordings. */
 const canary = "CANARY";
@@ -205,24 +213,6 @@ function costOf(usage: ReportedUsage | null, { saysNothing }: { saysNothing: boo
   if (promptTokens === null || (completionTokens === null && !saysNothing)) return null;
   return BigInt(promptTokens) * 1_000n + BigInt(completionTokens ?? 0) * 2_000n;
 }
-
-/** The first of each kind. */
-function oneOfEachKind<Case>(cases: Case[], kindOf: (one: Case) => string): Case[] {
-  return [...new Map(cases.toReversed().map((one) => [kindOf(one), one])).values()];
-}
-
-const kindOfAnswer = ({ expected, failure }: WholeCase): string =>
-  JSON.stringify([
-    failure,
-    expected?.finishReason,
-    !expected?.content,
-    !expected?.refusal,
-    expected?.usage === null,
-    expected?.toolCalls?.length,
-  ]);
-
-const kindOfStream = ({ failure, finishReason, text, refusal, usage, toolCalls }: StreamCase): string =>
-  JSON.stringify([failure, finishReason, text === "", refusal === "", usage === null, toolCalls.length]);
 
 /** A completion calls no tools, and a refusal is content_filter. */
 function textReason(reason: string | null, refusal: string) {

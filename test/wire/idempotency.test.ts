@@ -46,6 +46,8 @@ function idempotency(mode: Mode): void {
       "chat/completions": { model: "sandbox/echo", messages: [{ role: "user", content: said }] },
       completions: { model: "sandbox/echo", prompt: said },
       embeddings: { model: "sandbox/embed", input: said },
+      messages: { model: "sandbox/echo", max_tokens: 1_000, messages: [{ role: "user", content: said }] },
+      responses: { model: "sandbox/echo", input: said },
     }[path];
     const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
     return fetch(`${on.fleet.url(mode === "embedded" ? 0 : sent++ % 2)}/gpt/v1/${path}`, {
@@ -55,38 +57,45 @@ function idempotency(mode: Mode): void {
     });
   }
 
-  test("of many requests at once one is served, and a later one learns which", async () => {
-    const { send, ...made } = await customer();
-    const said = "sandbox: usage=1000,500 delay_ms=300";
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => send({ key: "order-1", said })));
-    expect(tally(outcomes)).toEqual({ "200": 1, "409 idempotency_in_progress": 19 });
-    const waiting = outcomes.find(({ status }) => status === 409)?.headers;
-    expect([waiting?.get("retry-after"), waiting?.get("x-should-retry"), waiting?.get("x-generation-id")]).toEqual([
-      "1",
-      "true",
-      null,
-    ]);
-    const generation = outcomes.find(({ status }) => status === 200)?.generation ?? "";
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
-    const again = await send({ key: "order-1", said });
-    expect(again).toMatchObject({ status: 409, code: "idempotency_spent", generation });
-    expect(again.headers.get("x-should-retry")).toBe("false");
-    expect(again.headers.has("x-request-id")).toBe(false);
-    expect(await send({ key: '"order-1"', said, stream: true })).toMatchObject({ status: 422, code: "idempotency_mismatch" });
-    expect(await send({ key: '"order-1"', said })).toMatchObject({ code: "idempotency_spent", generation });
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
-  });
+  test.each(["chat/completions", "responses"])(
+    "of many requests at once one is served, and a later one learns which: %s",
+    async (path) => {
+      const { send: sendAt, ...made } = await customer();
+      const send = (sent: Sent): Promise<Outcome> => sendAt({ ...sent, path });
+      const said = "sandbox: usage=1000,500 delay_ms=300";
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => send({ key: "order-1", said })));
+      expect(tally(outcomes)).toEqual({ "200": 1, "409 idempotency_in_progress": 19 });
+      const waiting = outcomes.find(({ status }) => status === 409)?.headers;
+      expect([waiting?.get("retry-after"), waiting?.get("x-should-retry"), waiting?.get("x-generation-id")]).toEqual([
+        "1",
+        "true",
+        null,
+      ]);
+      const generation = outcomes.find(({ status }) => status === 200)?.generation ?? "";
+      await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
+      const again = await send({ key: "order-1", said });
+      expect(again).toMatchObject({ status: 409, code: "idempotency_spent", generation });
+      expect(again.headers.get("x-should-retry")).toBe("false");
+      expect(again.headers.has("x-request-id")).toBe(false);
+      expect(await send({ key: '"order-1"', said, stream: true })).toMatchObject({ status: 422, code: "idempotency_mismatch" });
+      expect(await send({ key: '"order-1"', said })).toMatchObject({ code: "idempotency_spent", generation });
+      await expectExactLedger(on.fleet.operator(), made, { credit, generations: 1, costNano });
+    },
+  );
 
   test("a stream is one answer, and a key serves one endpoint and one API key", async () => {
     const { send, keys, ...made } = await customer(2);
     expect(await send({ key: "k", stream: true })).toMatchObject({ status: 200 });
-    for (const path of ["completions", "embeddings"]) expect(await send({ key: "k", path })).toMatchObject({ status: 200 });
+    const paths = ["completions", "embeddings", "messages", "responses"];
+    for (const path of paths) expect(await send({ key: "k", path })).toMatchObject({ status: 200 });
     expect(await send({ key: "k", apiKey: keys[1]?.key })).toMatchObject({ status: 200 });
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 4 });
+    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 6 });
     expect(await send({ key: "k", stream: true })).toMatchObject({ code: "idempotency_spent" });
-    for (const path of ["completions", "embeddings"])
+    for (const path of paths) {
       expect(await send({ key: "k", path })).toMatchObject({ code: "idempotency_spent" });
-    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 4 });
+      expect(await send({ key: "k", path, said: "Another" })).toMatchObject({ status: 422, code: "idempotency_mismatch" });
+    }
+    await expectExactLedger(on.fleet.operator(), made, { credit, generations: 6 });
   });
 
   test("a request that failed and cost nothing runs again at once, under the same key and with any body", async () => {

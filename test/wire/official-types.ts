@@ -1,10 +1,8 @@
 /** The compiler checks that values which are valid by our transcription of the schema are assignable to the official package's types. */
-import type { Static } from "@sinclair/typebox";
 import type OpenAI from "openai";
 import type { CompletionBody } from "../../src/gateway/api/answer/answer.ts";
 import type { TextCompletionBody } from "../../src/gateway/api/answer/answer-format.ts";
 import type { ModelListBody } from "../../src/gateway/api/models.ts";
-import type { ResponseBody } from "../../src/gateway/api/responses/answer.ts";
 import type { errorBody } from "../../src/kernel/errors.ts";
 import type { Chunk, Completion, ErrorBody, OfficialModel, TextCompletion, UsageChunk } from "./schemas.ts";
 
@@ -26,14 +24,4 @@ export function officialError({ error }: ErrorBody | ReturnType<typeof errorBody
 
 export function officialModel(model: OfficialModel | ModelListBody["data"][number]): OpenAI.Model {
   return model;
-}
-
-/** What the package's response has of ours, as far as its type is a type of ours. */
-export function officialResponse(
-  response: Pick<
-    Static<typeof ResponseBody>,
-    "id" | "object" | "created_at" | "completed_at" | "status" | "incomplete_details" | "output"
-  >,
-): Partial<OpenAI.Responses.Response> {
-  return response;
 }

@@ -6,8 +6,8 @@ import { packedThought } from "../../src/gateway/thoughts.ts";
 import type { Customer } from "../support/operator.ts";
 import { refusal as refusedByClaude } from "../support/providers/anthropic-answers.ts";
 import { googleError } from "../support/providers/google-answers.ts";
-import { refusal as refusedByResponses } from "../support/providers/responses-answers.ts";
-import { chat, error, type StubAnswer } from "../support/providers/stub-answers.ts";
+import { event, refusal as refusedByResponses, responseEvents } from "../support/providers/responses-answers.ts";
+import { chat, error, rawStream, type StubAnswer } from "../support/providers/stub-answers.ts";
 import type { Fleet } from "../support/servers/fleet.ts";
 import { formatsStage, type FormatProvider, type FormatsStage } from "./formats-stage.ts";
 
@@ -134,6 +134,17 @@ test("a thought of another model is left out, and is no reason to refuse", async
     expect(await answerOf({ model: `${provider}/model`, input })).toMatchObject({ status: "completed" });
     expect(stage.stub(provider).calls.at(-1)?.rawBody).not.toContain("secret-seal");
   }
+});
+
+test("a provider's own numbers of events, however large, are not those of the client", async () => {
+  const numbers = [2 ** 31, -1, 2 ** 53, 1e300, 0];
+  const events = responseEvents("It rains.").map((one, index) => ({ ...one, sequence_number: numbers[index % numbers.length] }));
+  stage.stub("responses").answerOnce(rawStream(...events.map(event)));
+  const text = await (await send({ model: "responses/model", stream: true })).text();
+  const sent = [...text.matchAll(/"sequence_number":([^,]+),/g)].map(([, number]) => Number(number));
+  expect(sent).toEqual(sent.map((_, index) => index));
+  expect(text).toContain('"text":"It rains."');
+  expect(text).toContain("event: response.completed\n");
 });
 
 describe("nothing is kept", () => {

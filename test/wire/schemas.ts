@@ -8,13 +8,13 @@ import { Type, type Static, type TProperties, type TSchema } from "@sinclair/typ
 import { Value } from "@sinclair/typebox/value";
 import { errorTable } from "../../src/kernel/errors.ts";
 
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const strict = <Properties extends TProperties>(properties: Properties) =>
+export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const strict = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
-const Count = Type.Integer({ minimum: 0 });
+export const Count = Type.Integer({ minimum: 0 });
 /** An upper bound that excludes milliseconds since 1970. */
-const UnixSeconds = Type.Integer({ minimum: 1_500_000_000, maximum: 9_999_999_999 });
+export const UnixSeconds = Type.Integer({ minimum: 1_500_000_000, maximum: 9_999_999_999 });
 const GenerationId = Type.String({ pattern: "^gen-[a-z2-7]{26}$" });
 const Finish = Type.Union(
   (["stop", "length", "tool_calls", "content_filter", "function_call"] as const).map((reason) => Type.Literal(reason)),

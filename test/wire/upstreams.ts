@@ -67,6 +67,24 @@ export function first<Case extends { name: string }>(cases: Case[], is: (one: Ca
   return found;
 }
 
+/** The first of each kind. */
+export function oneOfEachKind<Case>(cases: Case[], kindOf: (one: Case) => string): Case[] {
+  return [...new Map(cases.toReversed().map((one) => [kindOf(one), one])).values()];
+}
+
+export const kindOfAnswer = ({ expected, failure }: WholeCase): string =>
+  JSON.stringify([
+    failure,
+    expected?.finishReason,
+    !expected?.content,
+    !expected?.refusal,
+    expected?.usage === null,
+    expected?.toolCalls?.length,
+  ]);
+
+export const kindOfStream = ({ failure, finishReason, text, refusal, usage, toolCalls }: StreamCase): string =>
+  JSON.stringify([failure, finishReason, text === "", refusal === "", usage === null, toolCalls.length]);
+
 function wholeCases(format: string): WholeCase[] {
   const cases = fixture<Record<string, { body: unknown; expected?: WholeCase["expected"]; failure?: ErrorCode }>>(
     format,

@@ -190,9 +190,13 @@ function load(
   for (const { name, ...total } of budgets) {
     space.budgets.set(name, newestBudget(known.budgets.get(name), { ...total, version: account.sequence }));
   }
+  const { workspace } = account;
+  const isResolved = (generation: GenerationId): boolean => tombstones.find({ workspace, generation }, now) !== null;
+  for (const { generation, hasEnded } of claims) {
+    if (hasEnded && !isResolved(generation)) tombstones.leave({ workspace, generation }, "settled", now);
+  }
   for (const hold of holds) {
-    const isResolved = tombstones.find({ workspace: account.workspace, generation: hold.generation }, now) !== null;
-    if (!isResolved && !space.holds.has(hold.generation)) addHold(space, hold);
+    if (!isResolved(hold.generation) && !space.holds.has(hold.generation)) addHold(space, hold);
   }
   for (const { key, times } of windows) {
     const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);

@@ -46,8 +46,8 @@ export function loadValues(
       ...counted.map(({ since }) => since),
     );
   }
-  const held = claims.length === 0 ? [] : [String(claimMs), ...claims.flatMap(({ claim, generation }) => [claim, generation])];
-  return [begun ?? "", ...packedArguments(packing), ...held];
+  const held = claims.flatMap(({ claim, generation, hasEnded }) => [claim, generation, hasEnded ? "ended" : ""]);
+  return [begun ?? "", ...packedArguments(packing), ...(held.length > 0 ? [String(claimMs), ...held] : [])];
 }
 
 /** The values of merge-windows after the run, for as many calls as the times need. */

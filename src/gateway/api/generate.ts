@@ -228,11 +228,12 @@ async function answerWhole(
 function keepAnswer(
   { lifecycle, admitted, caller }: RoutedRequest,
   { candidate, answer, usage }: { candidate: Candidate; answer: WholeAnswer; usage: Usage },
-  { keptAnswers }: Gateway,
+  { keptAnswers, clock }: Gateway,
 ): void {
   const { generation, workspace, admittedAt: at } = admitted.reservation;
   const { model, route } = candidate;
-  const facts = { created: lifecycle.created, model: model.id, provider: route.provider.id, signer: signerOf(route) };
+  const times = { created: lifecycle.created, completed: Math.floor(clock.now() / 1_000) };
+  const facts = { ...times, model: model.id, provider: route.provider.id, signer: signerOf(route) };
   const headers = isRoutingOn(caller.record) ? routeHeaders(candidate) : {};
   keptAnswers.keep({ generation, workspace, at }, { answer, usage, cost: lifecycle.charge.toString(), ...facts, headers });
 }

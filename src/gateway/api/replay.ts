@@ -49,8 +49,9 @@ export async function replayed(error: unknown, repeated: RepeatedRequest, gatewa
     durationMs,
     replayedFrom: first,
   });
-  const headers = { ...generationHeaders({ ...ids, generation: first }), ...kept.headers, "idempotent-replayed": "true" };
-  return answerAgain({ ...repeated, kept, first }, headers);
+  const shown = { ...ids, generation: first };
+  const headers = { ...generationHeaders(shown), ...repeated.format.headers?.(shown), ...kept.headers };
+  return answerAgain({ ...repeated, kept, first }, { ...headers, "idempotent-replayed": "true" });
 }
 
 /** Looks twice, since an answer of a moment ago may not be written yet. */
@@ -79,9 +80,9 @@ function answerAgain(
   { caller, chat, format, kept, first }: RepeatedRequest & { kept: KeptAnswer; first: GenerationId },
   headers: Record<string, string>,
 ): Response {
-  const { answer, created, model, signer } = kept;
+  const { answer, created, completed, model, signer } = kept;
   const usage = showsCost({ chat, caller }) ? { ...kept.usage, cost: BigInt(kept.cost) } : kept.usage;
-  const facts = { id: first, created, model, signer };
+  const facts = { id: first, created, completed, model, signer };
   if (!chat.streamed) return jsonTextResponse(format.wholeText(answer, { ...facts, usage }), headers);
   const { promptTokens } = kept.usage;
   const writer = format.streamWriter({ ...facts, includeUsage: chat.includeUsage, promptTokens });

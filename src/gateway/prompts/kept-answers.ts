@@ -22,8 +22,9 @@ import { deleteKeptAnswers, insertKeptAnswers, selectKeptAnswer, type SealedAnsw
 /** All that is needed to write the answer again, for the same request. */
 export interface KeptAnswer {
   answer: WholeAnswer;
-  /** Unix seconds. */
+  /** Unix seconds: when the request was accepted, and when its answer was whole. */
   created: number;
+  completed: number;
   model: string;
   provider: string;
   /** See `WholeFacts` of the answer's format. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AdmitReply, Budget, HeldClaim, Hold } from "../../../src/backing/counters.ts";
+import type { AdmitReply, Budget, Hold, LoadedClaim } from "../../../src/backing/counters.ts";
 import { claimMs, tombstoneMs } from "../../../src/backing/limits.ts";
 import { dayOf } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
@@ -13,7 +13,7 @@ function claiming(of: CountersHarness, generation: string): Promise<AdmitReply> 
 }
 
 /** Loads the workspace w1 with these holds and claims. */
-async function load(of: CountersHarness, { holds = [], claims }: { holds?: Hold[]; claims?: HeldClaim[] }): Promise<void> {
+async function load(of: CountersHarness, { holds = [], claims }: { holds?: Hold[]; claims?: LoadedClaim[] }): Promise<void> {
   const account = { workspace: "w1", balance: 1_000n, sequence: 1n, months: [{ month: thisMonth, spent: 0n }] };
   await of.counters.load({ account, holds, windows: [], ...(claims && { claims }) });
   const key = { workspace: "w1", key: "k1", month: thisMonth, spent: 0n, version: 1n, sequence: 1_000n };
@@ -152,6 +152,22 @@ export function describeClaims(of: () => CountersHarness): void {
       expect(outcomes).toEqual(["claimed", "claimed", "admitted"]);
       await resolve(of().counters, open.generation, "void");
       expect(await claiming(of(), "gen-2")).toMatchObject({ outcome: "admitted" });
+    });
+
+    test("a generation that has ended by the ledger keeps its claim for a minute after a load, though nothing resolved it here", async () => {
+      const [ended, open] = [hold(of()), hold(of())];
+      const claims = [
+        { claim: "c1", generation: ended.generation, hasEnded: true as const },
+        { claim: "c2", generation: open.generation },
+      ];
+      await load(of(), { holds: [open], claims });
+      expect(await claiming(of(), "gen-2")).toEqual(refused);
+      await of().advance(tombstoneMs);
+      expect(await claiming(of(), "gen-2")).toEqual(refused);
+      await of().advance(1);
+      expect(await claiming(of(), "gen-2")).toMatchObject({ outcome: "admitted" });
+      expect((await admit(of(), { claim: "c2" })).outcome).toBe("claimed");
+      expect(await of().counters.holds("w1")).toContainEqual(open);
     });
 
     test("of two generations with one claim that a load names, the open one has it", async () => {

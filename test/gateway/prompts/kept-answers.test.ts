@@ -3,7 +3,8 @@ import pino from "pino";
 import { idempotencyMs } from "../../../src/gateway/limits.ts";
 import { keptAnswerBytesMax } from "../../../src/gateway/prompts/limits.ts";
 import { AnswerKeeper, KeptAnswers, startForgettingAnswers, type KeptAnswer } from "../../../src/gateway/prompts/kept-answers.ts";
-import type { ProviderEvent } from "../../../src/gateway/providers/provider.ts";
+import { answerBlocks } from "../../../src/gateway/api/answer/block-sequence.ts";
+import type { AnswerWants, ProviderEvent } from "../../../src/gateway/providers/provider.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -14,6 +15,7 @@ import { until } from "../../support/until.ts";
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const said = "The canary sings";
+const blankMessage = { role: "assistant" as const, content: null, refusal: null };
 
 function kept(content = said): KeptAnswer {
   const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
@@ -23,7 +25,8 @@ function kept(content = said): KeptAnswer {
     logprobs: null,
     usage,
   };
-  return { answer, created: 1, model: "a/b", provider: "p", signer: "p.b", usage, cost: "7", headers: { "x-route": "p/b" } };
+  const facts = { created: 1, completed: 2, model: "a/b", provider: "p", signer: "p.b" };
+  return { answer, ...facts, usage, cost: "7", headers: { "x-route": "p/b" } };
 }
 
 describe.each(databases)("kept answers on $name", ({ open }) => {
@@ -108,8 +111,8 @@ describe.each(databases)("kept answers on $name", ({ open }) => {
 });
 
 describe("the answer of a stream", () => {
-  const gather = (events: ProviderEvent[]): AnswerKeeper => {
-    const keeper = new AnswerKeeper(undefined);
+  const gather = (events: ProviderEvent[], wants?: AnswerWants): AnswerKeeper => {
+    const keeper = new AnswerKeeper(wants);
     const tapped = keeper.tap({
       next: (receiver) => receiver.take(events),
       cancel: async () => {},
@@ -124,6 +127,40 @@ describe("the answer of a stream", () => {
     const end: ProviderEvent = { kind: "delta", delta: {}, finishReason: "length" };
     const { message, finishReason } = gather([delta("Hel"), delta("lo"), end, { kind: "end" }]).answer() ?? {};
     expect([message?.content, finishReason]).toEqual(["Hello", "length"]);
+  });
+
+  test("an answer with its thoughts is gathered as one piece for each text, thought and call, in their order", () => {
+    const piece = (delta: Record<string, unknown>): ProviderEvent => ({ kind: "delta", delta, finishReason: null });
+    const call = (more: Record<string, unknown>): ProviderEvent => piece({ tool_calls: [{ index: 0, ...more }] });
+    const many = <Event>(event: Event): Event[] => Array.from({ length: 5_000 }, () => event);
+    const thought: ProviderEvent = { kind: "thought", seal: "S", redacted: false };
+    const said = [
+      ...many(piece({ reasoning_content: "Hm" })),
+      thought,
+      ...many(delta("So")),
+      call({ id: "c", type: "function", function: { name: "f", arguments: "" } }),
+      ...many(call({ function: { arguments: "1" } })),
+      call({ id: "d", type: "custom", custom: { name: "g", input: "" } }),
+      ...many(call({ custom: { input: "2" } })),
+      delta("!"),
+    ];
+    const { pieces = [] } = gather(said, { thoughts: true }).answer() ?? {};
+    expect(pieces.map((one) => (one.kind === "delta" ? Object.keys(one.delta)[0] : one.kind))).toEqual([
+      "reasoning_content",
+      "thought",
+      "content",
+      "tool_calls",
+      "tool_calls",
+      "content",
+    ]);
+    expect(answerBlocks({ message: blankMessage, pieces })).toMatchObject([
+      { kind: "thinking", text: "Hm".repeat(5_000), seal: "S" },
+      { kind: "text", text: "So".repeat(5_000) },
+      { kind: "call", id: "c", name: "f", text: "1".repeat(5_000) },
+      { kind: "call", id: "d", name: "g", text: "2".repeat(5_000) },
+      { kind: "text", text: "!" },
+    ]);
+    expect(JSON.stringify(pieces).length).toBeLessThan(keptAnswerBytesMax);
   });
 
   test("an answer that is far too large is not gathered to its end", () => {

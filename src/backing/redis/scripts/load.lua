@@ -62,7 +62,7 @@ end)
 -- Makes a workspace ready: its hash is rewritten from the ledger's values and the given holds.
 -- KEYS  base name {w}
 -- ARGV  load or an empty text, texts, numbers; then where open generations have claims, how long one is remembered in ms, and
---       (claim, generation)
+--       (claim, generation, "ended" where the ledger has its end)
 -- Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint, and the fields of
 --          the budgets that it counts against
 -- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and budgets; what was spent in each month;
@@ -137,6 +137,15 @@ register('load', function(keys, args)
     spent, since, numbersAt = read('<dd', numbers, numbersAt)
     openBudget(texts[place], spent, since)
   end
+  -- A generation that has ended keeps its claim as if it was resolved now: its own resolution may be lost.
+  for at = 5, #args, 3 do
+    local settled, isNew = 1, false
+    if args[at + 2] == 'ended' and not isResolved(args[at + 1]) then
+      buried, isNew = rotatedTombstones(base, buried, tombstoneMs)
+      call('HSET', base .. ':t', args[at + 1], pack(tombstoneFormat, settled, clock))
+      if isNew then call('PEXPIRE', base .. ':t', text(2 * tombstoneMs + 1000)) end
+    end
+  end
   local place = months + budgetCount + 1
   while place <= textCount do
     local amount, at, deadline, count
@@ -161,7 +170,7 @@ register('load', function(keys, args)
 
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)
-  for at = 5, #args, 2 do
+  for at = 5, #args, 3 do
     if not open[claimHolder(base, args[at])] then giveClaim(base, args[at], args[at + 1], tonumber(args[4])) end
   end
   return { 'loaded' }

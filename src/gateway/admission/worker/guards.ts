@@ -6,12 +6,22 @@
  * nothing done.
  */
 import type { Bus } from "../../../backing/bus.ts";
-import type { Counters } from "../../../backing/counters.ts";
+import type { AdmitRequest, Counters } from "../../../backing/counters.ts";
+import { rateWindowMs } from "../../../backing/limits.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
+import type { KeyId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { SpentClaim } from "../../credit/store.ts";
 import type { Claim } from "../../field-parts.ts";
-import { backlogPollMs, idempotencyMs, meteringLagMsMax, spentClaimKnownMs, spentClaimsKnownMax } from "../../limits.ts";
+import {
+  backlogPollMs,
+  claimLooksMin,
+  claimLooksPerRequest,
+  idempotencyMs,
+  meteringLagMsMax,
+  spentClaimKnownMs,
+  spentClaimsKnownMax,
+} from "../../limits.ts";
 import { countersWatchMs } from "../limits.ts";
 import type { Refused } from "../message.ts";
 import type { LoadStore } from "./loads.ts";
@@ -19,48 +29,56 @@ import type { LoadStore } from "./loads.ts";
 /**
  * Requests whose idempotency key is spent: a generation left something, says the ledger. It is asked before the counters decide. Metering
  * writes there before it resolves a hold, and the counters remember for a minute what was resolved, which is longer than a decision takes;
- * so an earlier request is in one of the two. What is spent stays spent for its day, so it is remembered for a while: a client that
- * repeats one request costs the ledger nothing, since this look precedes the rate limit.
+ * so an earlier request is in one of the two. This look precedes the rate limit, so it has bounds of its own. What is spent stays spent for
+ * its day and is remembered for a while: a client that repeats one request costs the ledger nothing. And an API key may bring only so many
+ * new keys in a minute, about twice the requests that its rate limit admits.
  */
 export class SpentKeys {
   readonly #parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger };
   /** By claim, the oldest addition first; `until` is monotonic. */
   readonly #known = new Map<string, { spent: SpentClaim; until: number }>();
+  readonly #looks: LooksOfKeys;
 
   constructor(parts: { store: Pick<LoadStore, "claims">; clock: Clock; log: Logger }) {
     this.#parts = parts;
+    this.#looks = new LooksOfKeys(parts.clock);
   }
 
   /**
-   * In the order of the claims; undefined: the request may be admitted. Nothing is admitted without the ledger's word.
+   * In the order of the requests; undefined: the request may be admitted. Nothing is admitted without the ledger's word.
    * @param nowMs the counters' time, since a process's own clock may be far ahead; null: they do not answer
    * @param endsAt monotonic ms: until then the ledger is waited for
+   * @param isFirst whether it is the first look for these requests
    */
   async refusals(
-    claims: readonly (Claim | undefined)[],
-    { nowMs, endsAt }: { nowMs: number | null; endsAt: number },
+    asked: readonly ClaimingRequest[],
+    { nowMs, endsAt, isFirst }: { nowMs: number | null; endsAt: number; isFirst: boolean },
   ): Promise<(Refused | undefined)[]> {
-    const { store, clock, log } = this.#parts;
+    const { clock, log } = this.#parts;
     try {
       if (nowMs === null) throw new Error("the counters do not tell the time");
       const since = nowMs - idempotencyMs;
       const first = new Map<string, SpentClaim>();
       const unknown: string[] = [];
-      for (const { id } of claims.filter((claim) => claim !== undefined)) {
+      const refused = new Map<ClaimingRequest, Refused>();
+      for (const one of asked) {
+        if (one.claim === undefined) continue;
+        const { id } = one.claim;
         const known = this.#knownSince(id, since);
         if (known) first.set(id, known);
-        else unknown.push(id);
+        else if (!isFirst || this.#looks.take(one)) unknown.push(id);
+        else refused.set(one, { kind: "refused", code: "rate_limited", retryAfterMs: this.#looks.retryAfterMs() });
       }
       if (unknown.length > 0) {
-        const asked = store.claims(unknown, since);
-        const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", asked);
+        const read = this.#parts.store.claims(unknown, since);
+        const spent = await withDeadline(clock, Math.max(0, endsAt - clock.monotonic()), "Reading claims", read);
         for (const one of spent.toReversed()) first.set(one.claim, one);
         for (const id of unknown) this.#remember(first.get(id));
       }
-      return claims.map((claim) => claim && refusalOf(claim, first.get(claim.id)));
+      return asked.map((one) => refused.get(one) ?? (one.claim && refusalOf(one.claim, first.get(one.claim.id))));
     } catch (error) {
       log.warn({ event: "admission.unavailable", reason: String(error) }, "Idempotency keys cannot be looked up");
-      return claims.map((claim) => claim && { kind: "refused", code: "billing_unavailable" });
+      return asked.map(({ claim }) => claim && { kind: "refused", code: "billing_unavailable" });
     }
   }
 
@@ -80,6 +98,39 @@ export class SpentKeys {
       if (this.#known.size <= spentClaimsKnownMax) break;
       this.#known.delete(oldest);
     }
+  }
+}
+
+/** What a look at the ledger needs of a request; `claim` is undefined if it has no idempotency key. */
+interface ClaimingRequest extends Pick<AdmitRequest, "key" | "requestsPerMinute"> {
+  claim: Claim | undefined;
+}
+
+/** How often API keys had the ledger asked in the current minute. */
+class LooksOfKeys {
+  readonly #clock: Clock;
+  readonly #taken = new Map<KeyId, number>();
+  /** Monotonic. */
+  #endsAt = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @returns whether the key may have one more */
+  take({ key, requestsPerMinute }: ClaimingRequest): boolean {
+    const now = this.#clock.monotonic();
+    if (now >= this.#endsAt) {
+      this.#taken.clear();
+      this.#endsAt = now + rateWindowMs;
+    }
+    const taken = (this.#taken.get(key) ?? 0) + 1;
+    this.#taken.set(key, taken);
+    return taken <= Math.max(claimLooksMin, claimLooksPerRequest * requestsPerMinute);
+  }
+
+  retryAfterMs(): number {
+    return Math.max(1, Math.ceil(this.#endsAt - this.#clock.monotonic()));
   }
 }
 

@@ -75,7 +75,10 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
   if (!ledger.isReady) throw new Error(`Cannot load counters: the ledger of "${workspace}" is behind what it had before`);
   const { budgets = [] } = ledger;
-  const claims = reports.flatMap((report) => report.claims ?? []);
+  // A generation that has ended meanwhile keeps its claim for a while: another worker may have looked for it in the ledger just before.
+  const claims = reports
+    .flatMap((report) => report.claims ?? [])
+    .map((one) => (ledger.ended.has(one.generation) ? { ...one, hasEnded: true as const } : one));
   const load: WorkspaceLoad = {
     begun,
     account: withMonth(ledger.account, month),

@@ -140,9 +140,10 @@ export class AdmissionService {
       else pending.push(admit);
     }
     const deadline = new LoadDeadline(this.#parts.clock);
-    const looksEndAt = this.#parts.clock.monotonic() + recordLookupMs;
+    const endsAt = this.#parts.clock.monotonic() + recordLookupMs;
     for (let round = 0; round < loadRoundsMax; round++) {
-      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, { replies, endsAt: looksEndAt });
+      const look = { replies, endsAt, isFirst: round === 0 };
+      if (pending.some(({ admit }) => admit.claim)) pending = await this.#withoutSpent(pending, look);
       if (pending.length === 0) return;
       const { undecided, loads } = await this.#admitOnce(pending, replies);
       pending = (await deadline.wait(loads)) ? undecided : [];
@@ -152,10 +153,10 @@ export class AdmissionService {
   /** In each round again: counters that were loaded meanwhile may have learned nothing of a generation that has ended. */
   async #withoutSpent(
     pending: Pending[],
-    { replies, endsAt }: { replies: AdmissionReply[]; endsAt: number },
+    { replies, ...look }: { replies: AdmissionReply[]; endsAt: number; isFirst: boolean },
   ): Promise<Pending[]> {
-    const claims = pending.map(({ admit }) => admit.claim);
-    const refusals = await this.#spentKeys.refusals(claims, { nowMs: await this.#countersTime(), endsAt });
+    const asked = pending.map(({ admit: { claim }, prepared: { request } }) => ({ ...request, claim }));
+    const refusals = await this.#spentKeys.refusals(asked, { ...look, nowMs: await this.#countersTime() });
     return pending.filter(({ index, isClaimed }, place) => {
       const refusal = refusals[place];
       if (refusal) replies[index] = refusal;

@@ -40,11 +40,14 @@ export interface AnswerFormat {
 export interface WholeFacts extends CompletionFacts {
   /** Names who may get the model's thoughts back: `signerOf` the route that served. */
   signer: string;
+  /** When the answer was whole, in Unix seconds; absent: now. */
+  completed?: number;
 }
 
 export interface StreamFacts extends ChunkFacts {
   /** As in `WholeFacts`. */
   signer: string;
+  completed?: number;
   /** The prompt's tokens as far as they are known before the answer: the provider's count, or a guess. */
   promptTokens: number;
 }

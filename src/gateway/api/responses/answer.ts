@@ -179,6 +179,7 @@ export const ResponseBody = Type.Object({
   background: Type.Literal(false, { description: "The answer is sent at once" }),
   truncation: Type.Literal("disabled", { description: "No prompt is cut" }),
   service_tier: Type.Literal("default", { description: "The provider's default tier" }),
+  access_programs: Type.Null({ description: "None" }),
   usage: orNull(ResponseUsage, "The charged usage; null until the end"),
 });
 
@@ -199,7 +200,7 @@ export function repeatedFields(request: JsonObject): RepeatedFields {
     top_p: request["top_p"] ?? null,
     top_logprobs: request["top_logprobs"] ?? 0,
     tool_choice: request["tool_choice"] ?? "auto",
-    text: { format: { type: "text" }, ...withoutNulls(text) },
+    text: { ...withoutNulls(text), format: isJsonObject(text["format"]) ? withoutNulls(text["format"]) : { type: "text" } },
     reasoning: { effort: null, summary: null, ...withoutNulls(reasoning) },
     max_output_tokens: request["max_output_tokens"] ?? null,
     previous_response_id: null,
@@ -207,6 +208,7 @@ export function repeatedFields(request: JsonObject): RepeatedFields {
     background: false,
     truncation: "disabled",
     service_tier: "default",
+    access_programs: null,
   };
   return {
     instructions: JSON.stringify(request["instructions"] ?? null),

@@ -51,7 +51,8 @@ export function responsesAnswer(facts: ResponsesFacts): AnswerFormat {
   };
 }
 
-function wholeResponse(answer: WholeAnswer, { id, created, usage, signer }: WholeFacts, facts: ResponsesFacts): string {
+function wholeResponse(answer: WholeAnswer, whole: WholeFacts, facts: ResponsesFacts): string {
+  const { id, created, usage, signer, completed = facts.now() } = whole;
   const items = new OutputItems({ id, signer, names: facts.names }, () => {});
   const blocks = answerBlocks(answer);
   items.addLogprobs(logprobsBody(answer.logprobs));
@@ -63,7 +64,7 @@ function wholeResponse(answer: WholeAnswer, { id, created, usage, signer }: Whol
   }
   items.end();
   return responseText(
-    { id, created, model: facts.requested, output: items.done, usage, ...endOf(answer.finishReason, items, facts) },
+    { id, created, model: facts.requested, output: items.done, usage, ...endOf(answer.finishReason, items, completed) },
     facts.repeated,
   );
 }
@@ -74,10 +75,10 @@ function isCut(reason: FinishReason): boolean {
 }
 
 /** What an answer says of its end. Words of refusal are an answer, so that clients show them. */
-function endOf(reason: FinishReason, { refused }: OutputItems, { now }: ResponsesFacts) {
+function endOf(reason: FinishReason, { refused }: OutputItems, completedAt: number) {
   if (reason === "length") return { status: "incomplete", cutBy: "max_output_tokens" } as const;
   if (reason === "content_filter" && !refused) return { status: "incomplete", cutBy: "content_filter" } as const;
-  return { status: "completed", completedAt: now() } as const;
+  return { status: "completed", completedAt } as const;
 }
 
 // Streams
@@ -123,7 +124,7 @@ class ResponsesStreamWriter implements StreamWriter {
     this.#items.isCut = isCut(reason);
     this.#blocks.end();
     this.#items.end();
-    const end = endOf(reason, this.#items, this.#facts);
+    const end = endOf(reason, this.#items, this.#stream.completed ?? this.#facts.now());
     this.#writeResponse(`response.${end.status}`, { ...end, output: this.#items.done, usage });
     return this.#take();
   }

@@ -113,8 +113,10 @@ export function repeatedTools(value: unknown): unknown[] {
 }
 
 function withDefaults(tool: unknown): unknown {
-  if (!isJsonObject(tool) || tool["type"] !== "function") return tool;
-  return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? false };
+  if (!isJsonObject(tool)) return tool;
+  if (tool["type"] === "function") return { ...tool, parameters: tool["parameters"] ?? null, strict: tool["strict"] ?? false };
+  const given = Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null));
+  return tool["type"] === "namespace" ? { description: "", ...given } : given;
 }
 
 // The tools

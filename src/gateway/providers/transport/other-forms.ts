@@ -61,7 +61,7 @@ export class AnswerAssembly {
     // A finished answer is whole, as in a stream, unless a call continues after its finish reason.
     if (event.kind === "failure" && !this.#isWhole) throw event.failure;
     if (event.kind === "usage") this.#usage = event.usage;
-    if (event.kind === "delta" || event.kind === "thought") this.#pieces?.push(event);
+    if (event.kind === "delta" || event.kind === "thought") this.#takePiece(event);
     if (event.kind !== "delta") return;
     const { delta, logprobs, finishReason } = event;
     joinPiece(this.#message, delta);
@@ -83,7 +83,56 @@ export class AnswerAssembly {
       ...(this.#pieces && { pieces: this.#pieces }),
     };
   }
+
+  /** What goes on with the text or the call of the piece before joins it: a kept answer has few pieces, however its stream was cut. */
+  #takePiece(piece: AnswerPiece): void {
+    if (this.#pieces === null) return;
+    const joint = joinedPiece(this.#pieces.at(-1), piece);
+    if (joint === null) this.#pieces.push(piece);
+    else this.#pieces[this.#pieces.length - 1] = joint;
+  }
 }
+
+const textFields: ReadonlySet<string> = new Set(["content", "refusal", "reasoning_content"]);
+
+/** Two pieces of one text, or of one call, as one; null: they are not, or say more than that. */
+function joinedPiece(last: AnswerPiece | undefined, next: AnswerPiece): AnswerPiece | null {
+  const before = onlyField(last);
+  const [name, more] = onlyField(next) ?? ["", null];
+  if (before?.[0] !== name) return null;
+  const value = textFields.has(name) ? joinedText(before[1], more) : joinedCall(before[1], more);
+  return value === null ? null : { kind: "delta", delta: { [name]: value }, finishReason: null };
+}
+
+/** The name and the value of a delta that has one field, and nothing besides. */
+function onlyField(piece: AnswerPiece | undefined): [name: string, value: unknown] | null {
+  if (piece?.kind !== "delta" || piece.finishReason !== null || piece.logprobs !== undefined) return null;
+  const [field, ...others] = Object.entries(piece.delta);
+  return field !== undefined && others.length === 0 ? field : null;
+}
+
+function joinedText(text: unknown, more: unknown): string | null {
+  return typeof text === "string" && typeof more === "string" ? text + more : null;
+}
+
+/** @param more of the same call has its index and a text, but no id and no name */
+function joinedCall(calls: unknown, more: unknown): JsonObject[] | null {
+  const [[call, ...others], [next, ...further]] = [asArray(calls).map(asObject), asArray(more).map(asObject)];
+  if (!call || !next || others.length + further.length > 0 || call["index"] !== next["index"]) return null;
+  const { index: _index, ...rest } = next;
+  for (const [kind, field] of callTexts) {
+    const [own, added] = [asObject(call[kind]), asObject(rest[kind])];
+    if (own === null || added === null || Object.keys(rest).length > 1 || Object.keys(added).length > 1) continue;
+    const text = joinedText(own[field] ?? "", added[field]);
+    if (text !== null) return [{ ...call, [kind]: { ...own, [field]: text } }];
+  }
+  return null;
+}
+
+const callTexts = [
+  ["function", "arguments"],
+  ["custom", "input"],
+] as const;
 
 /** White space and the bytes of a byte order mark. */
 const blankBytes: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { requestsPerMinuteDefault } from "../../../../src/accounts/limits.ts";
 import { RequestBatcher } from "../../../../src/gateway/admission/batcher.ts";
 import { recordOnBus, type AdmitGeneration } from "../../../../src/gateway/admission/message.ts";
 import { decodeSettlements, type Settlement } from "../../../../src/gateway/journal/settlement.ts";
-import { idempotencyMs, recordLookupMs, spentClaimKnownMs } from "../../../../src/gateway/limits.ts";
+import { claimLooksPerRequest, idempotencyMs, recordLookupMs, spentClaimKnownMs } from "../../../../src/gateway/limits.ts";
 import { settle } from "../../../../src/gateway/metering/settle.ts";
 import { newGenerationId } from "../../../../src/kernel/ids.ts";
 import { admitRequest, AdmissionWorker, forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
@@ -18,7 +19,11 @@ function keyed(worker: AdmissionWorker, fields: Partial<AdmitGeneration> = {}): 
   return admitRequest({ generation: newGenerationId(worker.clock.now()), claim, ...fields });
 }
 
-function endOf(worker: AdmissionWorker, { generation }: AdmitGeneration, fields: Partial<typeof failed> = {}): Settlement {
+function endOf(
+  worker: AdmissionWorker,
+  { generation }: Pick<AdmitGeneration, "generation">,
+  fields: Partial<typeof failed> = {},
+): Settlement {
   const reserved = String(reservedAmount);
   return settlement({ workspace: "ws-1", key: "key-1", generation, admittedAt: worker.clock.now(), reserved, claim, ...fields });
 }
@@ -161,6 +166,69 @@ describe("requests with an idempotency key", () => {
     await worker.clock.advance(spentClaimKnownMs);
     expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
     expect(asked.length).toBe(3);
+  });
+
+  test("an API key brings only so many new keys to the ledger in a minute, and others are looked up all the same", async () => {
+    const worker = new AdmissionWorker();
+    const first = keyed(worker);
+    await worker.outcomes(first);
+    const { ledger: store, counters } = worker;
+    await settle([endOf(worker, first)], { store, counters });
+    expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
+    const asked: string[] = [];
+    store.claims = async (claims) => {
+      asked.push(...claims);
+      return [];
+    };
+    let count = 0;
+    const flood = (hash = hashOf("key")) =>
+      worker.outcomes(...Array.from({ length: 100 }, () => keyed(worker, { hash, claim: { ...claim, id: `new-${count++}` } })));
+    const bound = claimLooksPerRequest * (keyRecord().requestsPerMinute ?? requestsPerMinuteDefault);
+    while (count < bound) await flood();
+    const [over, other] = [await flood(), await flood(worker.addKey("other"))];
+    expect(over).toEqual(Array.from({ length: 100 }, () => "rate_limited"));
+    expect(other).not.toContain("rate_limited");
+    // Two were asked for above.
+    expect(asked.filter((id) => Number(id.slice("new-".length)) < count - 100)).toHaveLength(bound - 2);
+    // What is known to be spent asks nothing.
+    expect(await worker.outcomes(keyed(worker))).toEqual(["idempotency_spent"]);
+    const [reply] = await worker.replies(keyed(worker, { claim: { ...claim, id: "one-more" } }));
+    expect(reply).toMatchObject({ kind: "refused", code: "rate_limited", retryAfterMs: 60_000 });
+    await worker.clock.advance(60_000);
+    expect(await flood()).not.toContain("rate_limited");
+  });
+
+  test("a load that crosses the end of the first one leaves the key taken for a decision whose look was before", async () => {
+    await using folder = await temporaryFolder();
+    const worker = new AdmissionWorker();
+    await worker.bus.serve("admission", (payload) => worker.service.reply(payload));
+    using gateway = new TestGateway({ bus: worker.bus, clock: worker.clock, folder: folder.path });
+    const facts = { model: "acme/one", inputTokens: 36, maxTokens: 50, tools: false, claim };
+    const caller = { hash: hashOf("key"), record: recordOnBus(keyRecord()) };
+    const { reservation, fingerprint } = await gateway.admission.admit(caller, facts);
+    await gateway.journal.begin(reservation, { fingerprint, model: "acme/one", streamed: false });
+    const [lost, { ledger: store }] = [worker.counters, worker];
+    worker.wipe();
+    const read = store.account.bind(store);
+    let reads = 0;
+    store.account = async (...asked) => {
+      // What it resolves is lost with the old counters.
+      if (reads++ === 0) await settle([endOf(worker, reservation)], { store, counters: lost });
+      return read(...asked);
+    };
+    const { counters } = worker;
+    let decisions = 0;
+    worker.counters = {
+      ...forwardTo(() => counters),
+      async admitMany(batch) {
+        if (decisions++ === 0) await worker.message([admitRequest()], worker.worker());
+        return counters.admitMany(batch);
+      },
+    };
+    expect(await worker.replies(keyed(worker))).toEqual([
+      { kind: "refused", code: "idempotency_spent", generation: reservation.generation },
+    ]);
+    expect(reads).toBe(1);
   });
 
   test("a worker that was just started counts the day by the counters' clock, not by its own, which may be ahead", async () => {

@@ -38,6 +38,26 @@ describe("a request is refused without a trace", () => {
     ],
     ["half a pair", '{"model":"stub/model","input":"\\ud83d"}', "invalid_request", null],
     ["kept items", { previous_response_id: "resp_1" }, "unsupported_parameter", "previous_response_id"],
+    ["an answer to keep", { store: true }, "unsupported_parameter", "store"],
+    ["a conversation", { conversation: "conv_1" }, "unsupported_parameter", "conversation"],
+    ["an answer for later", { background: true }, "unsupported_parameter", "background"],
+    ["a prompt that is cut", { truncation: "auto" }, "unsupported_parameter", "truncation"],
+    ["another tier", { service_tier: "flex" }, "unsupported_parameter", "service_tier"],
+    ["another mode", { reasoning: { mode: "pro" } }, "unsupported_parameter", "reasoning.mode"],
+    ["what no tool of ours has", { include: ["file_search_call.results"] }, "unsupported_parameter", "include[0]"],
+    ["no output", { max_output_tokens: 0 }, "invalid_request", "max_output_tokens"],
+    ["a forced search", { tools: [{ type: "web_search" }], tool_choice: "required" }, "invalid_request", "tool_choice"],
+    [
+      "a chosen search",
+      { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } },
+      "unsupported_parameter",
+      "tool_choice",
+    ],
+    ["a file", { input: [{ role: "user", content: [{ type: "input_file" }] }] }, "unsupported_parameter", "input[0].content[0]"],
+    ["sound", { input: [{ role: "user", content: [{ type: "input_audio" }] }] }, "unsupported_parameter", "input[0].content[0]"],
+    ...["compaction", "computer_call", "local_shell_call", "mcp_call", "program", "configuration_update"].map(
+      (type): [string, Body, ErrorCode, string] => [type, { input: [user, { type }] }, "unsupported_parameter", "input[1]"],
+    ),
     ["an image", { ...recorded("codex-image"), model: "stub/model" }, "unsupported_parameter", "input[3].content[1]"],
     ["a reference", { input: [{ type: "item_reference", id: "msg_1" }] }, "unsupported_parameter", "input[0]"],
     ["a call alone", { input: [user, call("a")] }, "invalid_request", "input[1].call_id"],
@@ -47,15 +67,16 @@ describe("a request is refused without a trace", () => {
     ["a tool of the provider", { tools: [{ type: "code_interpreter" }] }, "unsupported_parameter", "tools[0].type"],
     ["reasoning as a number", { reasoning: 7 }, "invalid_request", "reasoning"],
     ["text as a list", { text: [] }, "invalid_request", "text"],
+    ["an item of 8 MiB", { input: [{ role: "user", content: "x".repeat(8 * 1024 * 1024) }] }, "request_too_large", null],
     ["a prototype", '{"model":"stub/model","input":"x","__proto__":{}}', "unsupported_parameter", "__proto__"],
   ])("%s", async (_, fields, code, param) => {
     await expectRefused(on, (key) => post(key, fields), { code, param });
   });
 });
 
-test("an item of several MiB and many empty parts are sent on", async () => {
+test("an item that just fits and many empty parts are sent on", async () => {
   const { key } = await on.customer();
-  const large = await post(key, { input: [{ role: "user", content: "x".repeat(3 * 1024 * 1024) }], max_output_tokens: 16 });
+  const large = await post(key, { input: [{ role: "user", content: "x".repeat(8 * 1024 * 1024 - 200) }], max_output_tokens: 16 });
   expect([large.status, large.status === 200 ? "" : await large.text()]).toEqual([200, ""]);
   const parts = Array.from({ length: 60_000 }, () => ({ type: "input_text", text: "" }));
   expect((await post(key, { input: [user, { role: "user", content: parts }] })).status).toBe(200);

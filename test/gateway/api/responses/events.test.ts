@@ -1,4 +1,4 @@
-/** The events of a streamed response, and the whole answer with the same items. */
+/** The events of a streamed response, and the whole answer with the same items. Each is held against the official schema too. */
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
@@ -18,6 +18,8 @@ import type { Body } from "../../../support/gateway/check-chat.ts";
 import { checkResponse, plain } from "../../../support/gateway/check-response.ts";
 import { end, FakeEvents, finish, text } from "../../../support/providers/fake-events.ts";
 import { allOf, charged, openRelay } from "../../../support/providers/open-relay.ts";
+import { conformingEvent, eventTypes, officialEvent, WholeResponse } from "../../../wire/agents/response-schemas.ts";
+import { conforming } from "../../../wire/schemas.ts";
 
 const id = `gen-${"a".repeat(26)}`;
 const facts = { id, created: 1_700_000_000, model: "acme/one", signer: "acme_one", usage: charged };
@@ -53,6 +55,7 @@ async function streamed(events: (ProviderEvent | null)[], fields: Body = {}, mod
     const [, type, data = ""] = /^event: (\S+)\ndata: (.*)$/.exec(one) ?? [];
     const event: Event = JSON.parse(data);
     expect(event.type).toBe(String(type));
+    expect(officialEvent(conformingEvent(event)).type).toBe(event.type as never);
     return event;
   });
 }
@@ -61,7 +64,7 @@ function whole(answer: Partial<WholeAnswer>, fields: Body = {}, model = plain): 
   const message = { role: "assistant", content: null, refusal: null } as const;
   const read = { message, finishReason: "stop", logprobs: null, usage: null, ...answer } as const;
   const body: Body = JSON.parse(checkResponse(fields, model).format.wholeText(read, facts));
-  expect([...Value.Errors(ResponseBody, body)].map(({ path, message: problem }) => `${path}: ${problem}`)).toEqual([]);
+  for (const schema of [ResponseBody, WholeResponse]) expect<unknown>(conforming(schema, body)).toBe(body);
   return body;
 }
 
@@ -340,6 +343,46 @@ test("any answer has events as the document describes them, and the same items w
   );
 });
 
+test("every kind of event is valid by the official schema", async () => {
+  const tools = [
+    { type: "custom", name: "apply_patch", description: null, format: { type: "grammar", syntax: "regex", definition: "a" } },
+    { type: "namespace", name: "clock", tools: [{ type: "function", name: "sleep", parameters: {} }] },
+    { type: "tool_search", execution: "client", description: "Searches", parameters: null },
+    { type: "function", name: "look_up" },
+  ];
+  const text = { verbosity: "low", format: { type: "json_schema", name: "x", schema: {}, description: null, strict: true } };
+  const fields = {
+    tools,
+    text,
+    tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "look_up" }] },
+    reasoning: { effort: "low", summary: "auto", context: null },
+    instructions: "Be brief",
+    metadata: { a: "b" },
+  };
+  const custom = { index: 4, id: "call_4", type: "custom", custom: { name: "apply_patch", input: "*** Begin" } };
+  const said: ProviderEvent[] = [
+    think("Hm"),
+    thought("S"),
+    delta({ content: "So" }),
+    delta({ refusal: "No" }),
+    ...calls(0, "look_up", ["{", "}"]),
+    ...calls(1, "clock__sleep", ["{}"]),
+    ...calls(2, "tool_search", ["{}"]),
+    delta({ tool_calls: [custom] }),
+  ];
+  const ends: [ProviderEvent, ...ProviderEvent[]][] = [
+    [finish("tool_calls"), end],
+    [finish("length"), end],
+    [failure("upstream_error")],
+    [failure("upstream_rejected")],
+    [failure("upstream_rate_limited")],
+    [failure("upstream_rejected", contextHint as never)],
+  ];
+  const seen = new Set<string>();
+  for (const last of ends) for (const { type } of await streamed([...said, ...last], fields)) seen.add(type);
+  expect([...seen].toSorted()).toEqual(eventTypes.toSorted());
+});
+
 describe("a whole answer", () => {
   test("repeats the request, keeps nothing, and has the charged usage", () => {
     const asked = {
@@ -384,6 +427,7 @@ describe("a whole answer", () => {
       background: false,
       truncation: "disabled",
       service_tier: "default",
+      access_programs: null,
       usage: {
         input_tokens: 5,
         input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
