@@ -1,13 +1,16 @@
 /**
  * `npm test`: runs every suite within its budget, and the checks at the same time. `npm test -- <path…>` runs only those files.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { quickChecks, runChecks, slowChecks } from "./checks.ts";
 import { openMemoryFolder } from "./memory-folder.ts";
-import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
+import { compilesLess, killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
 import { templateVariable } from "./services/postgres.ts";
+import { killWithParent } from "./services/program.ts";
 import { SuiteServers } from "./services/suite-servers.ts";
 import { filesOf, lanesMax, runInLanes, suites, type Suite } from "./suites.ts";
 
@@ -54,7 +57,9 @@ async function runAll(): Promise<Tally> {
   const total: Tally = { passed: 0, failed: 0, skipped: 0 };
   // They take a core for many seconds, so they run in the CPU time that the timed suites leave.
   const checked = runChecks([...quickChecks(), ...slowChecks()], { isPatient: true });
+  const prepared = prepareDatabase();
   const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
+  await prepared;
   await runInLanes(suites, sharesServers ? 1 : lanesMax, (suite) => runOne(suite, total));
   add(total, await checked);
   await servers?.[Symbol.asyncDispose]();
@@ -82,6 +87,13 @@ function add(total: Tally, { passed, failed, skipped }: Tally): void {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
+}
+
+/** In a fresh clone the first suites would each make the embedded database that tests copy. A suite says why if it cannot be made. */
+async function prepareDatabase(): Promise<void> {
+  const command = [process.execPath, "test/support/processes/preparing-process.ts"];
+  const [program = "", ...words] = [...killWithParent("SIGKILL"), ...command];
+  await once(spawn(program, words, { cwd: root, env: { ...compilesLess, ...process.env }, stdio: "ignore" }), "exit");
 }
 
 interface LeftOut {

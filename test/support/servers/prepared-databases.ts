@@ -35,8 +35,11 @@ export async function copyEmbeddedDatabase(target: string): Promise<void> {
   await cp(await (folder ??= prepareFolder()), target, { recursive: true });
 }
 
-/** Kept for later runs in the cache folder that npm's tools use. Several processes may make it at the same time. */
-async function prepareFolder(): Promise<string> {
+/**
+ * What `copyEmbeddedDatabase` copies, kept for later runs in the cache folder that npm's tools use. `npm test` makes it before its suites
+ * start: several processes may make it at the same time, but each pays for it.
+ */
+export async function prepareFolder(): Promise<string> {
   const kept = join(modules, ".cache", "weir", `small-test-database-${await digestOfSchema(await readMigrations())}`);
   if (existsSync(kept)) return kept;
   const unfinished = `${kept}.${process.pid}`;
