@@ -36,7 +36,7 @@ async function openEmbedded(): Promise<Opened> {
 
 async function openServer(): Promise<Opened> {
   await using stack = new AsyncDisposableStack();
-  const server = stack.use(await openPostgresServer());
+  const server = stack.use(await openPostgresServer({ isEmpty: true }));
   const [one, two] = [0, 1].map(() =>
     stack.use(openPostgres({ url: new Secret(server.url), applicationName: "test", clock: systemClock })),
   );

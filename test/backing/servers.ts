@@ -17,10 +17,11 @@ export async function openNats(folder?: string): Promise<Server> {
   return await startNats({ program: programs().nats, folder: folder ?? (await temporaryFolder("nats")) });
 }
 
-export async function openPostgresServer(): Promise<Server> {
+/** @param isEmpty whether it is made anew, without a schema; by default it begins with the data of the tests' servers, which costs less */
+export async function openPostgresServer({ isEmpty = false } = {}): Promise<Server> {
   const folder = await temporaryFolder("postgres");
   await chmod(folder, 0o755);
-  return await startPostgres({ program: programs().postgres, folder, template: null });
+  return await startPostgres({ program: programs().postgres, folder, ...(isEmpty && { template: null }) });
 }
 
 function programs(): Servers {

@@ -16,8 +16,7 @@ describe.skipIf(chromiumPath === null)("a hostile catalog", () => {
   let fleet: Fleet;
   beforeAll(async () => {
     folder = await temporaryFolder();
-    const copy = await CatalogCopy.in(folder.path);
-    await copy.remove("okta");
+    const copy = await CatalogCopy.withoutConnectors(folder.path);
     await copy.write(
       sampleConnector({
         id: "hostile",

@@ -106,24 +106,27 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test.each([
-    ["http://acme.example", 1],
-    ["acme.example", 1],
-    ["https://acme.example/?x=1", 1],
-    ["https://user@acme.example", 1],
-    ["https://localhost", 1],
-    ["https://acme.example/api", 0],
-    ["HTTPS://acme.example", 0],
-    ["", 0],
-  ])("the page accepts the same addresses as the service: %s", async (address, wrong) => {
+  test("the page accepts the same addresses as the service", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors/absence-io");
     await page.getByLabel("API token / Personal access token").and(page.locator("input")).fill(secret);
-    await page.getByLabel("Base URL").fill(address);
-    await page.getByLabel("Base URL").press("Enter");
+    const field = page.getByLabel("Base URL");
     const message = page.locator(".problem:visible").or(page.getByRole("status").filter({ hasText: "has saved" }));
-    await message.first().waitFor();
-    expect(await problems(page)).toHaveLength(wrong);
+    for (const [address, wrong] of [
+      ["http://acme.example", 1],
+      ["acme.example", 1],
+      ["https://acme.example/?x=1", 1],
+      ["https://user@acme.example", 1],
+      ["https://localhost", 1],
+      ["https://acme.example/api", 0],
+      ["HTTPS://acme.example", 0],
+      ["", 0],
+    ] as const) {
+      await field.fill(address);
+      await field.press("Enter");
+      await message.first().waitFor();
+      expect([address, (await problems(page)).length]).toEqual([address, wrong]);
+    }
     expect(visitor.faults).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ describe.skipIf(!available)("a fleet", () => {
     const catalogDir = await writeStubCatalog(catalog, { url: stub.url, others: [embeddingModel()] });
     const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
     const fleet = stack.use(await Fleet.start({ services: urls, gateways: 1, workers: 1, catalogDir, dataDir, environment }));
-    for (const model of ["stub/model", "stub/embed"]) await fleet.runnable(model);
+    await fleet.runnable(["stub/model", "stub/embed"]);
     off = await customer(fleet, stub, false);
     await traces.addRedis("redis", urls.REDIS_URL);
     on = await customer(fleet, stub, true);

@@ -51,7 +51,7 @@ async function start(): Promise<SharedFleet> {
   });
   const plan = { gateways: 2, workers: 3, services: urls, catalogDir };
   const fleet = stack.use(await Fleet.start({ ...plan, environment: { [stubKeyEnv]: "sk-stub" } }));
-  for (const model of ["stub/model", "routed/cheap", "routed/dear"]) await fleet.runnable(model);
+  await fleet.runnable(["stub/model", "routed/cheap", "routed/dear"]);
   return { fleet, stub, cheap, dear, urls };
 }
 

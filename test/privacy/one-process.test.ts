@@ -40,7 +40,7 @@ beforeAll(async () => {
   const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
   const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace", ...telemetry };
   const fleet = stack.use(await Fleet.start({ services: null, catalogDir, dataDir, environment }));
-  for (const model of ["stub/model", "stub/embed"]) await fleet.runnable(model);
+  await fleet.runnable(["stub/model", "stub/embed"]);
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
   for (const one of [off, on]) await expectStored(fleet, one);
   ownKeys = await spreadOwnKeys(fleet, stub);

@@ -36,8 +36,7 @@ test("after a kill -9 the model that was answering is charged and logged, beside
   const first = stack.use(await Fleet.start(plan));
   const { workspace, keys } = await first.operator().customer({ credit: "1" });
   await first.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["routing"] });
-  await first.runnable("stub/one");
-  await first.runnable("stub/two");
+  await first.runnable(["stub/one", "stub/two"]);
   failing.answer(error(500));
   answering.answer(answer("", { pieces: Array.from({ length: 200 }, () => "some words "), gapMs: 100 }));
   const body = { model: "stub/one", models: ["stub/two"], stream: true };

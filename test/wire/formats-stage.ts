@@ -57,7 +57,11 @@ async function open(): Promise<FormatsStage> {
     models,
   });
   const fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: ourKey } }));
-  for (const { id } of Object.values(models).flat()) await fleet.runnable(id);
+  await fleet.runnable(
+    Object.values(models)
+      .flat()
+      .map(({ id }) => id),
+  );
   return { fleet, stub };
 }
 

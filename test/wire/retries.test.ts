@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { errorResponse, errorTable, GatewayError, type ErrorCode } from "../../src/kernel/errors.ts";
-import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectSoundLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer, Operator } from "../support/operator.ts";
 import { hang } from "../support/providers/stub-answers.ts";
 import { until } from "../support/until.ts";
@@ -100,6 +100,7 @@ for (const mode of modes) {
     describe("a request that is refused reaches no provider", () => refusals(mode));
     for (const upstream of upstreams) describe(`a provider that speaks ${upstream.name}`, () => failures(mode, upstream));
     if (mode === "distributed") describe("with all admission workers frozen", () => outage(mode));
+    test("the ledger is sound after all of these requests", async () => expectSoundLedger((await stage(mode)).fleet.operator()));
   });
 }
 
@@ -167,7 +168,7 @@ function refusals(mode: Mode): void {
     expect(message).toContain(says);
     for (const { headers } of attempts) expect(headers.has("x-request-id") || headers.has("x-generation-id")).toBe(false);
     expect(callsOfAll(on)).toBe(calls);
-    await expectExactLedger(operator, customer, { credit: plan.credit ?? credit, generations: 0 });
+    await expectExactBalance(operator, customer, { credit: plan.credit ?? credit, generations: 0 });
   });
 
   test("rate_limited, with a Retry-After that the package honours", async () => {
@@ -180,7 +181,7 @@ function refusals(mode: Mode): void {
       expect(Number(headers.get("retry-after-ms"))).toBeWithin(1, 60_000);
       expect(Number(headers.get("retry-after"))).toBeWithin(1, 61);
     }
-    await expectExactLedger(operator, customer, { credit, generations: 1 });
+    await expectExactBalance(operator, customer, { credit, generations: 1 });
   });
 }
 
@@ -213,7 +214,7 @@ function failures(mode: Mode, upstream: Upstream): void {
     const client = on.client(customer.keys[0]?.key ?? "", { fetch, maxRetries: 2 });
     await client.chat.completions.create({ model: modelOf(upstream.name), messages: [{ role: "user", content: "Hello" }] });
     expect(attempts.map(({ status }) => status)).toEqual([429, 200]);
-    const [answered, failed] = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: 2 });
+    const [answered, failed] = await expectExactBalance(on.fleet.operator(), customer, { credit, generations: 2 });
     expect(failed).toMatchObject({ cost_usd: "0.000000000", request_id: attempts[0]?.headers.get("x-request-id") });
     expect(answered).toMatchObject({ code: null, request_id: attempts[1]?.headers.get("x-request-id") });
     expect(Number(answered?.cost_usd)).toBeGreaterThan(0);
@@ -226,6 +227,7 @@ test.each(slow)(
   async (code) => {
     const played = await Promise.all(modes.filter(playable).map(stage));
     await Promise.all(played.flatMap((on) => upstreams.map((upstream) => expectFailure(on, upstream, code))));
+    for (const { fleet } of played) await expectSoundLedger(fleet.operator());
   },
   60_000,
 );
@@ -245,7 +247,7 @@ async function expectFailure(on: Stage, { name: format, whole, errors }: Upstrea
   const generations = new Set(attempts.map(({ headers }) => headers.get("x-generation-id") ?? ""));
   expect(generations.size).toBe(requests);
   if (code === "upstream_rate_limited") expect(attempts[0]?.headers.get("retry-after-ms")).toBe("5000");
-  const rows = await expectExactLedger(on.fleet.operator(), customer, { credit, generations: requests, costNano: 0n });
+  const rows = await expectExactBalance(on.fleet.operator(), customer, { credit, generations: requests, costNano: 0n });
   expect(new Set(rows.map((row) => row.generation_id))).toEqual(generations);
   expect(rows.every((row) => row.code === code)).toBe(true);
 }

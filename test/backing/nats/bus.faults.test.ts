@@ -53,6 +53,11 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     return worker;
   }
 
+  /** Where nobody kills or freezes the worker. */
+  async function serveHere(): Promise<void> {
+    stack.use(await openBus().serve("admission", async (payload) => payload));
+  }
+
   /** Resolves once a question is answered. */
   async function answers(limitMs = recoveryMsMax): Promise<void> {
     await until(async () => (await outcomeOf(bus.request("admission", question))) === "answered", limitMs);
@@ -119,15 +124,14 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     await startWorker();
     await until(() => bus.width("admission") === 4);
     const asked = [bus.request("admission", question), bus.request("admission", question)];
-    const end = performance.now() + 1_000;
-    while (performance.now() < end);
+    Bun.sleepSync(1_000);
     expect(bus.width("admission")).toBe(4);
     expect((await Promise.all(asked)).map(({ resent }) => resent)).toEqual([false, false]);
     expect(bus.width("admission")).toBe(4);
   }, 30_000);
 
   test("while NATS is dead everything is refused at once; after its restart all goes on, and no stored event is lost", async () => {
-    await startWorker();
+    await serveHere();
     await answers();
     const seen = new Set<string>();
     for (let index = 0; index < 20; index++) await bus.publish("settlements", `before-${index}`, question);
@@ -171,7 +175,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   }, 30_000);
 
   test("while NATS is frozen no question hangs beyond its deadline; when it thaws all goes on", async () => {
-    await startWorker();
+    await serveHere();
     await answers();
     const thaw = stack.adopt(await freeze(server), (goOn) => goOn());
     const startedAt = performance.now();
@@ -189,7 +193,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   }, 30_000);
 
   test("a short freeze of NATS closes nothing", async () => {
-    await startWorker();
+    await serveHere();
     await answers();
     const thaw = stack.adopt(await freeze(server), (goOn) => goOn());
     await until(async () => (await outcomeOf(bus.request("admission", question))) !== "answered");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { BusTimeoutError, BusUnavailableError } from "../../../src/backing/bus.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { DistributedBus } from "../../../src/backing/nats/bus.ts";
@@ -17,25 +17,38 @@ const question = new TextEncoder().encode("what do you hold?");
 describe.skipIf(serversMissing)("a survey of a fleet", () => {
   let stack: AsyncDisposableStack;
   let bus: DistributedBus;
+  /** Lives on for the next test unless one kills it. */
   let reporter: OurProcess;
   let server: Server;
   let url: Secret;
   let refusal: unknown;
 
+  beforeAll(async () => {
+    server = await openNats(await temporaryFolder("survey"));
+    url = new Secret(server.url);
+    reporter = startReporter();
+  }, 60_000);
+  afterAll(async () => {
+    await reporter[Symbol.asyncDispose]();
+    await server.stop();
+  });
+
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    server = await openNats(await temporaryFolder("survey"));
-    stack.defer(() => server.stop());
-    url = new Secret(server.url);
+    if (!reporter.running) reporter = startReporter();
     bus = stack.use(new DistributedBus({ url, name: "test", clock: systemClock, log: silentLog }));
-    reporter = stack.use(
-      new OurProcess({ arguments: ["test/support/processes/reporting-process.ts", server.url], environment: {} }),
-    );
     await reporter.says("reporting");
     await until(() => bus.connected());
     await until(async () => (await answers())?.length === 1);
   }, 60_000);
-  afterEach(() => stack.disposeAsync());
+  afterEach(async () => {
+    reporter.signal("SIGCONT");
+    await stack.disposeAsync();
+  });
+
+  function startReporter(): OurProcess {
+    return new OurProcess({ arguments: ["test/support/processes/reporting-process.ts", server.url], environment: {} });
+  }
 
   /** null: there is none, because it is not known who is there, or one did not answer. */
   function answers(): Promise<Uint8Array[] | null> {

@@ -65,7 +65,7 @@ describe.skipIf(serversMissing)("PostgreSQL over TCP", () => {
 
   test("after its sessions were terminated a statement fails or is answered, but never hangs and is never answered with nothing", async () => {
     const { sql } = database;
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       await until(() => everyConnectionWorks(database), 2_000);
       const busy = sql`SELECT pg_sleep(3)`.catch(String);
       await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weir test' AND pid <> pg_backend_pid()`;

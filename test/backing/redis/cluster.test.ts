@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { describeCounters } from "../../contracts/counters.ts";
 import { Customers } from "../../support/counters/customers.ts";
-import { masterOf, moveSlot, openTestRedisCluster, storeOf } from "../../support/counters/redis-cluster.ts";
+import { masterOf, moveSlot, openStore, openTestRedisCluster } from "../../support/counters/redis-cluster.ts";
 import { openHarness } from "../../support/counters/redis.ts";
 import { until } from "../../support/until.ts";
 
@@ -32,7 +32,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     await started?.[Symbol.asyncDispose]();
   });
 
-  describeCounters("the contract", () => openHarness({ url: cluster().url, store: storeOf(cluster()), close: () => {} }));
+  describeCounters("the contract", () => openHarness({ url: cluster().url, ...openStore(cluster()) }));
 
   const functionCalls = (): Promise<number[]> =>
     Promise.all(
@@ -73,7 +73,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
   });
 
   test("when a master dies whose replica lacks its last writes, others are served, and after the promotion none is overdrawn", async () => {
-    const customers = new Customers({ counters, count: 120, creditFor: 200 });
+    const customers = new Customers({ counters, count: 120, creditFor: 80 });
     await customers.send(120);
     const { masters, replicas } = cluster();
     const master = await masterOf(0, masters);
@@ -89,7 +89,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     let promotedAt = Infinity;
     const isPromoted = async () => /role:master/.test(String(await replica.send("INFO", "replication")));
     await until(async () => {
-      const outcomes = await customers.send(60);
+      const outcomes = await customers.send(20);
       for (const [outcome, count] of Object.entries(outcomes)) seen[outcome] = (seen[outcome] ?? 0) + count;
       if (promotedAt === Infinity && (await isPromoted())) promotedAt = performance.now();
       return promotedAt < Infinity && Object.keys(outcomes).join() === "admitted";
@@ -100,7 +100,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     expect(seen).not.toHaveProperty("unavailable");
 
     await customers.spendAll();
-    expect(customers.admitted).toEqual(Array.from({ length: 120 }, () => 200));
+    expect(customers.admitted).toEqual(Array.from({ length: 120 }, () => 80));
     expect(new Set(Object.keys(await customers.ask(customers.workspaces)))).toEqual(new Set(["insufficient_credit"]));
   }, 40_000);
 });

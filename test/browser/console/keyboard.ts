@@ -7,16 +7,24 @@ const tabsMax = 60;
 /** Presses Tab until the element has the focus, on a new page from behind its menu. @throws Error if Tab does not reach it */
 export async function tabTo(target: Locator): Promise<void> {
   const { keyboard } = target.page();
-  if (await target.evaluate(isBehindMenu)) {
+  // Looked for once: to look for it after each press would cost more than the press.
+  const element = await target.elementHandle();
+  if (element === null) throw new Error(`There is no ${String(target)}`);
+  if (await element.evaluate(isBehindMenu)) {
     // The first link of each page leads past the menu.
     await keyboard.press("Tab");
     await keyboard.press("Enter");
   }
   for (let presses = 0; presses < tabsMax; presses++) {
-    if (await hasFocus(target)) return;
+    if (await element.evaluate(isActive)) return;
     await keyboard.press("Tab");
   }
   throw new Error(`Tab does not reach ${String(target)}`);
+}
+
+/** Runs in the page. */
+function isActive(element: Focusable): boolean {
+  return element === element.ownerDocument.activeElement;
 }
 
 /** Runs in the page. */
@@ -37,7 +45,7 @@ export async function enter(target: Locator): Promise<void> {
 }
 
 export function hasFocus(target: Locator): Promise<boolean> {
-  return target.evaluate((element) => element === element.ownerDocument.activeElement);
+  return target.evaluate(isActive);
 }
 
 /** Opens a dialog, leaves it with Escape, which gives the focus back to its button, and opens it again. @returns the dialog */

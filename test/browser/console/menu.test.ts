@@ -7,7 +7,7 @@ import { signIn } from "./sign-in.ts";
 
 const schemes = ["light", "dark"] as const;
 
-/** Runs in the page: the texts of links whose middle is not theirs, or of which a part is outside of the menu. */
+/** Run in the page: the texts of links whose middle is not theirs, or of which a part is outside of the menu. */
 const hiddenLinks = `(() => {
   const menu = document.querySelector(".links").getBoundingClientRect();
   return [...document.querySelectorAll(".links a")].filter((link) => {
@@ -16,6 +16,20 @@ const hiddenLinks = `(() => {
     return !link.contains(top) || box.top < menu.top - 1 || box.bottom > Math.min(menu.bottom, innerHeight) + 1;
   }).map((link) => link.textContent.trim());
 })()`;
+
+/** Of each link: its text, and the texts of those that are hidden once it was scrolled into sight. */
+const scrolledToEach = `[...document.querySelectorAll(".links a")].map((link) => {
+  link.scrollIntoView({ block: "nearest" });
+  return { text: link.textContent.trim(), hidden: ${hiddenLinks} };
+})`;
+
+/** The text of what has the focus, and those of the links that are hidden. */
+const focusedLink = `({ text: document.activeElement.textContent.trim(), hidden: ${hiddenLinks} })`;
+
+interface SeenLink {
+  text: string;
+  hidden: string[];
+}
 
 describe.skipIf(chromiumPath === null)("the Console's menu", () => {
   let fleet: Fleet;
@@ -52,20 +66,14 @@ describe.skipIf(chromiumPath === null)("the Console's menu", () => {
     async (height) => {
       const page = await open(null, { height });
       expect((await hidden(page)).length).toBeGreaterThan(0);
-      const links = page.locator(".links a");
-      const count = await links.count();
-      for (let index = 0; index < count; index++) {
-        const link = links.nth(index);
-        const text = (await link.innerText()).trim();
-        await link.scrollIntoViewIfNeeded();
-        expect(await hidden(page)).not.toContain(text);
-      }
+      const links: SeenLink[] = await page.evaluate(scrolledToEach);
+      for (const link of links) expect(link.hidden).not.toContain(link.text);
       await page.locator(".switcher select").or(page.locator(".home")).last().focus();
-      for (let index = 0; index < count; index++) {
+      for (const { text } of links) {
         await page.keyboard.press("Tab");
-        const text = String(await page.evaluate("document.activeElement.textContent.trim()"));
-        expect(text).toBe((await links.nth(index).innerText()).trim());
-        expect(await hidden(page)).not.toContain(text);
+        const focused: SeenLink = await page.evaluate(focusedLink);
+        expect(focused.text).toBe(text);
+        expect(focused.hidden).not.toContain(text);
       }
     },
   );

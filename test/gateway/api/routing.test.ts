@@ -78,7 +78,7 @@ beforeAll(async () => {
   });
   collector = stack.use(await OtlpCollector.start());
   const environment = { [stubKeyEnv]: "sk-stub", OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
+  fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment }));
   const customer = await fleet.operator().customer({ credit: "1" });
   workspace = customer.workspace;
   key = customer.keys[0]?.key ?? "";

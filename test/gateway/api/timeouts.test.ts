@@ -64,7 +64,7 @@ beforeAll(async () => {
       },
     }),
   );
-  for (const id of ["stub/plain", "stub/thinker", "stub/embed"]) await fleet.runnable(id);
+  await fleet.runnable(["stub/plain", "stub/thinker", "stub/embed"]);
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 

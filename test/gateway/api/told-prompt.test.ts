@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   plan = { services: null, catalogDir, dataDir, environment: { [stubKeyEnv]: "sk-of-the-stub" } };
   fleet = stack.use(await Fleet.start(plan));
-  for (const name of names) await fleet.runnable(`${name}/model`);
+  await fleet.runnable(names.map((name) => `${name}/model`));
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 

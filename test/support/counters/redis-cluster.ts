@@ -1,4 +1,5 @@
 /** A Redis Cluster of three masters with a replica each for one test file, which may kill nodes and move slots. */
+import { RedisClient } from "bun";
 import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../scripts/services/redis.ts";
 import { clusterSlot, readNodesReport } from "../../../src/backing/redis/cluster-view.ts";
 import type { StoreClient } from "./redis.ts";
@@ -40,12 +41,33 @@ export async function moveSlot(
   for (const node of [to, from]) await node.send("CLUSTER", "SETSLOT", String(slot), "NODE", to.id);
 }
 
-/** The masters as one store, whose keys begin with their tag. */
-export function storeOf({ masters }: RedisCluster): StoreClient {
-  const at = (key: string): Promise<ClusterNode> => masterOf(clusterSlot(/^{(.*?)}/.exec(key)?.[1] ?? key), masters);
+const slotOf = (key: string): number => clusterSlot(/^{(.*?)}/.exec(key)?.[1] ?? key);
+
+/** The masters as one store, as long as no node fails and no slot moves: each is asked over a connection that stays. */
+export function openStore({ masters }: RedisCluster): { store: StoreClient; close(): void } {
+  const clients = new Map(masters.map((node) => [node.id, new RedisClient(node.server.url, { autoReconnect: false })]));
+  const owners = new Map<number, Promise<ClusterNode>>();
+  const send = async (key: string, command: string, words: string[]): Promise<unknown> => {
+    const slot = slotOf(key);
+    const owner = owners.get(slot) ?? masterOf(slot, masters);
+    owners.set(slot, owner);
+    return clients.get((await owner).id)?.send(command, words);
+  };
+  const all = [...clients.values()];
   return {
-    set: async (key, value) => (await at(key)).send("SET", key, value),
+    store: {
+      set: (key, value) => send(key, "SET", [key, value]),
+      eval: (script, { keys }) => send(keys[0] ?? "", "EVAL", [script, String(keys.length), ...keys]),
+      flushDb: () => Promise.all(all.map((client) => client.send("FLUSHDB", []))),
+    },
+    close: () => all.forEach((client) => client.close()),
+  };
+}
+
+/** The masters as one store, whose keys begin with their tag. */
+export function storeOf({ masters }: RedisCluster): Pick<StoreClient, "eval"> {
+  const at = (key: string): Promise<ClusterNode> => masterOf(slotOf(key), masters);
+  return {
     eval: async (script, { keys }) => (await at(keys[0] ?? "")).send("EVAL", script, String(keys.length), ...keys),
-    flushDb: () => Promise.all(masters.map((master) => master.send("FLUSHDB"))),
   };
 }

@@ -84,8 +84,7 @@ export class OwnKeyStage implements AsyncDisposable {
     const environment = { [stubKeyEnv]: serviceKey, ...variables };
     const size = services === null ? { inTest: true as const } : { gateways: 2, workers: 2 };
     const fleet = stack.use(await Fleet.start({ services, catalogDir, environment, ...size }));
-    await fleet.runnable("stub/both");
-    await fleet.runnable("stub/alpha");
+    await fleet.runnable(["stub/both", "stub/alpha"]);
     return new OwnKeyStage(fleet, [alpha, beta, lonely], stack.move());
   }
 

@@ -13,6 +13,7 @@ import type { ServiceUrls } from "../../../scripts/services.ts";
 import { readConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { serverSettings } from "../../../src/process/serving.ts";
+import { startTelemetry } from "../../../src/process/telemetry/start-telemetry.ts";
 import { openEmbedded } from "../../../src/server/embedded.ts";
 import type { Service } from "../../../src/server/service.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
@@ -27,6 +28,8 @@ export interface FleetPlan {
   gateways?: number;
   workers?: number;
   metering?: number;
+  /** 0: no model is checked, so only the sandbox, which needs no check, can be called. */
+  probers?: number;
   /**
    * The catalog folder, for example from the provider stub, or `wholeCatalog`. By default it is this repository's without connectors:
    * to publish those takes more CPU time than the rest of a start.
@@ -68,6 +71,7 @@ class GatewayInTest implements FleetGateway, AsyncDisposable {
   readonly port: number;
   readonly metricsPort = null;
   #service: Service | null = null;
+  #telemetry: AsyncDisposable | null = null;
   output = "";
 
   private constructor(port: number) {
@@ -79,6 +83,7 @@ class GatewayInTest implements FleetGateway, AsyncDisposable {
     const config = readConfig(environment);
     const gateway = new GatewayInTest(config.port);
     const log = pino({ level: config.logLevel }, { write: (line) => void (gateway.output += line) });
+    gateway.#telemetry = await startTelemetry({ config: config.telemetry, role: "gateway", clock: systemClock, log });
     gateway.#service = await openEmbedded({ config, log, clock: systemClock });
     gateway.#service.app.listen({ port: config.port, hostname: config.host, ...serverSettings });
     return gateway;
@@ -94,6 +99,7 @@ class GatewayInTest implements FleetGateway, AsyncDisposable {
     await service?.app.server?.stop(true);
     await service?.finish(0);
     await service?.close();
+    await this.#telemetry?.[Symbol.asyncDispose]();
   }
 }
 
@@ -134,7 +140,7 @@ export class Fleet implements AsyncDisposable {
     if (plan.services !== null) {
       for (let n = 0; n < (plan.workers ?? 1); n++) fleet.addWorker();
       for (let n = 0; n < (plan.metering ?? 1); n++) fleet.addMetering();
-      fleet.prober.push(fleet.#worker("prober"));
+      for (let n = 0; n < (plan.probers ?? 1); n++) fleet.prober.push(fleet.#worker("prober"));
     }
     for (let n = 0; n < (plan.gateways ?? 1); n++) await fleet.addGateway();
     return fleet;
@@ -191,29 +197,34 @@ export class Fleet implements AsyncDisposable {
     await ready(this.url(gateway), waitMs);
   }
 
-  /** Resolves when every gateway and every worker knows that the model's launch check has passed. */
-  async runnable(model: string, waitMs = startMsMax): Promise<void> {
+  /** Resolves when every gateway and every worker knows that the launch checks of these models have passed. */
+  async runnable(models: string | readonly string[], waitMs = startMsMax): Promise<void> {
+    const all = typeof models === "string" ? [models] : models;
     const { keys } = await this.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
     const authorization = `Bearer ${keys[0]?.key ?? ""}`;
     for (const { url } of this.gateways) {
-      await until(async () => {
-        const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization } });
-        return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
-      }, waitMs);
+      for (const model of all) {
+        await until(async () => {
+          const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization } });
+          return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
+        }, waitMs);
+      }
     }
-    if (this.workers.length > 0) await this.#admissible(model, waitMs);
+    if (this.workers.length > 0) await this.#admissible(all, waitMs);
   }
 
   /** A gateway asks its workers in turn. A request without credit calls no provider: a worker that knows the model refuses it for that. */
-  async #admissible(model: string, waitMs: number): Promise<void> {
+  async #admissible(models: readonly string[], waitMs: number): Promise<void> {
     const { keys } = await this.operator().customer({ credit: "0.000000001" });
-    await until(async () => {
-      for (let turn = 0; turn < 2 * this.workers.length; turn++) {
-        const { status } = await outcomeOf(chat({ url: this.url(), key: keys[0]?.key ?? "", body: { model } }));
-        if (status >= 500) return false;
-      }
-      return true;
-    }, waitMs);
+    for (const model of models) {
+      await until(async () => {
+        for (let turn = 0; turn < 2 * this.workers.length; turn++) {
+          const { status } = await outcomeOf(chat({ url: this.url(), key: keys[0]?.key ?? "", body: { model } }));
+          if (status >= 500) return false;
+        }
+        return true;
+      }, waitMs);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -76,7 +76,11 @@ async function startShared(): Promise<StubFleet> {
   const fleet = stack.use(
     await Fleet.start({ services: null, inTest: true, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }),
   );
-  for (const { id } of Object.values(models).flat()) await fleet.runnable(id);
+  await fleet.runnable(
+    Object.values(models)
+      .flat()
+      .map(({ id }) => id),
+  );
   return { fleet, stub: at("stub"), at };
 }
 

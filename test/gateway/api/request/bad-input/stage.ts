@@ -75,12 +75,13 @@ export interface Refusal {
   message?: string;
 }
 
-/** For the end of a file: what it did left a sound ledger. */
+/** For the end of a file: what it did left a sound ledger, and of what was refused nothing is logged, held or charged. */
 export async function expectSound(on: Stage): Promise<void> {
+  await expectExactBalance(on.fleet.operator(), on.refused, { credit, generations: 0 });
   await expectSoundLedger(on.fleet.operator());
 }
 
-/** Expects a refusal without a trace: no call of a provider, and nothing logged, held or charged. */
+/** Expects a refusal without a trace: no ids and no call of a provider; `expectSound` proves the rest, which would stay. */
 export async function expectRefused(on: Stage, send: (key: string) => Promise<Response>, refusal: Refusal): Promise<Response> {
   const calls = on.stub.calls.length;
   const response = await send(on.refused.key);
@@ -92,7 +93,6 @@ export async function expectRefused(on: Stage, send: (key: string) => Promise<Re
   expect(response.status).toBe(errorTable[code].status);
   expect(response.headers.has("x-generation-id") || response.headers.has("x-request-id")).toBe(false);
   expect(on.stub.calls).toHaveLength(calls);
-  await expectExactBalance(on.fleet.operator(), on.refused, { credit, generations: 0 });
   return response;
 }
 
