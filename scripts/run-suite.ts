@@ -35,7 +35,7 @@ const budgetsMax = 4;
 const testMsMax = 30_000;
 
 /** A suite ends before compiling the embedded database's code, and its own, at the highest level pays off. */
-export const compilesLess = { BUN_JSC_useOMGJIT: "0", BUN_JSC_useFTLJIT: "0" };
+const compilesLess = { BUN_JSC_useOMGJIT: "0", BUN_JSC_useFTLJIT: "0" };
 
 /** How many characters of a failed suite's output are printed. */
 const printedMax = 20_000;
