@@ -177,17 +177,13 @@ function next({ voice, tools, turn, question, steps }: Asked): Omit<Said, "usage
   const says = (pieces: readonly string[]) => ({ thoughts: [], calls: [], pieces });
   if (tools.length === 0 || question.includes("detailed summary of")) return says([summary]);
   let before = turn.filter(({ kind }) => kind === "call").length;
-  const isKept = voice.signs || before === 0 || turn.some(({ kind, ...item }) => kind === "thought" && textIn(item) === thoughts.join(""));
+  const isKept = voice.signs || turn.some((item) => item.kind === "thought" && item.text === thoughts.join(""));
   for (const [index, step] of steps.entries()) {
     if (before === 0) return { thoughts: index === 0 ? thoughts : [], calls: step.map(made), pieces: [] };
     before -= step.length;
   }
   if (steps.length === 0) return says(greeting);
   return says(isKept ? [done] : [done, " But the thought is lost."]);
-}
-
-function textIn(item: object): unknown {
-  return "text" in item ? item.text : null;
 }
 
 function made({ name, input }: Step): Call {

@@ -44,7 +44,7 @@ async function playAt(
   command: string[],
 ): Promise<boolean> {
   const before = calls();
-  const play = await begin?.();
+  const begun = await begin?.();
   const environment = {
     WEIR_URL: url,
     WEIR_KEY: key,
@@ -54,12 +54,12 @@ async function playAt(
     // The HTTP client that LlamaIndex needs cannot read a list with addresses of IPv6.
     NO_PROXY: "127.0.0.1",
     no_proxy: "127.0.0.1",
-    ...play?.environment,
+    ...begun?.environment,
   };
   const started = performance.now();
   const { code, output } = await run(command, { timeoutMs: loopMs, environment });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  const difference = (await play?.settle()) ?? null;
+  const difference = (await begun?.settle()) ?? null;
   const passed = code === 0 && difference === null;
   console.log(`${passed ? "ok    " : "FAILED"} ${loop} at ${place}: ${calls() - before} calls, ${seconds} s`);
   if (code !== 0) console.log(output.slice(-3_000));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { generateText, jsonSchema, isStepCount, streamText, tool } from "ai";
 import {
   apiKey,
   baseURL,
@@ -43,7 +43,7 @@ for (const { create, options } of providers) {
     const messages = [];
     for (const content of [place.task, place.again]) {
       messages.push({ role: "user", content });
-      const result = await ask({ ...settings(apiKey), messages, stopWhen: stepCountIs(8) });
+      const result = await ask({ ...settings(apiKey), messages, stopWhen: isStepCount(8) });
       assert.equal(await result.text, done);
       assert.equal((await result.steps)[0].reasoningText, thought);
       messages.push(...(await result.response).messages);

@@ -19,7 +19,7 @@ import {
 } from "./scene-agents.mjs";
 
 const program = fileURLToPath(
-  new URL("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex", import.meta.url),
+  new URL("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", import.meta.url),
 );
 const home = mkdtempSync(join(tmpdir(), "weir-codex-"));
 process.on("exit", () => rmSync(home, { recursive: true, force: true }));
