@@ -60,14 +60,14 @@ place.check();
 const goesOn = { words: ["--continue"] };
 await says(done, place.again, goesOn);
 
-// It repeats a broken stream as a request that is not streamed.
-await says(greeted, brokenGreeting());
-
 const context = await claude("/context", goesOn);
 assert.match(context.result, /tokens/i);
 const compacted = await claude("/compact", goesOn);
 assert.equal(compacted.is_error, false, JSON.stringify(compacted));
 await says(done, place.again, goesOn);
+
+// It repeats a broken stream as a request that is not streamed.
+await says(greeted, brokenGreeting());
 
 const refused = await claude(greeting, { key: poorKey });
 assert.equal(refused.is_error, true);

@@ -71,11 +71,11 @@ await says(done, [place.task]);
 place.check();
 await says(done, ["resume", "--last", place.again]);
 
-// It repeats a broken stream.
-await says(greeted, [brokenGreeting()]);
-
 // Its context is full, so it asks for a summary first.
 await says(greeted, ["-c", "model_auto_compact_token_limit=500", "resume", "--last", greeting]);
+
+// It repeats a broken stream.
+await says(greeted, [brokenGreeting()]);
 
 const refused = await codex([greeting], { key: poorKey });
 assert.notEqual(refused.code, 0, refused.all);
