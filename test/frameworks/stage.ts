@@ -72,7 +72,12 @@ export async function openStage(): Promise<Stage> {
     const further = await codersOn(stack);
     const catalog = stack.use(await temporaryFolder());
     const fleet = stack.use(
-      await Fleet.start({ catalogDir: await writeProviders(catalog.path, further), environment, services: services.urls, workers: 1 }),
+      await Fleet.start({
+        catalogDir: await writeProviders(catalog.path, further),
+        environment,
+        services: services.urls,
+        workers: 1,
+      }),
     );
     const placeOfFleet = await placeIn(fleet);
     sandboxes.push(sandboxAt("a fleet", placeOfFleet));

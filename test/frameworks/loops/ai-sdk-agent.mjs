@@ -37,7 +37,13 @@ const providers = [
 ];
 
 for (const { create, options } of providers) {
-  const settings = (key) => ({ model: create(key), maxRetries: 0, maxOutputTokens: 900, tools: declared, providerOptions: options });
+  const settings = (key) => ({
+    model: create(key),
+    maxRetries: 0,
+    maxOutputTokens: 900,
+    tools: declared,
+    providerOptions: options,
+  });
   for (const ask of [generateText, streamText]) {
     const place = new Workplace();
     const messages = [];

@@ -26,7 +26,9 @@ const declared = tools.map((tool) => ({ name: tool.name, description: tool.descr
 /** The newer one has the key as a token, the older one in a header of its own. */
 function clientOf(Package, key) {
   const shared = { baseURL: baseURL.replace(/\/v1$/, ""), maxRetries: 0 };
-  return new Package(Package === Newer ? { ...shared, authToken: key, apiKey: null } : { ...shared, apiKey: key, authToken: null });
+  return new Package(
+    Package === Newer ? { ...shared, authToken: key, apiKey: null } : { ...shared, apiKey: key, authToken: null },
+  );
 }
 
 const asks = {

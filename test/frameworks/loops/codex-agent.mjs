@@ -18,9 +18,7 @@ import {
   Workplace,
 } from "./scene-agents.mjs";
 
-const program = fileURLToPath(
-  new URL("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", import.meta.url),
-);
+const program = fileURLToPath(new URL("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "weir-codex-"));
 process.on("exit", () => rmSync(home, { recursive: true, force: true }));
 const place = new Workplace();

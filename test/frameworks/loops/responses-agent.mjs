@@ -70,7 +70,8 @@ for (const ask of Object.values(asks)) {
 }
 
 const events = [];
-for await (const { type } of await client.responses.create({ ...shared, input: brokenGreeting(), stream: true })) events.push(type);
+for await (const { type } of await client.responses.create({ ...shared, input: brokenGreeting(), stream: true }))
+  events.push(type);
 assert.equal(events.at(-1), "response.failed");
 await fails(402, () => asks.whole(clientOf(poorKey), greeting));
 const limited = clientOf(limitedKey);

@@ -51,7 +51,10 @@ export const tools = [
     description: "Replaces a text in a file",
     fields: ["file_path", "old_string", "new_string"],
     run({ file_path, old_string, new_string }) {
-      writeFileSync(file_path, readFileSync(file_path, "utf8").replace(old_string, () => new_string));
+      writeFileSync(
+        file_path,
+        readFileSync(file_path, "utf8").replace(old_string, () => new_string),
+      );
       return `Edited ${file_path}`;
     },
   },
