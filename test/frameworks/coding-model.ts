@@ -156,8 +156,9 @@ function byPatches(folder: string): Hands {
   };
 }
 
-function complaintAbout({ voice, items, turn, steps }: Asked): string | null {
-  return wrongResults(items) ?? lostSignature(turn, voice) ?? wrongWords(turn, steps.flat());
+/** A conversation that is made shorter comes without tools, so nothing is left to do. */
+function complaintAbout({ voice, tools, items, turn, steps }: Asked): string | null {
+  return wrongResults(items) ?? lostSignature(turn, voice) ?? (tools.length === 0 ? null : wrongWords(turn, steps.flat()));
 }
 
 /** @returns the complaint about a result of this turn that its tool cannot have said */

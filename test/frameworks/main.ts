@@ -6,7 +6,7 @@ import { commandsFor, NoEnvironmentError } from "./environments.ts";
 import { run } from "./run.ts";
 import { openStage, type Stage, type StageModel } from "./stage.ts";
 
-const loopMs = 300_000;
+const loopMs = 900_000;
 /** Each is a large program, and starts others. */
 const agentsAtOnce = 2;
 const loops = readdirSync(join(import.meta.dir, "loops"))

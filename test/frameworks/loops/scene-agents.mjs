@@ -100,7 +100,7 @@ export async function fails(status, call) {
  * Runs an agent's program with an empty environment and a home of its own, so that it knows nothing of this machine's. What it sends
  * elsewhere than to this machine fails.
  */
-export function runAlone(program, words, { cwd, environment, timeoutMs = 120_000 }) {
+export function runAlone(program, words, { cwd, environment, timeoutMs = 240_000 }) {
   const nowhere = "http://127.0.0.1:9";
   const env = {
     PATH: "/usr/bin:/bin",
