@@ -156,9 +156,10 @@ function byPatches(folder: string): Hands {
   };
 }
 
-/** A conversation that is made shorter comes without tools, so nothing is left to do. */
+/** A conversation that is made shorter may come without tools: it ends with a question that is not known here, so its turn is over. */
 function complaintAbout({ voice, tools, items, turn, steps }: Asked): string | null {
-  return wrongResults(items) ?? lostSignature(turn, voice) ?? (tools.length === 0 ? null : wrongWords(turn, steps.flat()));
+  const isOver = tools.length === 0;
+  return wrongResults(items) ?? (isOver ? null : (lostSignature(turn, voice) ?? wrongWords(turn, steps.flat())));
 }
 
 /** @returns the complaint about a result of this turn that its tool cannot have said */
