@@ -21,7 +21,7 @@ interface Command {
 }
 
 /** Go's package is tried in an old and a new version. */
-const goModules = { old: join(here, "go-old.mod"), new: join(here, "go-new.mod") };
+const goModules = { old: join(here, "packages/go-old.mod"), new: join(here, "packages/go-new.mod") };
 
 /** @param loop the name of a file of loops/ @returns the commands that run it. @throws NoEnvironmentError */
 export async function commandsFor(loop: string): Promise<Command[]> {
@@ -34,9 +34,14 @@ export async function commandsFor(loop: string): Promise<Command[]> {
   return commands;
 }
 
+/** The file of a loop's packages: some need other versions than the others, and the agents' programs are large. */
+function packagesOf(loop: string): string {
+  const own = ["llama-index", "claude-code", "codex"].find((name) => loop.startsWith(name));
+  return own ?? (loop.includes("-agent.") ? "agents" : "loops");
+}
+
 async function pythonCommand(loop: string): Promise<string[]> {
-  // LlamaIndex needs another version of the official package than the others.
-  const requirements = join(here, loop.startsWith("llama-index") ? "requirements-llama-index.txt" : "requirements.txt");
+  const requirements = join(here, "packages", `${packagesOf(loop)}.txt`);
   const home = await made(["python3", "--version"], requirements, async (folder) => {
     await must(["python3", "-m", "venv", folder]);
     const pip = [join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "--prefer-binary"];
@@ -47,13 +52,13 @@ async function pythonCommand(loop: string): Promise<string[]> {
 
 /** Node looks for packages next to the importing file, so the loop is copied into the environment. */
 async function nodeCommand(loop: string): Promise<string[]> {
-  const packages = join(here, "node-packages.json");
+  const packages = join(here, "packages", `${packagesOf(loop)}.json`);
   const home = await made(["node", "--version"], packages, async (folder) => {
     await mkdir(folder, { recursive: true });
     await cp(packages, join(folder, "package.json"));
     await must(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund"]);
   });
-  for (const file of [loop, "scene.mjs"]) await cp(join(here, "loops", file), join(home, file));
+  for (const file of [loop, "scene.mjs", "scene-agents.mjs"]) await cp(join(here, "loops", file), join(home, file));
   return ["node", join(home, loop)];
 }
 

@@ -6,9 +6,11 @@ import { commandsFor, NoEnvironmentError } from "./environments.ts";
 import { run } from "./run.ts";
 import { openStage, type Stage, type StageModel } from "./stage.ts";
 
-const loopMs = 300_000;
+const loopMs = 900_000;
+/** Each is a large program, and starts others. */
+const agentsAtOnce = 2;
 const loops = readdirSync(join(import.meta.dir, "loops"))
-  .filter((name) => /\.(py|mjs|go)$/.test(name) && !name.startsWith("scene."))
+  .filter((name) => /\.(py|mjs|go)$/.test(name) && !name.startsWith("scene"))
   .toSorted();
 
 const usage = `npm run frameworks -- [loop] …
@@ -22,18 +24,27 @@ const usage = `npm run frameworks -- [loop] …
 
 Example: npm run frameworks -- ${loops[0]}`;
 
-/** The models of one command are played at once. @returns how many failed. @throws NoEnvironmentError */
+/** The models of one command are played at once, those of agents a few at once. @returns how many failed. @throws NoEnvironmentError */
 async function play(loop: string, stage: Stage): Promise<number> {
   let failed = 0;
   for (const { name, command } of await commandsFor(loop)) {
-    const passed = await Promise.all(modelsFor(loop, stage).map((model) => playAt(model, name, command)));
-    failed += passed.filter((isPassed) => !isPassed).length;
+    const models = modelsFor(loop, stage);
+    const atOnce = isAgent(loop) ? agentsAtOnce : models.length;
+    for (let next = 0; next < models.length; next += atOnce) {
+      const passed = await Promise.all(models.slice(next, next + atOnce).map((model) => playAt(model, name, command)));
+      failed += passed.filter((isPassed) => !isPassed).length;
+    }
   }
   return failed;
 }
 
-async function playAt({ name: place, url, key, model, calls }: StageModel, loop: string, command: string[]): Promise<boolean> {
+async function playAt(
+  { name: place, url, key, model, calls, begin }: StageModel,
+  loop: string,
+  command: string[],
+): Promise<boolean> {
   const before = calls();
+  const begun = await begin?.();
   const environment = {
     WEIR_URL: url,
     WEIR_KEY: key,
@@ -43,16 +54,25 @@ async function playAt({ name: place, url, key, model, calls }: StageModel, loop:
     // The HTTP client that LlamaIndex needs cannot read a list with addresses of IPv6.
     NO_PROXY: "127.0.0.1",
     no_proxy: "127.0.0.1",
+    ...begun?.environment,
   };
   const started = performance.now();
   const { code, output } = await run(command, { timeoutMs: loopMs, environment });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${place}: ${calls() - before} calls, ${seconds} s`);
+  const difference = (await begun?.settle()) ?? null;
+  const passed = code === 0 && difference === null;
+  console.log(`${passed ? "ok    " : "FAILED"} ${loop} at ${place}: ${calls() - before} calls, ${seconds} s`);
   if (code !== 0) console.log(output.slice(-3_000));
-  return code === 0;
+  if (difference !== null) console.log(`  The log does not agree with the provider: ${difference}`);
+  return passed;
 }
 
-function modelsFor(loop: string, { models, thinkers, sandboxes }: Stage): StageModel[] {
+function isAgent(loop: string): boolean {
+  return loop.includes("-agent.");
+}
+
+function modelsFor(loop: string, { models, thinkers, sandboxes, coders }: Stage): StageModel[] {
+  if (isAgent(loop)) return coders;
   if (loop.includes("-embeddings.")) return sandboxes.map((sandbox) => ({ ...sandbox, model: "sandbox/embed" }));
   if (loop.includes("-completions.")) return sandboxes;
   return loop.includes("-thinking.") ? thinkers : models;
