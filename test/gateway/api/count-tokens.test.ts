@@ -48,6 +48,12 @@ describe("a count", () => {
     expect((await count(made, foo, "/v1/messages/count_tokens")).status).toBe(200);
   });
 
+  test("takes a conversation that ends with the model's answer", async () => {
+    const made = await fleet.operator().customer({ credit: "1" });
+    const answered = [...foo.messages, { role: "assistant", content: "bar" }];
+    expect(await counted(made, { ...foo, messages: answered })).toBeGreaterThan(await counted(made, foo));
+  });
+
   test("of thirty at once is answered while the minute's requests are used up, and nothing is called, charged or logged", async () => {
     const made = await fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
     const ask = () => chat({ url: fleet.url(), key: made.keys[0]?.key ?? "" });

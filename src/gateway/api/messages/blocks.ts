@@ -41,6 +41,13 @@ export interface Turns {
   effort: string | undefined;
 }
 
+interface GivenTurns {
+  system: unknown;
+  messages: unknown;
+  /** The conversation is only counted, so it may end with the model's answer. */
+  onlyCounts?: boolean;
+}
+
 /** `MessageFacts.source.item` of the instructions in `system`, which is no list of messages. */
 export const systemItem = -1;
 
@@ -158,7 +165,7 @@ function dotted(path: string): string {
 // The conversation
 
 /** @param given `system` as `systemContent` returned it, and the field `messages` @throws GatewayError with the first wrong field */
-export function readTurns(given: { system: unknown; messages: unknown }, context: ReadContext): Turns {
+export function readTurns(given: GivenTurns, context: ReadContext): Turns {
   const { messages } = given;
   if (messages === undefined) throw invalidRequest("messages", "messages is required");
   if (!Array.isArray(messages)) throw invalidRequest("messages", "messages must be an array");
@@ -167,7 +174,9 @@ export function readTurns(given: { system: unknown; messages: unknown }, context
   const turns = new TurnsReader(context);
   turns.instruct(given.system);
   for (const [item, message] of messages.entries()) turns.read(message, item);
-  return turns.end(messages.length - 1);
+  const read = turns.end();
+  if (!given.onlyCounts) turns.requireModelsTurn(messages.length - 1);
+  return read;
 }
 
 class TurnsReader {
@@ -210,16 +219,18 @@ class TurnsReader {
     else this.#system(message, blocks, item);
   }
 
-  /** @param last the index of the last message */
-  end(last: number): Turns {
+  end(): Turns {
     this.#requireResults();
-    if (this.#lastRole === "assistant" && !this.#continuesItself()) {
-      const at = `messages[${last}]`;
-      const id = this.#context.model?.id ?? "The model";
-      throw unsupportedParameter(at, `${id} does not continue a message of its own: ${at} must be a user's`);
-    }
     if (this.#messages.length === 0) throw invalidRequest("messages", "messages must have some text");
     return { messages: this.#messages, loaded: this.#loaded, effort: this.#effort };
+  }
+
+  /** @param last the index of the last message */
+  requireModelsTurn(last: number): void {
+    if (this.#lastRole !== "assistant" || this.#continuesItself()) return;
+    const at = `messages[${last}]`;
+    const id = this.#context.model?.id ?? "The model";
+    throw unsupportedParameter(at, `${id} does not continue a message of its own: ${at} must be a user's`);
   }
 
   /** Only older models of Anthropic continue their own last message. A model that the catalog does not have is refused by a later check. */

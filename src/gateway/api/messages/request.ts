@@ -239,7 +239,8 @@ function chatOf(
   { samples, onlyCounts }: { samples: boolean; onlyCounts: boolean },
 ): ChatBody {
   const read = readRows(context, onlyCounts);
-  const { messages, loaded, effort } = readTurns({ system: read["system"], messages: context.request["messages"] }, context);
+  const given = { system: read["system"], messages: context.request["messages"], onlyCounts };
+  const { messages, loaded, effort } = readTurns(given, context);
   const tools = sentTools(Array.isArray(read["tools"]) ? read["tools"] : [], loaded);
   if (tools.length > 0) requireSupport("tools", "tools", context);
   const body: ChatBody = {
