@@ -240,7 +240,7 @@ describe("a generation that ended in another segment than it began in", () => {
     expect(segments()).toEqual(["0000000001.jsonl", "0000000005.jsonl"]);
     expect([...found().ended]).toEqual([crossing.generation]);
     expect(interruptedIds(found())).toEqual([]);
-    successor.confirm([long.generation]);
+    successor.confirm(ids(found().settlements));
     expect(segments()).toEqual(["0000000005.jsonl"]);
   });
 
