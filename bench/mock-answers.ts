@@ -26,7 +26,11 @@ interface Made {
   stream: string[];
 }
 
-const apis: Record<AgentApi, (events: number) => Made> = { chat: chatAnswer, messages: messagesAnswer, responses: responsesAnswer };
+const apis: Record<AgentApi, (events: number) => Made> = {
+  chat: chatAnswer,
+  messages: messagesAnswer,
+  responses: responsesAnswer,
+};
 
 function said(events: number): string {
   return "word ".repeat(events).trimEnd();
@@ -110,6 +114,6 @@ function responsesAnswer(events: number): Made {
   return { whole, stream: stream.map((event, number) => eventText({ ...event, sequence_number: number })) };
 }
 
-function eventText(event: { type: string }): string {
+function eventText(event: { type: string; sequence_number?: number }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

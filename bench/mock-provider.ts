@@ -37,7 +37,11 @@ function textsFor(api: AgentApi, events: number): AnswerTexts {
  */
 function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> {
   const all = textsFor("chat", events).events;
-  const timed = (from: number, to = from + 1): string => all.slice(from, to).map((one) => one.join(sentMark())).join("");
+  const timed = (from: number, to = from + 1): string =>
+    all
+      .slice(from, to)
+      .map((one) => one.join(sentMark()))
+      .join("");
   const ended = Promise.withResolvers<void>();
   const startedAt = performance.now();
   let timer: ReturnType<typeof setTimeout>;

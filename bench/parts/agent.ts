@@ -35,7 +35,9 @@ export async function runAgent(plan: AgentPlan): Promise<AgentRun> {
   const { contenders, versions, leftOut } = await findAllPeers(testbed, plan.say);
   const all = [direct(provider), bareProxies(provider), ...contenders, testbed.weir("hot")];
   const unable = all.filter(({ agentModel }) => agentModel === undefined);
-  const skipped = unable.map(({ name }) => `${name} was not measured with an agent's request: its settings here do not have its model`);
+  const skipped = unable.map(
+    ({ name }) => `${name} was not measured with an agent's request: its settings here do not have its model`,
+  );
   const installations = all.filter((one) => !unable.includes(one)).map(installationOf);
   const found: AgentRun = { measurements: [], versions, leftOut: [...leftOut, ...skipped] };
   for (let round = 1; round <= plan.rounds; round++) await takeRound({ installations, testbed, round, plan, found });

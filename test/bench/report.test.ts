@@ -85,7 +85,10 @@ describe("an agent's request", () => {
 
   test("a run with a failed request of Weir is invalid, and one with a failed request of another is not", () => {
     const failing = (name: string): string[] => {
-      const agent = { ...agentRun(), measurements: [{ api: "messages" as const, measurement: measured(name, "32 connections", 2) }] };
+      const agent = {
+        ...agentRun(),
+        measurements: [{ api: "messages" as const, measurement: measured(name, "32 connections", 2) }],
+      };
       return failuresOf({ ...wholeFacts(), agent });
     };
     expect(failing("Portkey")).toEqual([]);

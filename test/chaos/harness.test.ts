@@ -160,7 +160,7 @@ describe("the requests of one idempotency key", () => {
   const customer = { workspace: "w", kind: "plenty" } as const;
   const first = newCall({ customer, key: "k", streamed: false, gateway: 0, idempotencyKey: "once" });
   const again = newCall({ customer, key: "k", streamed: false, gateway: 1, first });
-  const calls = ["gen-1", "gen-2"].map((generation) => ({ generation, call: first.number }) as ProviderCall);
+  const calls = ["gen-1", "gen-2"].map((generation) => ({ generation, call: first.number, billed: null }) as ProviderCall);
   const notes = { clients: [first, again], provider: calls, episodes: [], topUps: [], blocks: new Map() } as unknown as RunNotes;
   const charge = (generation: string, cost: bigint) => ({ generation, workspace: "w", cost, excess: 1n - cost }) as StoredCharge;
   const tallied = (second: bigint) => {

@@ -22,7 +22,18 @@ test("no invariant is broken in 75 runs with losses, delays, crashes, frozen par
   const agents = ["messages", "responses", "told costs"];
   const keys = ["keys in progress", "keys spent", "keys with another body"];
   const cards = ["automatic payments", "card payments", "declined cards", "taken back"];
-  for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut", ...features, ...agents, ...keys, ...cards]) {
+  for (const what of [
+    "faults",
+    "messages harmed",
+    "charged",
+    "charged late",
+    "expired",
+    "cut",
+    ...features,
+    ...agents,
+    ...keys,
+    ...cards,
+  ]) {
     expect([what, (total[what] ?? 0) > 0]).toEqual([what, true]);
   }
   const checks = Object.entries(total).filter(([name]) => name.startsWith("I-"));

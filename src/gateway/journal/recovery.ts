@@ -89,7 +89,9 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
     if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
   }
   return {
-    interrupted: [...open.values()].filter(({ intent: { generation } }) => !settlements.has(generation) && !ended.has(generation)),
+    interrupted: [...open.values()].filter(
+      ({ intent: { generation } }) => !settlements.has(generation) && !ended.has(generation),
+    ),
     settlements: [...settlements.values()],
     intents,
     ended,

@@ -67,7 +67,8 @@ export function readAgentAnswer(api: AgentApi, { status, isStream, text }: Got):
 function readWhole(api: AgentApi, status: number, body: JsonObject): Read {
   const error = objectIn(body, "error");
   if (error !== null) return { whole: false, code: String(error["code"]), words: 0 };
-  const isWhole = api === "messages" ? body["type"] === "message" && body["stop_reason"] !== null : body["status"] === "completed";
+  const isWhole =
+    api === "messages" ? body["type"] === "message" && body["stop_reason"] !== null : body["status"] === "completed";
   demand(status === 200 && isWhole, `status ${status} has the body ${JSON.stringify(body)}`);
   return { whole: true, code: null, words: wordsIn(JSON.stringify(body)), ...toldIn(objectIn(body, "usage")) };
 }
@@ -118,8 +119,9 @@ function textOf({ output }: JsonObject): string {
 function eventsIn(text: string): JsonObject[] {
   demand(text.endsWith("\n\n"), `a stream ends with ${JSON.stringify(text.slice(-40))}`);
   return text
+    .replaceAll(/^:.*\n/gm, "")
     .split("\n\n")
-    .filter((event) => event !== "" && !event.startsWith(":"))
+    .filter((event) => event.trim() !== "")
     .map((event) => {
       const [, type, data = ""] = /^event: (\S+)\ndata: (.*)$/.exec(event) ?? [];
       const value: unknown = JSON.parse(data === "" ? "null" : data);

@@ -20,7 +20,10 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
   const calledAt = new Map(provider.toReversed().map((call) => [call.generation, call.startedAt]));
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
   const claims = claimsOf(notes);
-  const leaving = Map.groupBy(clients.filter(({ hungUp }) => hungUp), ({ number }) => number);
+  const leaving = Map.groupBy(
+    clients.filter(({ hungUp }) => hungUp),
+    ({ number }) => number,
+  );
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
@@ -77,7 +80,9 @@ function ownKeysOf({ workspace, own }: Customer, at: number): HistoryEvent {
 
 /** The idempotency key of each generation that called a provider, by the number that its request carried there. */
 export function claimsOf({ clients, provider }: Pick<RunNotes, "clients" | "provider">): Map<string, string> {
-  const keys = new Map(clients.flatMap(({ number, idempotencyKey }) => (idempotencyKey === null ? [] : [[number, idempotencyKey]])));
+  const keys = new Map(
+    clients.flatMap(({ number, idempotencyKey }) => (idempotencyKey === null ? [] : [[number, idempotencyKey]])),
+  );
   return new Map(
     provider.flatMap(({ generation, call }) => {
       const key = call === null ? undefined : keys.get(call);

@@ -58,7 +58,11 @@ export class Repeats {
 }
 
 /** Resolves when the repetition is due. @returns false if the client is content with its answer */
-export async function isDue(first: ClientCall, ended: Promise<void>, { isAfterEnd, pauseMs, isStubborn }: Repetition): Promise<boolean> {
+export async function isDue(
+  first: ClientCall,
+  ended: Promise<void>,
+  { isAfterEnd, pauseMs, isStubborn }: Repetition,
+): Promise<boolean> {
   if (isAfterEnd) await ended;
   await sleep(systemClock, pauseMs);
   return isStubborn || !first.whole;
