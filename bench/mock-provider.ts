@@ -15,10 +15,13 @@ interface AnswerPlan {
 }
 
 const searchedBytes = 4_096;
+const defaultPlan: AnswerPlan = { isAgent: false, gapMs: 0, events: 16 };
 
-function answerPlanOf(text: string): AnswerPlan {
-  const found = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|(instant|agent))-(\d+)"/.exec(text) ?? [];
-  const [, gapMs = "0", kind, events = "16"] = found;
+/** null: the text names no model of the bench. */
+function answerPlanOf(text: string): AnswerPlan | null {
+  const found = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|(instant|agent))-(\d+)"/.exec(text);
+  if (found === null) return null;
+  const [, gapMs = "0", kind, events] = found;
   return { isAgent: kind === "agent", gapMs: Number(gapMs), events: Number(events) };
 }
 
@@ -78,12 +81,12 @@ function apiOf(url: string): AgentApi {
 
 const streamFields = ['"stream":true', '"stream": true'];
 
-/** The relevant fields are at the start or the end of the body, so that 8 MiB need not be searched. */
+/** The relevant fields are mostly at the start or the end of the body, so that 8 MiB need not be searched. Portkey sorts some by name. */
 async function answer(request: Request): Promise<Response> {
   const bytes = Buffer.from(await request.arrayBuffer());
   const end = bytes.toString("latin1", Math.max(0, bytes.length - searchedBytes), bytes.length);
   const text = bytes.length <= searchedBytes ? end : bytes.toString("latin1", 0, searchedBytes) + end;
-  const plan = answerPlanOf(text);
+  const plan = answerPlanOf(text) ?? answerPlanOf(bytes.toString("latin1")) ?? defaultPlan;
   const isStreamed = plan.isAgent ? streamFields.some((field) => bytes.includes(field)) : /"stream": ?true/.test(text);
   const { whole, stream } = textsFor(apiOf(request.url), plan.events);
   if (!isStreamed) return new Response(whole, { headers: { "content-type": "application/json" } });

@@ -6,8 +6,7 @@ const timeLength = "1700000000000.000".length;
 const dataField = "data:";
 const eventEnd = "\n\n";
 
-/** The last events of Messages and of Responses. Some gateways leave out the line `event:`. */
-const lastEvents = ['{"type":"message_stop"', '{"type":"response.completed"'];
+/** The last events of Messages and of Responses. */
 const lastEvent = /^event: ?(message_stop|response\.completed)\n/;
 
 export interface StreamEvent {
@@ -49,8 +48,7 @@ function valueIn(event: string): number {
 function eventOf(text: string, value: number): StreamEvent {
   const failed = text.startsWith('{"error":', value);
   const error = failed ? (/"code": ?"([^"]*)"/.exec(text)?.[1] ?? "error") : null;
-  const isLast = (start: string): boolean => text.startsWith(start, value);
-  const done = isLast("[DONE]") || lastEvent.test(text) || lastEvents.some(isLast);
+  const done = text.startsWith("[DONE]", value) || lastEvent.test(text);
   return { done, error, sentAt: sentAtOf(text) };
 }
 
