@@ -7,6 +7,7 @@ import { publishUsage } from "./report/publish.ts";
 const rows: readonly [part: string, disk: string, what: string][] = [
   ["hot-path", "5 GB *", "every contender: requests a second, latency, cost, memory"],
   ["peers", "5 GB *", "every gateway that is here, governed and not; how many of 200 requests at once pass a budget for 20"],
+  ["agent", "5 GB *", "a coding agent's request of 128 KiB with 300 events, on three APIs"],
   ["bodies", "5 GB *", "the same with bodies up to 8 MiB, and with streams"],
   ["embeddings", "5 GB", "16 texts of 1 KiB, beside the bare proxy"],
   ["features", "5 GB", "the cost of each feature, from a bare relay to all of Weir"],
@@ -36,14 +37,14 @@ npm run bench -- all [the same]      every part, one after the other
 
 ${table}
 
-Time       under 8 minutes for a part (peers with every gateway: 15), about 45 minutes for all. The first run of a part prepares its
+Time       under 8 minutes for a part (peers with every gateway: 15), about 50 minutes for all. The first run of a part prepares its
            data: 3 minutes for most, up to half an hour for log and for usage.
 Disk       approximate, in bench/.data, kept for the next run, and in part shared: rm -r bench/.data bench/.peers frees it.
 Downloads  NATS, Redis and PostgreSQL from Debian's packages (110 MB unpacked) where they are not on PATH; with * also Portkey from npm.
 
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
-  --seconds S        the measured time of each load: hot-path and peers 0.8 in each of three sweeps a round,
+  --seconds S        the measured time of each load: hot-path, peers and agent 0.8 in each of three sweeps a round,
                      features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, memory 30, soak 60
   --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
 

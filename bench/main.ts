@@ -5,6 +5,7 @@ import type { Peers } from "./contenders/peers.ts";
 import { loadCommand } from "./load/command.ts";
 import { usage } from "./help.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
+import { runAgent } from "./parts/agent.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";
 import { runConsole } from "./parts/console.ts";
@@ -48,6 +49,10 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   async peers(options, facts) {
     facts.peers = await runPeers({ ...options, seconds: options.seconds ?? sliceSeconds });
     notePeers(facts, facts.peers);
+  },
+  async agent(options, facts) {
+    facts.agent = await runAgent({ ...options, seconds: options.seconds ?? sliceSeconds });
+    notePeers(facts, facts.agent);
   },
   async bodies(options, facts) {
     facts.bodies = await runBodies({ ...options, seconds: options.seconds ?? 5 });

@@ -1,48 +1,37 @@
 /**
- * A provider that uses almost no CPU time: an API in OpenAI's format on a free loopback port, which it prints. The model's name
- * determines its answer: `instant-<events>` at once; `paced-<gapMs>-<events>` one event at a time, each with its time of sending.
- * Embeddings are answered at once with vectors of 1,536 numbers.
+ * A provider that uses almost no CPU time: the APIs of chat completions, Messages and Responses on a free loopback port, which it prints.
+ * The model's name determines its answer: `instant-<events>` and `agent-<events>` at once; `paced-<gapMs>-<events>`, only for chat
+ * completions, one event at a time. Each event has its time of sending. Embeddings are answered at once with vectors of 1,536 numbers.
  */
+import type { AgentApi } from "./load/agent-body.ts";
 import { sentMark } from "./load/event-reader.ts";
+import { answerTexts, type AnswerTexts } from "./mock-answers.ts";
 
 interface AnswerPlan {
+  /** Agents put `stream` anywhere in a large body. */
+  isAgent: boolean;
   gapMs: number;
   events: number;
 }
 
-const head = { id: "chatcmpl-mock", created: 1_700_000_000, model: "mock" };
-const usage = (events: number) => ({ prompt_tokens: 20, completion_tokens: events, total_tokens: 20 + events });
 const searchedBytes = 4_096;
+const defaultPlan: AnswerPlan = { isAgent: false, gapMs: 0, events: 16 };
 
-function answerPlanOf(text: string): AnswerPlan {
-  const [, gapMs = "0", events = "16"] = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|instant)-(\d+)"/.exec(text) ?? [];
-  return { gapMs: Number(gapMs), events: Number(events) };
+/** null: the text names no model of the bench. */
+function answerPlanOf(text: string): AnswerPlan | null {
+  const found = /"model": ?"(?:[^"]*\/)?(?:paced-(\d+)|(instant|agent))-(\d+)"/.exec(text);
+  if (found === null) return null;
+  const [, gapMs = "0", kind, events] = found;
+  return { isAgent: kind === "agent", gapMs: Number(gapMs), events: Number(events) };
 }
 
-function wholeAnswer(events: number): string {
-  const message = { role: "assistant", content: "word ".repeat(events).trimEnd(), refusal: null };
-  const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
-  return JSON.stringify({ ...head, object: "chat.completion", choices, usage: usage(events) });
-}
+const answers = new Map<string, AnswerTexts>();
 
-function chunkText(delta: Record<string, unknown>, finish: string | null): string {
-  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
-  return `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, usage: null })}\n\n`;
-}
-
-const [contentHead = "", contentTail = ""] = chunkText({ content: "@ word " }, null).split("@");
-
-function contentText(): string {
-  return contentHead + sentMark() + contentTail;
-}
-
-function endText(events: number): string {
-  const last = JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage: usage(events) });
-  return `${chunkText({}, "stop")}data: ${last}\n\ndata: [DONE]\n\n`;
-}
-
-function instantStream(events: number): string {
-  return chunkText({ role: "assistant", content: "" }, null) + contentText().repeat(events) + endText(events);
+function textsFor(api: AgentApi, events: number): AnswerTexts {
+  const name = `${api} ${events}`;
+  const known = answers.get(name) ?? answerTexts(api, events);
+  answers.set(name, known);
+  return known;
 }
 
 /**
@@ -50,6 +39,12 @@ function instantStream(events: number): string {
  * late together would stay synchronous, and send bursts from then on.
  */
 function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> {
+  const all = textsFor("chat", events).events;
+  const timed = (from: number, to = from + 1): string =>
+    all
+      .slice(from, to)
+      .map((one) => one.join(sentMark()))
+      .join("");
   const ended = Promise.withResolvers<void>();
   const startedAt = performance.now();
   let timer: ReturnType<typeof setTimeout>;
@@ -65,13 +60,13 @@ function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> 
         timer = setTimeout(sendNext, startedAt + (sent + 1) * gapMs - performance.now());
       };
       const sendNext = (): void => {
-        send(contentText());
-        if (++sent < events) return wait();
-        send(endText(events));
+        send(timed(++sent));
+        if (sent < events) return wait();
+        send(timed(sent + 1, all.length));
         controller.end();
         ended.resolve();
       };
-      send(chunkText({ role: "assistant", content: "" }, null));
+      send(timed(0));
       wait();
       return ended.promise;
     },
@@ -79,24 +74,23 @@ function pacedStream({ gapMs, events }: AnswerPlan): ReadableStream<Uint8Array> 
   });
 }
 
-const wholeAnswers = new Map<number, string>();
-
-function wholeAnswerFor(events: number): string {
-  const known = wholeAnswers.get(events) ?? wholeAnswer(events);
-  wholeAnswers.set(events, known);
-  return known;
+function apiOf(url: string): AgentApi {
+  if (url.endsWith("/messages")) return "messages";
+  return url.endsWith("/responses") ? "responses" : "chat";
 }
 
-/** The relevant fields are at the start or the end of the body, so that 8 MiB need not be searched. */
+const streamFields = ['"stream":true', '"stream": true'];
+
+/** The relevant fields are mostly at the start or the end of the body, so that 8 MiB need not be searched. Portkey sorts some by name. */
 async function answer(request: Request): Promise<Response> {
   const bytes = Buffer.from(await request.arrayBuffer());
   const end = bytes.toString("latin1", Math.max(0, bytes.length - searchedBytes), bytes.length);
   const text = bytes.length <= searchedBytes ? end : bytes.toString("latin1", 0, searchedBytes) + end;
-  const plan = answerPlanOf(text);
-  if (!/"stream": ?true/.test(text)) {
-    return new Response(wholeAnswerFor(plan.events), { headers: { "content-type": "application/json" } });
-  }
-  const body = plan.gapMs === 0 ? instantStream(plan.events) : pacedStream(plan);
+  const plan = answerPlanOf(text) ?? answerPlanOf(bytes.toString("latin1")) ?? defaultPlan;
+  const isStreamed = plan.isAgent ? streamFields.some((field) => bytes.includes(field)) : /"stream": ?true/.test(text);
+  const { whole, stream } = textsFor(apiOf(request.url), plan.events);
+  if (!isStreamed) return new Response(whole, { headers: { "content-type": "application/json" } });
+  const body = plan.gapMs === 0 ? stream.join(sentMark()) : pacedStream(plan);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 

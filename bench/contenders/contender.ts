@@ -1,4 +1,5 @@
 /** A contender of the bench: it is started, loaded and stopped. */
+import type { AgentApi } from "../load/agent-body.ts";
 import type { Limit, LimitedKey } from "../overspend/limit.ts";
 import type { Usage } from "../processes/usage.ts";
 
@@ -9,9 +10,13 @@ export interface Subject {
   warmUpSeconds: number;
   /** Its name for a model of the provider. */
   model(upstream: string): string;
+  /** Only in the part about agents: the API that its requests speak. */
+  api?: AgentApi;
 }
 
 export interface Contender extends Subject {
+  /** Its name for the model of agents on an API. Absent: it is not measured with agents. */
+  agentModel?(api: AgentApi): string;
   /** Resolves when it serves. */
   start(): Promise<Running>;
 }
@@ -19,6 +24,8 @@ export interface Contender extends Subject {
 export interface Running extends AsyncDisposable {
   /** The arguments of `load` that address it. */
   target: string[];
+  /** The same for an API of agents. Absent: it has none. */
+  agentTarget?(api: AgentApi): string[];
   /** Its processes by name, without the provider's. */
   usage(): Record<string, Usage>;
   /** The id of the process that serves clients, if there is exactly one. */

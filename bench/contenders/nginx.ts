@@ -6,12 +6,12 @@ import { freePort } from "../../scripts/services/ports.ts";
 import { dataFolder } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";
 import { answers, startOneProcess } from "./one-process.ts";
-import { openaiTarget, sameName, warmUpSeconds, type Provider } from "./provider.ts";
+import { agentModel, agentTarget, openaiTarget, sameName, warmUpSeconds, type Provider } from "./provider.ts";
 
 const folder = join(dataFolder, "nginx");
 
 export function nginx(program: string, provider: Provider): Contender {
-  return { name: "nginx", warmUpSeconds, model: sameName, start: () => start(program, provider) };
+  return { name: "nginx", warmUpSeconds, model: sameName, agentModel: () => agentModel, start: () => start(program, provider) };
 }
 
 async function start(program: string, provider: Provider): Promise<Running> {
@@ -22,7 +22,7 @@ async function start(program: string, provider: Provider): Promise<Running> {
   return startOneProcess({
     child: { name: "nginx", program, arguments: ["-p", folder, "-c", "nginx.conf", "-e", "stderr"] },
     serves: () => answers(`http://127.0.0.1:${port}/`),
-    prepare: async () => ({ target: openaiTarget(port) }),
+    prepare: async () => ({ target: openaiTarget(port), agentTarget: (api) => agentTarget(port, api) }),
   });
 }
 

@@ -8,7 +8,7 @@ export interface OneProcess {
   serves(): Promise<boolean>;
   readyMsMax?: number;
   /** Prepares it once it serves, such as by making keys. */
-  prepare(): Promise<Pick<Running, "target" | "limited">>;
+  prepare(): Promise<Pick<Running, "target" | "agentTarget" | "limited">>;
 }
 
 /** @throws Error with the end of its output when it does not serve */

@@ -9,7 +9,7 @@ import { freePort } from "../../scripts/services/ports.ts";
 import { peersFolder, root } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";
 import { answers, startOneProcess } from "./one-process.ts";
-import { sameName, openaiTarget, type Provider } from "./provider.ts";
+import { agentModel, agentTarget, sameName, openaiTarget, type Provider } from "./provider.ts";
 
 const folder = join(peersFolder, "portkey");
 const packageFolder = join(folder, "node_modules/@portkey-ai/gateway");
@@ -19,14 +19,16 @@ export function portkey(provider: Provider): Contender {
     name: "Portkey",
     warmUpSeconds: 10,
     model: sameName,
+    agentModel: () => agentModel,
     start: () => start(provider),
   };
 }
 
 async function start(provider: Provider): Promise<Running> {
   const port = await freePort();
-  const routed = ["--header", "x-portkey-provider: openai"];
-  routed.push("--header", `x-portkey-custom-host: http://127.0.0.1:${provider.port}/v1`);
+  const routed = (to: string): string[] => {
+    return ["--header", `x-portkey-provider: ${to}`, "--header", `x-portkey-custom-host: http://127.0.0.1:${provider.port}/v1`];
+  };
   return startOneProcess({
     child: {
       name: "portkey",
@@ -34,7 +36,10 @@ async function start(provider: Provider): Promise<Running> {
       arguments: [join(packageFolder, "build/start-server.js"), "--headless", `--port=${port}`],
     },
     serves: () => answers(`http://127.0.0.1:${port}/`),
-    prepare: async () => ({ target: [...openaiTarget(port), ...routed] }),
+    prepare: async () => ({
+      target: [...openaiTarget(port), ...routed("openai")],
+      agentTarget: (api) => [...agentTarget(port, api), ...routed(api === "messages" ? "anthropic" : "openai")],
+    }),
   });
 }
 

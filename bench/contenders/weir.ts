@@ -7,6 +7,7 @@ import type { Services } from "../../scripts/services.ts";
 import { freePort } from "../../scripts/services/ports.ts";
 import type { RedisCluster } from "../../scripts/services/redis.ts";
 import { shareCore } from "../../scripts/services/share-core.ts";
+import { agentApis, type AgentApi } from "../load/agent-body.ts";
 import { keysFile } from "../data/prepare.ts";
 import type { Population } from "../data/plan.ts";
 import { dataFolder, root } from "../paths.ts";
@@ -16,7 +17,7 @@ import { limitedModels, outputUsdPerMillion } from "../overspend/limit.ts";
 import { pause } from "../until.ts";
 import type { Contender, Running, Subject } from "./contender.ts";
 import type { Installation } from "./installation.ts";
-import { embedModel, instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
+import { agentModel, agentPaths, embedModel, instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 import { limitedKey, limitedModelId } from "./weir-limited.ts";
 
@@ -51,9 +52,11 @@ const settledMsMax = 120_000;
 export function weir(population: Population["name"], plan: WeirPlan): Contender {
   return {
     ...subjectOf(population),
+    agentModel: agentModelId,
     async start() {
       const { targetOf, ...fleet } = await startFleet(plan);
-      return { ...fleet, target: targetOf(population) };
+      const agentTarget = (api: AgentApi) => [...targetOf(population), "--path", `/gpt${agentPaths[api]}`];
+      return { ...fleet, target: targetOf(population), agentTarget };
     },
   };
 }
@@ -111,8 +114,8 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   );
   const url = `http://127.0.0.1:${port}`;
   const verifier = new Verifier({ url, operatorToken, metricsPorts });
-  for (const gateway of gateways)
-    await gateway.ready(() => verifier.runnable([instantModel, pacedModel].map(modelId)), readyMsMax);
+  const called = [...[instantModel, pacedModel].map(modelId), ...agentApis.map(agentModelId)];
+  for (const gateway of gateways) await gateway.ready(() => verifier.runnable(called), readyMsMax);
   if (plan.storePrompts !== undefined) await verifier.changeHot({ prompt_storage: plan.storePrompts });
   if (plan.embeddings === true) {
     await gateways[0]?.ready(() => verifier.runnable([modelId(embedModel)]), readyMsMax);
@@ -162,6 +165,14 @@ export function modelId(upstream: string): string {
   return `bench/${upstream}`;
 }
 
+/** The catalog's id of the model that its provider serves on this API. */
+function agentModelId(api: AgentApi): string {
+  return `${modelId(agentModel)}-${api}`;
+}
+
+/** An API's name as a wire format. */
+const agentFormats: Record<AgentApi, string> = { chat: "openai", messages: "anthropic", responses: "openai-responses" };
+
 /** The environment of each of its processes. */
 export async function environmentOf(
   { provider, services, databaseUrl }: FleetPlan,
@@ -180,6 +191,12 @@ export async function environmentOf(
 export async function writeCatalog(folder: string, { port }: Pick<Provider, "port">): Promise<string> {
   const models = [instantModel, pacedModel].map((upstream) => chatModel({ id: modelId(upstream), upstream, inputPrice: "1.00" }));
   const limited = limitedModels.map((upstream) => chatModel({ id: limitedModelId(upstream), upstream, inputPrice: "0" }));
+  const agents = agentApis.map((api) => ({
+    ...chatModel({ id: agentModelId(api), upstream: agentModel, inputPrice: "1.00" }),
+    format: agentFormats[api],
+    context_length: 400_000,
+    supports: ["tools"],
+  }));
   const embeddings = {
     id: modelId(embedModel),
     name: embedModel,
@@ -206,7 +223,7 @@ export async function writeCatalog(folder: string, { port }: Pick<Provider, "por
     subprocessor_listed: true,
   };
   await mkdir(join(folder, "models"), { recursive: true });
-  await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, ...limited, embeddings]));
+  await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, ...limited, ...agents, embeddings]));
   await writeFile(join(folder, "providers.json"), JSON.stringify([...(await providersIn(folder)), provider]));
   return folder;
 }

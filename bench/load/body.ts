@@ -1,5 +1,6 @@
 /** Makes the body of a request: a conversation with a given number of bytes, in messages of realistic size. */
 import { Buffer } from "node:buffer";
+import { agentBody, type AgentApi } from "./agent-body.ts";
 
 export interface BodyPlan {
   model: string;
@@ -9,6 +10,8 @@ export interface BodyPlan {
   maxTokens: number;
   /** For embeddings: how many texts share the bytes; absent: a conversation. */
   texts?: number | null;
+  /** The request of an agent in the form of this API, always streamed; absent: a conversation alone. */
+  agent?: AgentApi | null;
 }
 
 interface Message {
@@ -29,7 +32,8 @@ const answer = [
 ].join("");
 const answerBytes = Buffer.byteLength(JSON.stringify(answer)) - 2;
 
-export function bodyOf({ model, streamed, bodyBytes, maxTokens, texts }: BodyPlan): Buffer {
+export function bodyOf({ model, streamed, bodyBytes, maxTokens, texts, agent }: BodyPlan): Buffer {
+  if (agent != null) return agentBody(agent, { model, bodyBytes, maxTokens });
   if (texts != null) {
     const input = Array.from({ length: texts }, () => questionOf(Math.ceil(bodyBytes / texts)));
     return Buffer.from(JSON.stringify({ model, input, encoding_format: "base64" }));

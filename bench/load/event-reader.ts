@@ -6,8 +6,11 @@ const timeLength = "1700000000000.000".length;
 const dataField = "data:";
 const eventEnd = "\n\n";
 
+/** The last events of Messages and of Responses. */
+const lastEvent = /^event: ?(message_stop|response\.completed)\n/;
+
 export interface StreamEvent {
-  /** Whether it is the stream's last event, `[DONE]`. */
+  /** Whether it is the stream's last event: `[DONE]`, or that of its API. */
   done: boolean;
   /** The error code of an event that reports a failure. */
   error: string | null;
@@ -45,7 +48,8 @@ function valueIn(event: string): number {
 function eventOf(text: string, value: number): StreamEvent {
   const failed = text.startsWith('{"error":', value);
   const error = failed ? (/"code": ?"([^"]*)"/.exec(text)?.[1] ?? "error") : null;
-  return { done: text.startsWith("[DONE]", value), error, sentAt: sentAtOf(text) };
+  const done = text.startsWith("[DONE]", value) || lastEvent.test(text);
+  return { done, error, sentAt: sentAtOf(text) };
 }
 
 function sentAtOf(text: string): number | null {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { UsageError } from "../usage-error.ts";
+import { agentApis, type AgentApi } from "./agent-body.ts";
 import type { LoadPlan } from "./run-load.ts";
 import { targetOf, type Target, type TargetPlan } from "./target.ts";
 
@@ -17,6 +18,7 @@ export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | 
   --stream            streamed answers: first event, gaps, and lateness if the provider sends its time
   --body BYTES        size of the request's body (default 1024); above 4 KiB it is a conversation of several messages
   --texts N           embeddings in place of chat: N texts share the body's bytes; give --path too
+  --agent API         a coding agent's request in the form of chat, messages or responses; give --stream and --path too
   --model ID          default sandbox/echo; --max-tokens N, default 16
   --path PATH         default /gpt/v1/chat/completions; --header "name: value" may be given several times
   --timeout S         a request that takes longer fails (default 60)
@@ -36,6 +38,7 @@ const options = {
   stream: { type: "boolean" },
   body: { type: "string" },
   texts: { type: "string" },
+  agent: { type: "string" },
   model: { type: "string" },
   "max-tokens": { type: "string" },
   path: { type: "string" },
@@ -72,6 +75,7 @@ export function planOf(
     streamed: values.stream === true,
     bodyBytes: number("--body", values.body ?? "1024", 1, 64 * 1024 * 1024),
     texts: values.texts === undefined ? null : number("--texts", values.texts, 1, 2_048),
+    agent: values.agent === undefined ? null : readApi(values.agent),
     maxTokens: number("--max-tokens", values["max-tokens"] ?? "16", 1, 1_000_000),
     headers: readHeaders(values.header ?? []),
   });
@@ -125,6 +129,12 @@ function readKeys(values: LoadValues): string[] {
   if (values.key !== undefined) keys.push(values.key);
   if (keys.length === 0) throw new UsageError(`--key or --keys is needed\n\n${loadUsage}`);
   return keys;
+}
+
+function readApi(text: string): AgentApi {
+  const api = agentApis.find((one) => one === text);
+  if (api === undefined) throw new UsageError(`--agent is "${text}": it must be one of ${agentApis.join(", ")}`);
+  return api;
 }
 
 function readHeaders(texts: string[]): Record<string, string> {

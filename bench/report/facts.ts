@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { environmentOf, type Program } from "../../scripts/services/program.ts";
 import type { MicroResult } from "../micro/run.ts";
+import type { AgentRun } from "../parts/agent.ts";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Catalog } from "../parts/catalog.ts";
 import type { ConsoleTimes } from "../parts/console.ts";
@@ -36,6 +37,7 @@ export interface Facts {
   invalid: string[];
   hotPath?: HotPath;
   peers?: PeersRun;
+  agent?: AgentRun;
   bodies?: Bodies;
   embeddings?: Embeddings;
   features?: Features;
@@ -56,6 +58,7 @@ export interface Facts {
 /** The parts of a whole run. */
 export const partNames = [
   "hotPath",
+  "agent",
   "bodies",
   "features",
   "fleet",

@@ -7,31 +7,9 @@ import type { Facts } from "./facts.ts";
 const sentLateMsMax = 500;
 
 /** A run with a single failed request of Weir is invalid. Failures of other contenders are printed with their figures. */
-export function failuresOf({
-  hotPath,
-  peers,
-  bodies,
-  embeddings,
-  features,
-  fleet,
-  hosts,
-  streams,
-  soak,
-  catalog,
-  lists,
-  usage,
-  console,
-}: Facts): string[] {
-  const measured: [string, Measurement[]][] = [
-    ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
-    ["peers", peers?.measurements.filter(isWeir) ?? []],
-    ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
-    ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
-    ["features", features?.measurements ?? []],
-    ["hosts", hosts?.measurements.map(({ measurement }) => measurement) ?? []],
-    ["fleet", [...(fleet?.measurements ?? []), ...(fleet?.hot ?? [])].map(({ measurement }) => measurement)],
-  ];
-  const failed = measured.flatMap(([part, all]) =>
+export function failuresOf(facts: Facts): string[] {
+  const { peers, streams, soak, catalog, lists, usage, console } = facts;
+  const failed = measuredOf(facts).flatMap(([part, all]) =>
     all.filter(({ result }) => result.failedInAll > 0).map((one) => failureLine(`${part}: ${one.contender}, ${one.load}`, one)),
   );
   const streamed = (streams?.turns ?? [])
@@ -65,6 +43,20 @@ export function failuresOf({
     ...differing,
     ...unequal,
     ...consoleFailures(console),
+  ];
+}
+
+/** The measurements of Weir, by part. */
+function measuredOf({ hotPath, peers, agent, bodies, embeddings, features, hosts, fleet }: Facts): [string, Measurement[]][] {
+  return [
+    ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
+    ["peers", peers?.measurements.filter(isWeir) ?? []],
+    ["agent", agent?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
+    ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
+    ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
+    ["features", features?.measurements ?? []],
+    ["hosts", hosts?.measurements.map(({ measurement }) => measurement) ?? []],
+    ["fleet", [...(fleet?.measurements ?? []), ...(fleet?.hot ?? [])].map(({ measurement }) => measurement)],
   ];
 }
 

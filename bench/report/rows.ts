@@ -1,4 +1,6 @@
 /** The table of bars, goals, and the values that a run reached. */
+import { agentApis, type AgentApi } from "../load/agent-body.ts";
+import { agentConnections, agentWeir, type AgentRun } from "../parts/agent.ts";
 import { ceilingConnections } from "../parts/hot-path.ts";
 import type { Cost, Measurement } from "../measure/measure.ts";
 import type { ConsoleTimes } from "../parts/console.ts";
@@ -16,14 +18,17 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak, catalog, lists, log, usage, console }: Facts): Row[] {
+type Marks = [bar: number, goal: number];
+
+function row(what: string, better: Row["better"], [bar, goal]: Marks, values: number[], unit = ""): Row {
+  return { what, bar, goal, unit, better, values: values.filter(Number.isFinite) };
+}
+
+export function rowsOf({ hotPath, agent, streams, soak, catalog, lists, log, usage, console }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const sweeps = sweepsOf(all);
   const ratio = (over: string, under: string) => sweeps.map((sweep) => ceiling(sweep, over) / ceiling(sweep, under));
   const addedRatio = sweeps.map((sweep) => addedMs(sweep, "Weir hot") / addedMs(sweep, "Portkey"));
-  const row = (what: string, better: Row["better"], [bar, goal]: [number, number], values: number[], unit = ""): Row => {
-    return { what, bar, goal, unit, better, values: values.filter(Number.isFinite) };
-  };
   const catalogP99 = (name: string): number[] =>
     (catalog?.cases ?? []).flatMap((one) => (one.name === name ? [one.latencyMs?.p99 ?? Number.NaN] : []));
   return [
@@ -31,6 +36,7 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists, log, usage, con
     row("hot: metered req/s ÷ Portkey (no governance) req/s", "higher", [5, 10], ratio("Weir hot", "Portkey")),
     row("spread: metered req/s ÷ bare proxy req/s", "higher", [0.18, 0.3], ratio("Weir spread", "bare proxy")),
     row("added p50 at one in flight ÷ Portkey's added p50", "lower", [0.8, 0.4], addedRatio),
+    ...agentRows(agent),
     row("2,000 streams: p99 lateness of events − bare relay's", "lower", [10, 3], streams?.addedLatenessMs ?? [], "ms"),
     row("(RSS with 2,000 streams − idle) ÷ bare relay's", "lower", [2, 1.3], streams?.memoryRatio ?? []),
     row("after 60 s at 80 % of the hot ceiling: metering lag to zero", "lower", [5, 1], soak ? [soak.lagSeconds] : [], "s"),
@@ -66,6 +72,43 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists, log, usage, con
     row("catalog at one in flight: p99 of the full NDJSON export", "lower", [20, 5], catalogP99("export"), "ms"),
     row("catalog at one in flight: p99 of a 304 on repeat", "lower", [5, 1], catalogP99("304"), "ms"),
   ];
+}
+
+function agentRows(agent: AgentRun | undefined): Row[] {
+  const by = (read: (all: Measurement[]) => number[]): number[] =>
+    agent === undefined ? [] : agentApis.flatMap((api) => read(agentMeasurements(agent, api)));
+  const added = (sweep: Measurement[], name: string): number => firstEventMs(sweep, name) - firstEventMs(sweep, "direct");
+  const addedRatios = (all: Measurement[]) => sweepsOf(all).map((sweep) => added(sweep, agentWeir) / added(sweep, "Portkey"));
+  return [
+    row(
+      "an agent's request on three APIs: req/s ÷ bare proxy's",
+      "higher",
+      [0.35, 0.55],
+      by((all) => agentRates(all, agentWeir, "bare proxy")),
+    ),
+    row("the same: added time to the first event at one in flight ÷ Portkey's", "lower", [0.5, 0.25], by(addedRatios)),
+  ];
+}
+
+/** The measurements of an API, in their order. */
+export function agentMeasurements({ measurements }: AgentRun, api: AgentApi): Measurement[] {
+  return measurements.flatMap((one) => (one.api === api ? [one.measurement] : []));
+}
+
+/** One for each sweep: an agent's requests a second of one contender ÷ those of another. */
+export function agentRates(all: Measurement[], over: string, under: string): number[] {
+  const load = `${agentConnections.ceiling} connections`;
+  return sweepsOf(all).map((sweep) => {
+    const rate = (name: string) =>
+      sweep.find((one) => one.contender === name && one.load === load)?.result.perSecond ?? Number.NaN;
+    return rate(over) / rate(under);
+  });
+}
+
+/** From the start of a request to the first event of its answer, with one in flight: p50 in milliseconds. NaN without measurements. */
+export function firstEventMs(sweep: Measurement[], contender: string): number {
+  const load = `${agentConnections.alone} connections`;
+  return sweep.find((one) => one.contender === contender && one.load === load)?.result.firstEventMs?.p50 ?? Number.NaN;
 }
 
 /** Files are no pages. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { agentApis, agentBody, agentMessages, agentTools, type AgentApi } from "../../bench/load/agent-body.ts";
 import { bodyOf } from "../../bench/load/body.ts";
 import { isLoopback } from "../../bench/load/load-arguments.ts";
 import { EventReader, sentMark } from "../../bench/load/event-reader.ts";
@@ -6,8 +7,15 @@ import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";
 import { runLoad } from "../../bench/load/run-load.ts";
 import { targetOf } from "../../bench/load/target.ts";
+import { answerTexts } from "../../bench/mock-answers.ts";
 import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
-import { checkChat } from "../../src/gateway/api/request/chat-request.ts";
+import { chatRequestFormat, checkChat, checkRequest } from "../../src/gateway/api/request/chat-request.ts";
+import { messagesFormat } from "../../src/gateway/api/messages/request.ts";
+import { responsesFormat } from "../../src/gateway/api/responses/request.ts";
+import type { WireFormat } from "../../src/gateway/providers/provider.ts";
+import { anthropic, openai, responses } from "../../src/gateway/providers/registry.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { chatModel } from "../support/providers/model.ts";
 
 interface Read {
   statuses: number[];
@@ -56,6 +64,27 @@ describe("the load generator reads events", () => {
   });
 });
 
+describe("the mock provider", () => {
+  const decoders: Record<AgentApi, WireFormat> = { chat: openai, messages: anthropic, responses };
+
+  test.each(agentApis)("its answers are those of %s, whole and streamed, and their last event is recognised", (api) => {
+    const { whole, stream, events } = answerTexts(api, 300);
+    const usage = expect.objectContaining({ promptTokens: 20, completionTokens: 300 });
+    expect(decoders[api].decodeAnswer(JSON.parse(whole)).usage).toEqual(usage);
+    const text = stream.join(sentMark());
+    const found = new EventReader().push(Buffer.from(text));
+    expect(found.filter(({ sentAt }) => sentAt !== null)).toHaveLength(300);
+    expect(found.map(({ done }) => done).indexOf(true)).toBe(found.length - 1);
+    expect(events.map((one) => one.join(sentMark())).join("").length).toBe(text.length);
+    const decode = decoders[api].streamDecoder();
+    const decoded = [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, data = ""]) => decode(data));
+    expect(decoded.filter(({ kind }) => kind === "failure")).toEqual([]);
+    expect(decoded.filter(({ kind }) => kind === "delta").length).toBeGreaterThanOrEqual(300);
+    expect(decoded).toContainEqual(expect.objectContaining({ kind: "usage", usage }));
+    expect(decoded.at(-1)?.kind).toBe("end");
+  });
+});
+
 describe("a histogram", () => {
   test("any percentile is exact within one percent", () => {
     const histogram = new Histogram();
@@ -93,6 +122,20 @@ describe("the body of a request", () => {
     const body = bodyOf({ model: "sandbox/embed", streamed: false, bodyBytes: 16 * 1_024, maxTokens: 16, texts: 16 });
     const { inputs } = checkEmbedding(body, { find: () => null });
     expect(inputs.kind === "texts" && inputs.texts.map((text) => text.length)).toEqual(Array.from({ length: 16 }, () => 1_024));
+  });
+
+  test.each(agentApis)("an agent's request on %s has its size, its messages and tools, and the API accepts it", (api) => {
+    const bytes = agentBody(api, { model: "acme/one", bodyBytes: 128 * 1_024, maxTokens: 1_024 });
+    expect(bytes.length).toBe(128 * 1_024);
+    const formats = {
+      chat: chatRequestFormat,
+      messages: messagesFormat({ version: "2023-06-01" }),
+      responses: responsesFormat(systemClock),
+    };
+    const { chat } = checkRequest(bytes, formats[api], { find: () => chatModel(["tools"]) });
+    expect(chat).toMatchObject({ streamed: true, maxTokens: 1_024, tools: true });
+    expect(chat.body.messages.length).toBe(agentMessages);
+    expect(chat.body["tools"]).toHaveLength(agentTools);
   });
 
   test("a body larger than the socket's buffer arrives complete, and a server that answers early gets a new connection", async () => {

@@ -9,7 +9,7 @@ import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
 import { pages, sectionsOfParts, withSections } from "../../bench/report/publish.ts";
 import { costAtCeiling, rowsOf } from "../../bench/report/rows.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
-import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
+import { agentRun, measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
 
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
@@ -55,6 +55,7 @@ describe("a result", () => {
       "latency",
       "cost",
       "peers",
+      "agent",
       "bodies",
       "features",
       "lateness",
@@ -69,6 +70,29 @@ describe("a result", () => {
       expect(svg).toContain("prefers-color-scheme:dark");
       expect(svg).toMatch(/>[^<]*(a second|a request|seconds|MiB|milliseconds)[^<]*<\/text>/);
     }
+  });
+});
+
+describe("an agent's request", () => {
+  test("its bars compare Weir with the bare proxy and with Portkey, on each API", () => {
+    const rows = rowsOf(wholeFacts()).filter(({ what }) => /an agent's request|first event/.test(what));
+    const shown = rows.map(({ values }) => values.map((value) => value.toFixed(1)));
+    expect(shown).toEqual([
+      ["0.5", "0.5", "0.5"],
+      ["0.5", "0.5", "0.5"],
+    ]);
+  });
+
+  test("a run with a failed request of Weir is invalid, and one with a failed request of another is not", () => {
+    const failing = (name: string): string[] => {
+      const agent = {
+        ...agentRun(),
+        measurements: [{ api: "messages" as const, measurement: measured(name, "32 connections", 2) }],
+      };
+      return failuresOf({ ...wholeFacts(), agent });
+    };
+    expect(failing("Portkey")).toEqual([]);
+    expect(failing("Weir hot")).toEqual([expect.stringContaining("agent: Weir hot, 32 connections")]);
   });
 });
 

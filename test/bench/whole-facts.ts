@@ -1,8 +1,10 @@
 /** A result with every part, made up. */
 import type { PageTimes } from "../../bench/console/visit.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
+import { agentApis } from "../../bench/load/agent-body.ts";
 import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
+import type { AgentRun } from "../../bench/parts/agent.ts";
 import { checkedHotShapes, checkedShapes, fittedShapes, sharedOutShape } from "../../bench/parts/fleet.ts";
 import { overspendCases } from "../../bench/overspend/run.ts";
 import type { PeersRun } from "../../bench/parts/peers.ts";
@@ -61,6 +63,23 @@ export function peersRun(): PeersRun {
   };
 }
 
+/** On each API Weir does half of what the bare proxy does, and adds half of what Portkey adds. */
+export function agentRun(): AgentRun {
+  const rates = { direct: 2_000, "bare proxy": 1_000, Portkey: 100, "Weir hot": 500 };
+  const firstEvents = { direct: 1, "bare proxy": 2, Portkey: 9, "Weir hot": 5 };
+  const of = (name: keyof typeof rates, load: string): Measurement => {
+    const one = slice(name, load, 1, rates[name]);
+    const firstEvent = new Histogram();
+    firstEvent.add(firstEvents[name]);
+    return { ...one, result: { ...one.result, firstEventMs: firstEvent.summary() } };
+  };
+  const names = ["direct", "bare proxy", "Portkey", "Weir hot"] as const;
+  const measurements = agentApis.flatMap((api) =>
+    names.flatMap((name) => ["32 connections", "1 connections"].map((load) => ({ api, measurement: of(name, load) }))),
+  );
+  return { measurements, ...peers };
+}
+
 export function wholeFacts(): Facts {
   const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
   const shapes = [...fittedShapes, ...checkedShapes, sharedOutShape];
@@ -89,6 +108,7 @@ export function wholeFacts(): Facts {
       ...peers,
     },
     peers: peersRun(),
+    agent: agentRun(),
     bodies: {
       cases: [{ name: "1 KiB", bytes: 1_024, streamed: false, connections: 4, rate: 3 }],
       measurements: codes.flatMap((name) =>

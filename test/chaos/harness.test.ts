@@ -5,6 +5,11 @@ import { once } from "node:events";
 import { until } from "../support/until.ts";
 import { describeFault } from "./harness/faults/fault.ts";
 import { planFaults } from "./harness/faults/plan-faults.ts";
+import { claimsOf } from "./harness/checks/build-history.ts";
+import type { RunNotes } from "./harness/checks/notes.ts";
+import type { StoredCharge } from "./harness/checks/stored.ts";
+import { tallyOf } from "./harness/checks/tally.ts";
+import type { ProviderCall } from "./harness/world/provider.ts";
 import { recoveryOf } from "./harness/checks/recovery.ts";
 import { newCall, type ClientCall } from "./harness/load/client-call.ts";
 import { TcpProxy } from "./harness/world/tcp-proxy.ts";
@@ -148,6 +153,33 @@ describe("the fault plan for clusters", () => {
       expect(names.some((name) => name.includes(`unplug ${who} for`))).toBe(true);
     expect(names.some((name) => name.includes("failover redis-2"))).toBe(true);
     expect(names.some((name) => name.includes(" and "))).toBe(true);
+  });
+});
+
+describe("the requests of one idempotency key", () => {
+  const customer = { workspace: "w", kind: "plenty" } as const;
+  const first = newCall({ customer, key: "k", streamed: false, gateway: 0, idempotencyKey: "once" });
+  const again = newCall({ customer, key: "k", streamed: false, gateway: 1, first });
+  const calls = ["gen-1", "gen-2"].map((generation) => ({ generation, call: first.number, billed: null }) as ProviderCall);
+  const notes = { clients: [first, again], provider: calls, episodes: [], topUps: [], blocks: new Map() } as unknown as RunNotes;
+  const charge = (generation: string, cost: bigint) => ({ generation, workspace: "w", cost, excess: 1n - cost }) as StoredCharge;
+  const tallied = (second: bigint) => {
+    const charges = [charge("gen-1", 1n), charge("gen-2", second)];
+    const entries = [{ workspace: "w", kind: "charge", amount: -1n - second, reference: null, at: 0 } as const];
+    return tallyOf(notes, { charges, entries, held: new Set() });
+  };
+
+  test("a repetition carries the number and the key of the first", () => {
+    expect(again).toMatchObject({ number: first.number, idempotencyKey: "once", endpoint: first.endpoint, gateway: 1 });
+    expect([...claimsOf(notes)]).toEqual([
+      ["gen-1", "once"],
+      ["gen-2", "once"],
+    ]);
+  });
+
+  test("the tally reports a key that is charged twice, and no second answer that the service pays for", () => {
+    expect(tallied(1n).doubled).toEqual(["once"]);
+    expect(tallied(0n)).toMatchObject({ doubled: [], lost: [] });
   });
 });
 

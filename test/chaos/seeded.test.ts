@@ -40,10 +40,14 @@ test.skipIf(servers === null)(
     expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
     expect(notes.episodes.length).toBe(faults.length);
     const checks = new Map(results.map(({ id, checks }) => [id, checks]));
-    for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15", "I-21"])
+    for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15", "I-21", "I-23"])
       expect(checks.get(id)).toBeGreaterThan(0);
     expect(tally.charged).toBeGreaterThan(100);
     expect(tally.rerouted).toBeGreaterThan(0);
+    const codes = new Set(notes.clients.map(({ code }) => code));
+    for (const code of ["idempotency_spent", "idempotency_in_progress"]) expect(codes.has(code)).toBe(true);
+    for (const endpoint of ["messages", "responses"])
+      expect(notes.clients.filter((call) => call.whole && call.endpoint === endpoint).length).toBeGreaterThan(10);
   },
   60_000,
 );

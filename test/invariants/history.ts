@@ -35,6 +35,8 @@ export interface Answered {
   retryAfterMs?: number;
   /** The bytes of the answer's text that the client got; absent: not counted. */
   deliveredBytes?: number;
+  /** The charge that the answer's usage shows; absent: not read, or it shows none. */
+  told?: NanoUsd;
   /** The client had hung up before. */
   hasLeft?: true;
 }

@@ -104,6 +104,7 @@ describe("I-8, each call is charged once, and exactly its cost", () => {
     ["a generation without a call is charged", [charged(2, "gen-1")], "no provider was called"],
     ["a complete answer ends as unknown", [...whole, charged(4, "gen-1", { outcome: "unknown", cost: 0n })], "ended as unknown"],
     ["an answer is charged less than was counted", [...whole, charged(4, "gen-1", { cost: 49n })], "counted 50, but 49"],
+    ["an answer shows another charge", [...whole, answered(3, "gen-1", { told: 51n }), charged(4, "gen-1")], "costs 51, but 50"],
     [
       "it expired while its gateway was reachable",
       [called(1, "gen-1"), charged(2, "gen-1", { outcome: "expired", cost: 0n, knownBy: "gateway-1" })],

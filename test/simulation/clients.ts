@@ -10,12 +10,15 @@ import type { Host } from "./world/host.ts";
 import type { PlannedKey } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { readAgentAnswer, type AgentApi } from "./variants/agents.ts";
 import type { SimGateway, SimRequest } from "./gateway.ts";
 
 export interface Sent {
   key: PlannedKey;
   gateway: SimGateway;
   request: SimRequest;
+  /** Absent: chat completions, completions or embeddings. */
+  api?: AgentApi;
   probe?: { of: string; afterMs: number };
   /** What recognises a repetition of the request; absent: it has no idempotency key. */
   claim?: Claim;
@@ -32,6 +35,7 @@ interface Seen {
   whole: boolean;
   retryAfterMs?: number;
   deliveredBytes?: number;
+  told?: bigint;
   hasLeft?: true;
 }
 
@@ -47,7 +51,7 @@ export class Clients {
   }
 
   /** @returns the request's name, and its outcome, which never resolves when its gateway dies */
-  send({ key, gateway, request, probe, claim, leavesMs, leavesAfter = Infinity }: Sent): {
+  send({ key, gateway, request, api, probe, claim, leavesMs, leavesAfter = Infinity }: Sent): {
     invocation: string;
     seen: Promise<Seen>;
   } {
@@ -58,8 +62,9 @@ export class Clients {
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
-    const answer = gateway.answer({ hash: key.hash, request, clientSignal: gone.signal, invocation, claim: claim ?? null });
-    const seen = answer.then((response) => read(response, gone, leavesAfter)).catch(refusal);
+    const sent = { hash: key.hash, request, ...(api && { api }), clientSignal: gone.signal, invocation, claim: claim ?? null };
+    const answer = gateway.answer(sent);
+    const seen = answer.then((response) => read(response, { leaving: gone, leavesAfter, api })).catch(refusal);
     return {
       invocation,
       seen: seen.then((one) => {
@@ -103,8 +108,14 @@ function refusal(error: unknown): Seen {
   return isLate && error.retryAfterMs !== null ? { ...seen, retryAfterMs: error.retryAfterMs } : seen;
 }
 
+interface Reading {
+  leaving: AbortController;
+  leavesAfter: number;
+  api: AgentApi | undefined;
+}
+
 /** Reads the answer to its end, or until the client hangs up. */
-async function read(response: Response, leaving: AbortController, leavesAfter: number): Promise<Seen> {
+async function read(response: Response, { leaving, leavesAfter, api }: Reading): Promise<Seen> {
   const gone = leaving.signal;
   const generation = response.headers.get("x-generation-id");
   const { status } = response;
@@ -118,6 +129,11 @@ async function read(response: Response, leaving: AbortController, leavesAfter: n
     const { done, value } = await reader.read();
     if (done) break;
     text += decoder.decode(value, { stream: true });
+  }
+  if (api && !gone.aborted) {
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const { words: deliveredBytes, ...answer } = readAgentAnswer(api, { status, isStream, text });
+    return { status, generation, ...answer, deliveredBytes };
   }
   const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? null;
   const whole = status === 200 && code === null && !gone.aborted && (text.endsWith("[DONE]\n\n") || text.endsWith("}"));

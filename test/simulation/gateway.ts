@@ -23,6 +23,7 @@ import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import type { Admission, Caller } from "../../src/gateway/admission/message.ts";
+import { agentFormat, type AgentApi } from "./variants/agents.ts";
 import { Provider } from "./world/provider.ts";
 import { unpaidMax } from "./variants/timeouts.ts";
 import type { Chance } from "./chance.ts";
@@ -54,6 +55,8 @@ export type SimRequest = CheckedChat | CheckedEmbedding;
 interface Sent {
   hash: string;
   request: SimRequest;
+  /** Absent: chat completions, completions or embeddings. */
+  api?: AgentApi;
   clientSignal: AbortSignal;
   invocation: string;
   claim: Claim | null;
@@ -61,6 +64,7 @@ interface Sent {
 
 interface Answering {
   caller: Caller;
+  api?: AgentApi;
   clientSignal: AbortSignal;
   invocation: string;
   claim: Claim | null;
@@ -142,12 +146,13 @@ export class SimGateway {
     return "inputs" in request ? this.#embed(request, answering) : this.#chat(request, answering);
   }
 
-  async #chat(chat: CheckedChat, { caller, clientSignal, invocation, claim }: Answering): Promise<Response> {
+  async #chat(chat: CheckedChat, { caller, api, clientSignal, invocation, claim }: Answering): Promise<Response> {
     const { admission, models } = this.#gateway;
     const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
     const facts = { ...admissionFacts(chat, plan), ...(claim && { claim }) };
     const admitted = this.#admitted(await admission.admit(caller, facts), invocation);
-    const format = chat.inputTokens % 3 === 0 ? completionFormat : chatFormat;
+    const plain = chat.inputTokens % 3 === 0 ? completionFormat : chatFormat;
+    const format = api ? agentFormat(api, chat.requested) : plain;
     const accepted = { clientSignal, trace: null, createStream: webStream, caller, chat, format, plan, admitted };
     return this.#orReleased(admitted, generate(accepted, this.#gateway));
   }

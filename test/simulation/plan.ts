@@ -1,6 +1,7 @@
 /** Plans a run from its seed: workspaces and keys with limits so small that requests compete for everything. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
+import { agentsOf, type Agents } from "./variants/agents.ts";
 import { blockChanceOf, hasBlocks, withBlocks } from "./variants/blocks.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./variants/budgets.ts";
 import type { Chance } from "./chance.ts";
@@ -53,6 +54,8 @@ export interface Plan {
   topUps: { isOn: boolean; chance: Chance };
   /** null: every provider answers or fails in time. */
   timeouts: Timeouts | null;
+  /** null: no client speaks Messages or Responses. */
+  agents: Agents | null;
   /** null: no client sends an idempotency key. */
   repeats: Repeats | null;
   /** What restores draw; null: the run has none. */
@@ -80,6 +83,7 @@ function plainPlan(seed: number, chance: Chance): Plan {
     hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
     timeouts: timeoutsOf(seed),
+    agents: agentsOf(seed),
     repeats: repeatsOf(seed),
     restoreChance: hasRestores(seed) ? restoreChanceOf(seed) : null,
     workspaces: [1, 2].map((number) => {

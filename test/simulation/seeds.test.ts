@@ -19,9 +19,21 @@ test("no invariant is broken in 75 runs with losses, delays, crashes, frozen par
   }
   const features = ["timed out", "charged timeouts", "on own keys", "embeddings", "completions", "other payers", "other models"];
   // Faults and outcomes that never occur prove nothing.
+  const agents = ["messages", "responses", "told costs"];
   const keys = ["keys in progress", "keys spent", "keys with another body"];
   const cards = ["automatic payments", "card payments", "declined cards", "taken back"];
-  for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut", ...features, ...keys, ...cards]) {
+  for (const what of [
+    "faults",
+    "messages harmed",
+    "charged",
+    "charged late",
+    "expired",
+    "cut",
+    ...features,
+    ...agents,
+    ...keys,
+    ...cards,
+  ]) {
     expect([what, (total[what] ?? 0) > 0]).toEqual([what, true]);
   }
   const checks = Object.entries(total).filter(([name]) => name.startsWith("I-"));

@@ -1,11 +1,14 @@
 /** The headline figures of a whole run, in plain words. docs/explanation/performance.md shows them. */
 import type { Summary } from "../../load/histogram.ts";
 import type { Measurement } from "../../measure/measure.ts";
+import { agentApis } from "../../load/agent-body.ts";
+import { agentConnections, agentWeir } from "../../parts/agent.ts";
 import { openLoopRate } from "../../parts/hot-path.ts";
 import type { Facts } from "../facts.ts";
 import { median } from "../../measure/median.ts";
-import { addedMs, ceiling, costAtCeiling, slowestPageMs, sweepsOf } from "../rows.ts";
+import { addedMs, agentMeasurements, ceiling, costAtCeiling, slowestPageMs, sweepsOf } from "../rows.ts";
 import { shown, table } from "../table.ts";
+import { apiNames } from "./agent.ts";
 import { ownCostsOf, totalOf } from "./costs.ts";
 import type { Section } from "./section.ts";
 
@@ -30,6 +33,7 @@ function linesOf(facts: Facts): Line[] {
   return [
     ...hotPathLines(facts.hotPath?.measurements ?? []),
     bodiesLine(facts),
+    ...agentLines(facts),
     ...(streams ? streamLines(streams) : []),
     ["latency in a minute at 80 % of the most, p99 ms", p99(soak?.result.latencyMs)],
     ["seconds until the ledger has everything, after that minute", soak?.lagSeconds ?? Number.NaN],
@@ -65,6 +69,17 @@ function bodiesLine({ bodies }: Facts): Line {
     bodies?.measurements.find((one) => one.case === "100 KiB" && one.loop === "closed" && one.measurement.contender === name)
       ?.measurement.result.perSecond ?? Number.NaN;
   return ["requests a second at most, bodies of 100 KiB", rate("Weir hot"), rate(peers[0]), rate(peers[1])];
+}
+
+function agentLines({ agent }: Facts): Line[] {
+  if (agent === undefined) return [];
+  const load = `${agentConnections.ceiling} connections`;
+  return agentApis.map((api) => {
+    const all = agentMeasurements(agent, api).filter((one) => one.load === load);
+    const rate = (name: string): number =>
+      median(all.flatMap(({ contender, result }) => (contender === name ? [result.perSecond] : [])));
+    return [`an agent's requests a second at most, ${apiNames[api]}`, rate(agentWeir), rate(peers[0]), rate(peers[1])];
+  });
 }
 
 function streamLines({ turns }: NonNullable<Facts["streams"]>): Line[] {

@@ -1,5 +1,6 @@
 /** All sections of a run, in the order of the document. */
 import type { Facts } from "../facts.ts";
+import { agentSections } from "./agent.ts";
 import { bodiesSections } from "./bodies.ts";
 import { embeddingsSections } from "./embeddings.ts";
 import { capacitySections } from "./capacity.ts";
@@ -16,12 +17,13 @@ import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, peers, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
+  const { hotPath, peers, agent, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
   return [
     ...runSections(facts),
     ...headlineSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
     ...(peers ? peersSections(peers) : []),
+    ...(agent ? agentSections(agent) : []),
     ...(bodies ? bodiesSections(bodies) : []),
     ...(embeddings ? embeddingsSections(embeddings) : []),
     ...(features ? featuresSections(features) : []),

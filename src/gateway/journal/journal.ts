@@ -113,10 +113,10 @@ export class GenerationJournal implements Disposable {
    * the admissions and blocks that the caller must release. If the owner ended cleanly, the ledger had all settlements.
    */
   recover(): RecoveredWork {
-    const { intents, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
+    const { intents, ended, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
     for (const intent of intents) {
       this.#open.addTime(intent, this.#parts.clock.monotonic());
-      this.#open.add(intent);
+      if (!ended.has(intent.generation)) this.#open.add(intent);
     }
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));

@@ -1,5 +1,6 @@
 /**
  * The state of a dead gateway's generations, read from its spool, and how each one ends. A generation with a settlement is published again.
+ * One that is said to have ended is in the ledger, so only its admission counts, in the rate window.
  * One whose request was sent is charged for its prompt and for what its last line of progress says was delivered. One whose request was not
  * sent ends as unknown and costs nothing. Admissions and blocks without a generation are released by the caller.
  * The reading is pure, from lines to a result, so the simulation recovers in the same way as a process.
@@ -47,6 +48,8 @@ export interface Recovered {
   settlements: Settlement[];
   /** Admissions of the last minute and before, for the rate window. */
   intents: GenerationIntent[];
+  /** Those of `intents` that the ledger has, although their settlements were deleted. */
+  ended: ReadonlySet<GenerationId>;
   /** Admissions that were requested and not dispatched: refused, released, or still held. */
   pendingAdmissions: AdmissionIntent[];
   /** Blocks that were asked for or used. */
@@ -58,17 +61,13 @@ export interface Recovered {
 const nothingDelivered = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
 
 export function nothingRecovered(): Recovered {
-  return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [], blocks: [], closed: false };
+  return { interrupted: [], settlements: [], intents: [], ended: new Set(), pendingAdmissions: [], blocks: [], closed: false };
 }
 
-/** Generations that the ledger has not confirmed. */
-export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
-  const open = new Set<GenerationId>();
-  for (const line of lines) {
-    if (line.kind === "intent") open.add(line.intent.generation);
-    if (line.kind === "settlement") open.add(line.settlement.generation);
-  }
-  return open;
+/** The generations that ended by this line. */
+export function endedBy(line: SpoolLine): readonly GenerationId[] {
+  if (line.kind === "settlement") return [line.settlement.generation];
+  return line.kind === "ended" ? line.ended : [];
 }
 
 export function recoveredFrom(lines: SpoolLine[]): Recovered {
@@ -77,25 +76,36 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
   const intents: GenerationIntent[] = [];
   const settlements = new Map<GenerationId, Settlement>();
   const blocks = new Map<string, RecoveredBlock>();
+  const ended = endedAlone(lines);
   for (const line of lines) {
     if (line.kind === "asked") for (const intent of line.asked) requested.set(intent.generation, intent);
     if (line.kind === "blocks") for (const one of line.blocks) blockOf(one, blocks);
     if (line.kind === "intent") {
       intents.push(line.intent);
-      addToBlock(line.intent, blocks);
+      addToBlock(line.intent, { blocks, ended });
       open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingDelivered });
     }
     if (line.kind === "progress") applyProgress(line.progress, open);
     if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
   }
   return {
-    interrupted: [...open.values()].filter(({ intent }) => !settlements.has(intent.generation)),
+    interrupted: [...open.values()].filter(
+      ({ intent: { generation } }) => !settlements.has(generation) && !ended.has(generation),
+    ),
     settlements: [...settlements.values()],
     intents,
+    ended,
     pendingAdmissions: [...requested.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
     blocks: [...blocks.values()],
     closed: lines.at(-1)?.kind === "closed",
   };
+}
+
+/** The generations of `ended` lines whose settlements are not there: the ledger had them before these were deleted. */
+function endedAlone(lines: SpoolLine[]): Set<GenerationId> {
+  const ended = new Set(lines.flatMap((line) => (line.kind === "ended" ? line.ended : [])));
+  for (const line of lines) if (line.kind === "settlement") ended.delete(line.settlement.generation);
+  return ended;
 }
 
 function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
@@ -104,14 +114,15 @@ function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, Rec
   return known;
 }
 
+/** Its block no longer holds what the ledger has. */
 function addToBlock(
-  { workspace, key, month, block, amount, admittedAt }: GenerationIntent,
-  blocks: Map<string, RecoveredBlock>,
+  { generation, workspace, key, month, block, amount, admittedAt }: GenerationIntent,
+  { blocks, ended }: { blocks: Map<string, RecoveredBlock>; ended: ReadonlySet<GenerationId> },
 ): void {
   if (block === undefined) return;
   const known = blockOf({ workspace, key, block }, blocks);
   known.month = month;
-  known.reserved += BigInt(amount);
+  if (!ended.has(generation)) known.reserved += BigInt(amount);
   known.times.push(admittedAt);
 }
 

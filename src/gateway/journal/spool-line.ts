@@ -1,11 +1,12 @@
 /**
  * The lines of the spool, one kind for each promise: an intent before a provider is called, an admission before a worker is asked, a block
- * before it is asked for, progress, the settlement. Every line is checked when it is read. A line that a crash truncated is skipped, since
+ * before it is asked for, progress, the settlement, and what ended in a segment that was deleted. Every line is checked when it is read. A line that a crash truncated is skipped, since
  * its caller never saw it as written.
  * A route's prices are in the lines, because the catalog may have changed when a successor charges.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { GenerationId } from "../../kernel/ids.ts";
 import { nanoRoundedHalfUp } from "../../kernel/money.ts";
 import { Amount, Count } from "../field-parts.ts";
 import type { Usage } from "../models/model.ts";
@@ -79,6 +80,8 @@ const Line = Type.Union([
   Type.Object({ kind: Type.Literal("intent"), intent: GenerationIntent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
+  /** Generations that the ledger has, whose settlements were deleted and whose intents were not. */
+  Type.Object({ kind: Type.Literal("ended"), ended: Type.Array(Type.String()) }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
   /** The last line of a process that ended cleanly: the ledger has every preceding generation. */
@@ -107,6 +110,10 @@ export function encodeSettlementLine(text: string): string {
 
 export function encodeProgressLine(progress: ProgressLine): string {
   return `{"kind":"progress","progress":${JSON.stringify(progress)}}\n`;
+}
+
+export function encodeEndedLine(ended: readonly GenerationId[]): string {
+  return `{"kind":"ended","ended":${JSON.stringify(ended)}}\n`;
 }
 
 export const probeLine = '{"kind":"note"}\n';

@@ -3,7 +3,8 @@
  * settlement before the client has the whole answer. The lines of one turn of the event loop are written with one call, to the page cache:
  * `kill -9` loses nothing, power loss may. To wait for the disk would add its latency to every request.
  * Lines are kept in segments. A segment is deleted once the ledger has confirmed all its generations and the rate window no longer needs
- * its admissions.
+ * its admissions. A generation that ended in it may have begun in a segment that stays. The current segment then notes the end first: a
+ * successor would charge an intent alone, and a restored database may lack the true charge.
  * A failed write is rolled back and rejects the promises of its lines. From then on nothing may begin until a write succeeds, as on a full
  * disk. That write has the settlements that were left out, even those that the ledger has: a successor that finds an intent alone charges
  * only what was delivered by then, and a restored database may get that charge before the true one comes again.
@@ -14,7 +15,7 @@ import { rateWindowMs } from "../../backing/limits.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import { spoolSegmentBytesMax } from "../limits.ts";
-import { generationsOf, nothingRecovered, recoveredFrom, type Recovered } from "./recovery.ts";
+import { endedBy, nothingRecovered, recoveredFrom, type Recovered } from "./recovery.ts";
 import {
   type AdmissionIntent,
   type BlockIntent,
@@ -22,6 +23,7 @@ import {
   decodeSpoolLine,
   encodeAdmissionLine,
   encodeBlocksLine,
+  encodeEndedLine,
   encodeIntentLine,
   encodeProgressLine,
   encodeSettlementLine,
@@ -35,6 +37,8 @@ interface Segment {
   path: string;
   /** Its generations that the ledger has not confirmed. */
   open: Set<GenerationId>;
+  /** Generations that ended in it and began in an earlier one, by that one. */
+  ended: Map<Segment, GenerationId[]>;
   /** Monotonic ms of its last line. */
   writtenAt: number;
 }
@@ -43,6 +47,13 @@ interface Segment {
 interface OpenSegment extends Segment {
   file: SpoolFile;
   bytes: number;
+}
+
+/** A settlement that could not be written. */
+interface LeftOut {
+  line: string;
+  /** The segment of its intent. */
+  begunIn: Segment | undefined;
 }
 
 /** A line that is written at the end of the current turn. */
@@ -65,8 +76,8 @@ export class Spool implements Disposable {
   #current: OpenSegment;
   #number: number;
   #pending: PendingLine[] = [];
-  /** The lines of settlements that could not be written, by generation. While there are any, `working` is false. */
-  readonly #leftOut = new Map<GenerationId, string>();
+  /** By generation. While there are any, `working` is false. */
+  readonly #leftOut = new Map<GenerationId, LeftOut>();
   #working = true;
   #closed = false;
 
@@ -80,9 +91,9 @@ export class Spool implements Disposable {
       .list(folder)
       .filter((name) => /^\d{10}\.jsonl$/.test(name))
       .toSorted();
-    const segments = names.map((name) => readSegment(join(folder, name), files));
-    this.#done = segments.map(({ path, lines }) => ({ path, open: generationsOf(lines), writtenAt: clock.monotonic() }));
-    this.#recovered = recoveredFrom(segments.flatMap(({ lines }) => lines));
+    const read = names.map((name) => readSegment(join(folder, name), files));
+    this.#recovered = recoveredFrom(read.flatMap(({ lines }) => lines));
+    this.#done = segmentsOf(read, this.#recovered.ended, clock.monotonic());
     this.#number = Number((names.at(-1) ?? "0").slice(0, 10));
     this.#current = this.#openSegment();
   }
@@ -134,12 +145,13 @@ export class Spool implements Disposable {
       this.#write(pending.map(({ line }) => line).join(""));
     } catch (error) {
       for (const { line, generation, isOwed, reject } of pending) {
-        if (isOwed) this.#leftOut.set(generation, line);
+        if (isOwed) this.#leftOut.set(generation, { line, begunIn: this.#segmentOf(generation) });
         reject(error);
       }
       return;
     }
-    for (const { generation, resolve } of pending) {
+    for (const { generation, isOwed, resolve } of pending) {
+      if (isOwed) noteEnd(this.#current, generation, this.#segmentOf(generation));
       this.#current.open.add(generation);
       resolve();
     }
@@ -169,9 +181,9 @@ export class Spool implements Disposable {
     if (this.#closed) return;
     this.flush();
     this.probe();
+    this.#deleteDone();
     this.#writeClosed();
     this.#closed = true;
-    this.#deleteDone();
     this.#current.file.close();
   }
 
@@ -196,7 +208,7 @@ export class Spool implements Disposable {
     // After the close, the file's descriptor may belong to another file or socket.
     if (this.#closed) throw new Error("Cannot write to the spool: it is closed");
     // A failed write may have left half a line: the next line begins with a line break.
-    const leftOut = this.#working ? "" : `\n${[...this.#leftOut.values()].join("")}`;
+    const leftOut = this.#working ? "" : `\n${[...this.#leftOut.values()].map(({ line }) => line).join("")}`;
     const bytes = Buffer.from(leftOut + lines);
     this.#working = false;
     try {
@@ -213,9 +225,9 @@ export class Spool implements Disposable {
 
   /** The current segment has now what was left out. What the ledger has confirmed meanwhile does not keep it. */
   #keepLeftOut(): void {
-    const segments = [...this.#done, this.#current];
-    for (const generation of this.#leftOut.keys()) {
-      if (segments.some(({ open }) => open.has(generation))) this.#current.open.add(generation);
+    for (const [generation, { begunIn }] of this.#leftOut) {
+      noteEnd(this.#current, generation, begunIn);
+      if (this.#segmentOf(generation) !== undefined) this.#current.open.add(generation);
     }
     this.#leftOut.clear();
   }
@@ -238,18 +250,74 @@ export class Spool implements Disposable {
     const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}.jsonl`);
     const file = this.#files.create(path);
     this.#number++;
-    return { path, open: new Set(), writtenAt: this.#clock.monotonic(), file, bytes: 0 };
+    return { ...emptySegment(path, this.#clock.monotonic()), file, bytes: 0 };
   }
 
-  /**
-   * Deletes each segment separately, so that one long answer keeps only one segment. If a settlement's segment is deleted before its
-   * intent's, a later start may report the generation as unknown: the ledger has its charge and ignores that.
-   */
+  /** The latest segment with a generation that the ledger has not confirmed. */
+  #segmentOf(generation: GenerationId): Segment | undefined {
+    const has = ({ open }: Segment): boolean => open.has(generation);
+    return has(this.#current) ? this.#current : this.#done.findLast(has);
+  }
+
+  /** Deletes each segment separately, so that one long answer keeps only one segment. */
   #deleteDone(): void {
     const oldest = this.#clock.monotonic() - rateWindowMs;
     const isDone = ({ open, writtenAt }: Segment): boolean => open.size === 0 && writtenAt <= oldest;
-    this.#done = this.#done.filter((segment) => !isDone(segment) || !tryRemove(segment.path, this.#files));
+    const staying: Segment[] = [];
+    for (const segment of this.#done) {
+      if (isDone(segment) && this.#moveEnds(segment, staying) && tryRemove(segment.path, this.#files)) continue;
+      staying.push(segment);
+    }
+    this.#done = staying;
   }
+
+  /**
+   * Notes in the current segment what ended in this one and began in one that stays.
+   * @returns false if it cannot be written: the segment must stay
+   */
+  #moveEnds({ ended }: Segment, staying: readonly Segment[]): boolean {
+    const moved = staying.flatMap((begunIn) => (ended.get(begunIn) ?? []).map((generation) => ({ generation, begunIn })));
+    try {
+      if (moved.length > 0) this.#write(encodeEndedLine(moved.map(({ generation }) => generation)));
+    } catch {
+      return false;
+    }
+    for (const { generation, begunIn } of moved) noteEnd(this.#current, generation, begunIn);
+    // Otherwise a failed removal would note them again, and deleted segments would keep each other in memory.
+    ended.clear();
+    return true;
+  }
+}
+
+function emptySegment(path: string, writtenAt: number): Segment {
+  return { path, open: new Set(), ended: new Map(), writtenAt };
+}
+
+/** @param begunIn undefined: it has no intent, or that was deleted */
+function noteEnd(segment: Segment, generation: GenerationId, begunIn: Segment | undefined): void {
+  if (begunIn === undefined || begunIn === segment) return;
+  const known = segment.ended.get(begunIn);
+  if (known) known.push(generation);
+  else segment.ended.set(begunIn, [generation]);
+}
+
+/** The segments of an earlier owner. @param ended generations that the ledger has */
+function segmentsOf(
+  read: readonly { path: string; lines: SpoolLine[] }[],
+  ended: ReadonlySet<GenerationId>,
+  writtenAt: number,
+): Segment[] {
+  const begunIn = new Map<GenerationId, Segment>();
+  return read.map(({ path, lines }) => {
+    const segment = emptySegment(path, writtenAt);
+    for (const line of lines) {
+      const begun = line.kind === "intent" ? [line.intent.generation] : [];
+      for (const generation of begun) begunIn.set(generation, segment);
+      for (const generation of endedBy(line)) noteEnd(segment, generation, begunIn.get(generation));
+      for (const generation of [...begun, ...endedBy(line)]) if (!ended.has(generation)) segment.open.add(generation);
+    }
+    return segment;
+  });
 }
 
 /** Removes the lines of a failed write, since their promises are rejected. */

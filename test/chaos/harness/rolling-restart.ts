@@ -46,7 +46,7 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   if (customer === undefined) throw new Error("There is no customer");
   const startedAt = Date.now();
   const spooled = new SpooledBlocks(testbed.disk.path);
-  const traffic = new Traffic({ testbed, customers: [customer], seed: 1, requestsPerSecond });
+  const traffic = new Traffic({ testbed, customers: [customer], seed: 1, requestsPerSecond, isFull: plan.former === undefined });
   const open = new OpenStreams({ testbed, customer, streams, seconds: streamSeconds });
   await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
   const endedAfterMs: number[] = [];

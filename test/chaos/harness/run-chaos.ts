@@ -62,7 +62,8 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   const startedAt = Date.now();
   plan.say(`ready: ${testbed.parts.size} processes of Weir, data in ${testbed.folder}`);
   const spooled = new SpooledBlocks(testbed.disk.path);
-  const traffic = new Traffic({ testbed, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
+  const { seed, requestsPerSecond } = plan;
+  const traffic = new Traffic({ testbed, customers, seed, requestsPerSecond, isFull: true });
   const actions = new OperatorActions(testbed, customers);
   const payments = await CardPayments.begin(testbed, customers);
   const { recoveries, problems } = await injectFaults({ testbed, traffic, plan });

@@ -3,7 +3,8 @@ import { readdirSync } from "node:fs";
 import { decodeOpenReport, encodeReportRequest, type OpenReport } from "../../../src/gateway/journal/open-report.ts";
 import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement.ts";
 import { GatewayError } from "../../../src/kernel/errors.ts";
-import { holdMs } from "../../../src/backing/limits.ts";
+import { holdMs, rateWindowMs } from "../../../src/backing/limits.ts";
+import type { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { pruneMs, settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";
 import { TestJournals } from "../../support/gateway/test-journals.ts";
 import { settled } from "../../support/clock.ts";
@@ -32,6 +33,17 @@ async function confirmAll(): Promise<void> {
     "settled",
     encodeSettled(journals.bus.stored.splice(0).map(({ payload }) => decodeSettlements(payload).batch)),
   );
+}
+
+/** Begins and ends generations until the journal's present segment is full. */
+async function fillSegment(journal: GenerationJournal): Promise<void> {
+  const before = readdirSync(journals.path).length;
+  while (readdirSync(journals.path).length === before) {
+    const begun = reservation();
+    journal.begin(begun, facts);
+    journal.end({ ...endOf(begun, usage), model: "m".repeat(60_000) });
+    await settled();
+  }
 }
 
 describe("the journal of generations", () => {
@@ -210,6 +222,31 @@ describe("the journal of a killed gateway", () => {
     journals.bus.stored = [];
     expect(journals.open().recover()).toEqual({ settled: 1, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
     expect(await journals.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
+  });
+
+  test("its successor neither ends nor holds what the ledger had, even if only the intent is left on the disk", async () => {
+    const killed = journals.open();
+    const [long, crossing] = [reservation(), reservation()];
+    for (const begun of [long, crossing]) killed.begin(begun, facts);
+    await fillSegment(killed);
+    killed.end(endOf(crossing, usage));
+    await fillSegment(killed);
+    await confirmAll();
+    await journals.clock.pass(rateWindowMs + pruneMs);
+    expect(readdirSync(journals.path).toSorted()).toEqual(["0000000001.jsonl", "0000000003.jsonl"]);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    const successor = journals.open();
+    expect(successor.recover()).toMatchObject({ interrupted: 0, unknown: 1 });
+    const { holds, windows } = await reports();
+    expect(holds.map(({ generation }) => generation)).not.toContain(crossing.generation);
+    expect(windows.flatMap(({ times }) => times).length).toBeGreaterThanOrEqual(2);
+    const published = await journals.published();
+    expect(published.map(({ generation }) => generation)).not.toContain(crossing.generation);
+    expect(published).toContainEqual(expect.objectContaining({ generation: long.generation, outcome: "unknown" }));
+    await confirmAll();
+    expect(successor.unsettled).toBe(0);
   });
 
   test("a recovery after weeks reports a duration within the hold's", async () => {

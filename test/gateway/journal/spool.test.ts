@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeSettlement, type Settlement } from "../../../src/gateway/journal/settlement.ts";
-import type { Recovered } from "../../../src/gateway/journal/recovery.ts";
+import { recoveredFrom, type Recovered } from "../../../src/gateway/journal/recovery.ts";
 import { Spool } from "../../../src/gateway/journal/spool.ts";
-import type { GenerationIntent } from "../../../src/gateway/journal/spool-line.ts";
+import { decodeSpoolLine, type GenerationIntent } from "../../../src/gateway/journal/spool-line.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { spoolSegmentBytesMax } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -30,6 +30,12 @@ const interruptedIds = ({ interrupted }: Recovered) => ids(interrupted.map((gene
 function endOf(begun: GenerationIntent, fields: Partial<Settlement> = {}): Settlement {
   const { generation, workspace, key, admittedAt } = begun;
   return settlement({ generation, workspace, key, admittedAt, ...fields });
+}
+
+/** What a successor would find now, without one that begins a segment of its own. */
+function found(): Recovered {
+  const texts = segments().flatMap((name) => readFileSync(join(folder.path, name), "utf8").split("\n"));
+  return recoveredFrom(texts.flatMap((text) => decodeSpoolLine(text) ?? []));
 }
 
 /** Writes an intent without waiting for the end of the turn. */
@@ -83,6 +89,7 @@ describe("a spool", () => {
       settlements: [ended],
       interrupted: [{ intent: interrupted, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
       intents: [settled, interrupted],
+      ended: new Set(),
       pendingAdmissions: [{ workspace: "ws-1", generation: refused.generation }],
       blocks: [],
       closed: false,
@@ -97,6 +104,7 @@ describe("a spool", () => {
       settlements: [],
       interrupted: [],
       intents: [],
+      ended: new Set(),
       pendingAdmissions: [],
       blocks: [],
       closed: false,
@@ -186,6 +194,104 @@ describe("the segments of a spool", () => {
     spool.confirm(ids(others));
     expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
     expect(interruptedIds(open().takeRecovered())).toContain(long.generation);
+  });
+});
+
+describe("a generation that ended in another segment than it began in", () => {
+  /** The first segment stays because of `long`. The second one, with the end of `crossing`, may go after a minute. */
+  function spoolWithBoth(crossing = intent()): { spool: Spool; long: GenerationIntent; crossing: GenerationIntent } {
+    const spool = open();
+    const long = intent();
+    begin(spool, long);
+    begin(spool, crossing);
+    const filled = fillSegment(spool);
+    write(spool, endOf(crossing));
+    spool.confirm(ids([crossing, ...filled, ...fillSegment(spool)]));
+    return { spool, long, crossing };
+  }
+
+  test("a successor does not end it again where only its intent is left, and still counts its admission", () => {
+    const { spool, long, crossing } = spoolWithBoth();
+    expect(ids(found().settlements)).toContain(crossing.generation);
+    clock.advance(rateWindowMs);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000003.jsonl"]);
+    const recovered = open().takeRecovered();
+    expect(interruptedIds(recovered)).toEqual([long.generation]);
+    expect([...recovered.ended]).toEqual([crossing.generation]);
+    expect(ids(recovered.settlements)).not.toContain(crossing.generation);
+    expect(ids(recovered.intents)).toContain(crossing.generation);
+  });
+
+  test("its end is noted again in each segment that takes the place of the one with the note", () => {
+    const { spool, long, crossing } = spoolWithBoth();
+    clock.advance(rateWindowMs);
+    spool.confirm([]);
+    const more = fillSegment(spool);
+    clock.advance(rateWindowMs);
+    spool.confirm(ids(more));
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000004.jsonl"]);
+    expect([...found().ended]).toEqual([crossing.generation]);
+    // Its owner dies. The successor ends what was open, and keeps the first segment until the ledger has that.
+    const successor = open();
+    write(successor, endOf(long));
+    clock.advance(rateWindowMs);
+    successor.confirm([]);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000005.jsonl"]);
+    expect([...found().ended]).toEqual([crossing.generation]);
+    expect(interruptedIds(found())).toEqual([]);
+    successor.confirm(ids(found().settlements));
+    expect(segments()).toEqual(["0000000005.jsonl"]);
+  });
+
+  test("nothing is noted for an intent that is deleted, too", () => {
+    const { spool, long } = spoolWithBoth();
+    write(spool, endOf(long));
+    spool.confirm([long.generation]);
+    clock.advance(rateWindowMs);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000003.jsonl"]);
+    expect(readFileSync(join(folder.path, "0000000003.jsonl"), "utf8")).not.toContain('"ended"');
+  });
+
+  test("its block no longer holds what it reserved, and its time still counts", () => {
+    const crossing = intent({ block: "gen-block", amount: "300" });
+    const { spool } = spoolWithBoth(crossing);
+    const blockOf = () => found().blocks.map(({ block, reserved, times }) => ({ block, reserved, times }));
+    expect(blockOf()).toEqual([{ block: "gen-block", reserved: 300n, times: [crossing.admittedAt] }]);
+    clock.advance(rateWindowMs);
+    spool.confirm([]);
+    expect(blockOf()).toEqual([{ block: "gen-block", reserved: 0n, times: [crossing.admittedAt] }]);
+  });
+
+  test.skipIf(!canFillDisk)("its segment stays while the note cannot be written", () => {
+    const { spool, long } = spoolWithBoth();
+    clock.advance(rateWindowMs);
+    withDiskFullAt(0, () => spool.confirm([]));
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000002.jsonl", "0000000003.jsonl"]);
+    expect(interruptedIds(found())).toEqual([long.generation]);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000003.jsonl"]);
+    expect(interruptedIds(found())).toEqual([long.generation]);
+  });
+
+  test.skipIf(!canFillDisk)("what was left out is noted as well, even if the ledger had it before it was written", async () => {
+    const spool = open();
+    const [long, late] = [intent(), intent()];
+    begin(spool, long);
+    begin(spool, late);
+    const filled = fillSegment(spool);
+    const refused = failureOf(spool.writeSettlement(late.generation, encodeSettlement(endOf(late))));
+    withDiskFullAt(0, () => spool.flush());
+    await refused;
+    spool.confirm([late.generation]);
+    spool.probe();
+    spool.confirm(ids([...filled, ...fillSegment(spool)]));
+    clock.advance(rateWindowMs);
+    spool.confirm([]);
+    expect(segments()).toEqual(["0000000001.jsonl", "0000000003.jsonl"]);
+    expect(interruptedIds(found())).toEqual([long.generation]);
+    expect([...found().ended]).toEqual([late.generation]);
   });
 });
 

@@ -5,7 +5,7 @@ import { lostByBoth } from "../without-lost.ts";
 /**
  * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
- * with its gateway is charged for what was delivered. What both database and stream lost may have no end, or expire where its hold still
+ * with its gateway is charged for what was delivered. A charge that a complete answer shows is the one that is booked. What both database and stream lost may have no end, or expire where its hold still
  * stood; nor has what was admitted with a block whose gateway was lost with its disk, and then the block has one.
  */
 export function chargedOnce(history: History): Finding {
@@ -42,7 +42,7 @@ export function chargedOnce(history: History): Finding {
     const booked = last?.ownKey?.listCost ?? (last?.cost ?? 0n) + (last?.excess ?? 0n);
     notes.check(isUnknown || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
   }
-  for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
+  for (const { generation, whole, status, told, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
     const mayExpire = (last === undefined || last.outcome === "expired") && isLost(generation ?? "");
     if (whole && status === 200 && !mayExpire) {
@@ -50,6 +50,10 @@ export function chargedOnce(history: History): Finding {
         last?.outcome === "settled" && !last.cut,
         () => `${generation}: answered in full, but ended as ${last?.outcome}`,
       );
+    }
+    if (whole && told !== undefined && last !== undefined && !mayExpire) {
+      const isTold = told === last.cost || told === last.cost + last.excess;
+      notes.check(isTold, () => `${generation}: its answer says that it costs ${told}, but ${last.cost} is charged`);
     }
     const isCharged = last?.ownKey !== undefined || (last?.cost ?? 0n) + (last?.excess ?? 0n) > 0n;
     const isFree = last?.outcome === "settled" && !isCharged && costs.get(generation ?? "") !== 0n;

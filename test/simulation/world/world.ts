@@ -93,7 +93,8 @@ export class World {
     const key = this.someKey();
     const isEmbedding = this.plan.isMixed && this.chance.happens(0.2);
     const request = isEmbedding ? someEmbedding(this.chance) : someRequest(this.chance);
-    const sent = { key, gateway, request, ...leaves };
+    const api = "inputs" in request ? null : (this.plan.agents?.api() ?? null);
+    const sent = { key, gateway, request, ...(api && { api }), ...leaves };
     if (this.plan.repeats) this.plan.repeats.send(sent, this);
     else this.clients.send(sent);
   }

@@ -19,17 +19,19 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
   const { customers, startedAt, clients, provider, episodes, revoked, blocks, quiet } = notes;
   const calledAt = new Map(provider.toReversed().map((call) => [call.generation, call.startedAt]));
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
-  const leaving = new Map(
-    clients.flatMap(({ number, hungUp, endedAt }) => (hungUp && endedAt !== null ? [[number, endedAt]] : [])),
+  const claims = claimsOf(notes);
+  const leaving = Map.groupBy(
+    clients.filter(({ hungUp }) => hungUp),
+    ({ number }) => number,
   );
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
     ...customers.map((customer) => ownKeysOf(customer, startedAt)),
     ...provider.flatMap((made) =>
-      made.call === null ? [] : providerEvents(made, { customers, leftAt: leaving.get(made.call) }),
+      made.call === null ? [] : providerEvents(made, { customers, leftAt: leftAt(made, leaving.get(made.call)) }),
     ),
-    ...storedEvents(stored, { invocations, blocks, calledAt }),
+    ...storedEvents(stored, { invocations, blocks, calledAt, claims }),
     ...(notes.cards === null ? [] : cardEvents(notes.cards, quiet.at)),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
@@ -76,6 +78,25 @@ function ownKeysOf({ workspace, own }: Customer, at: number): HistoryEvent {
   return { kind: "own keys", at, workspace, keys, fallback: own?.fallback ?? false };
 }
 
+/** The idempotency key of each generation that called a provider, by the number that its request carried there. */
+export function claimsOf({ clients, provider }: Pick<RunNotes, "clients" | "provider">): Map<string, string> {
+  const keys = new Map(
+    clients.flatMap(({ number, idempotencyKey }) => (idempotencyKey === null ? [] : [[number, idempotencyKey]])),
+  );
+  return new Map(
+    provider.flatMap(({ generation, call }) => {
+      const key = call === null ? undefined : keys.get(call);
+      return key === undefined ? [] : [[generation, key] as const];
+    }),
+  );
+}
+
+/** When a client hung up whose request may have made this call; undefined: none did. */
+function leftAt({ startedAt }: ProviderCall, hungUp: readonly ClientCall[] = []): number | undefined {
+  const left = hungUp.filter(({ sentAt }) => sentAt <= startedAt);
+  return left.length === 0 ? undefined : Math.min(...left.map(({ endedAt }) => endedAt ?? Infinity));
+}
+
 interface Callers {
   customers: readonly Customer[];
   /** When its client hung up; undefined: it did not. */
@@ -101,9 +122,10 @@ interface Known {
   blocks: ReadonlyMap<string, string>;
   /** The first call of a provider. */
   calledAt: ReadonlyMap<string, number>;
+  claims: ReadonlyMap<string, string>;
 }
 
-function storedEvents({ charges, entries }: Stored, { invocations, blocks, calledAt }: Known): HistoryEvent[] {
+function storedEvents({ charges, entries }: Stored, { invocations, blocks, calledAt, claims }: Known): HistoryEvent[] {
   const credits = entries.filter(({ kind }) => kind === "credit");
   return [
     ...credits.map(({ workspace, amount, reference, at }): HistoryEvent => {
@@ -118,10 +140,13 @@ function storedEvents({ charges, entries }: Stored, { invocations, blocks, calle
       const block = blocks.get(generation);
       // A gateway with a block knows the time of its decision a little late.
       const decidedAt = Math.min(admittedAt, calledAt.get(generation) ?? Infinity);
-      const decided = { amount: reserved, admittedAt, invocation, ...(block !== undefined && { block }) };
+      const claim = claims.get(generation);
+      const rare = { ...(block !== undefined && { block }), ...(claim !== undefined && { claim }) };
+      const decided = { amount: reserved, admittedAt, invocation, ...rare };
+      const ended = { outcome, reserved, cost, excess, late, cut, ...own, ...(row.isSpent && { hasLeft: true as const }) };
       return [
         { kind: "admitted", at: decidedAt, ...whose, ...decided },
-        { kind: "charged", at, ...whose, admittedAt, outcome, reserved, cost, excess, late, cut, ...own },
+        { kind: "charged", at, ...whose, admittedAt, ...ended },
       ];
     }),
   ];

@@ -21,6 +21,8 @@ export interface StoredCharge {
   /** The workspace's own key that served, and what the call would have cost; null: the service's. */
   ownKey: string | null;
   listCost: bigint | null;
+  /** Its request had an idempotency key, which is spent on it. */
+  isSpent: boolean;
 }
 
 export interface StoredEntry {
@@ -47,7 +49,7 @@ export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | 
       excess_nano AS excess, late, (status = 500 AND usage_estimated) AS cut,
       (extract(epoch FROM coalesce(entry.at, booked_at)) * 1000)::float8 AS at,
       (extract(epoch FROM admitted_at) * 1000)::float8 AS "admittedAt", status, code,
-      own_key_id AS "ownKey", list_cost_nano AS "listCost"
+      own_key_id AS "ownKey", list_cost_nano AS "listCost", claim IS NOT NULL AS "isSpent"
     FROM generations AS charge
     LEFT JOIN ledger_entries AS entry ON entry.workspace_id = charge.workspace_id AND sequence = charge.entry
     ORDER BY generation_id`;

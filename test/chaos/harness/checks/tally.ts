@@ -1,6 +1,7 @@
 /** Compares the notes of clients and provider with the ledger, and counts what was lost, doubled or unmetered. */
 import type { Episode } from "../faults/episode.ts";
 import { costOf, firstModel, type ProviderCall } from "../world/provider.ts";
+import { claimsOf } from "./build-history.ts";
 import type { RunNotes } from "./notes.ts";
 import type { Stored, StoredCharge } from "./stored.ts";
 
@@ -14,7 +15,7 @@ export interface Tally {
   unknown: number;
   /** Generations that a provider billed, or that a client got in full, without a charge. */
   lost: string[];
-  /** Workspaces whose ledger charges more than their generations cost, and credit that was added twice. */
+  /** Workspaces whose ledger charges more than their generations cost, credit that was added twice, and idempotency keys charged twice. */
   doubled: string[];
   /** Provider calls without a reservation in the counters, or without an end in the ledger. */
   unmetered: string[];
@@ -39,7 +40,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
     rerouted: reroutedOf(calls),
     unknown: charges.filter(({ outcome }) => outcome !== "settled").length,
     lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
-    doubled: [...repeated(references), ...chargedTwice({ charges, entries })],
+    doubled: [...repeated(references), ...chargedTwice({ charges, entries }), ...keysChargedTwice(charges, claimsOf(notes))],
     unmetered: calls
       .filter((call) => !byGeneration.has(call.generation) || !(isHeld(call.generation) || mayBeForgotten(call, notes.episodes)))
       .map(({ generation }) => generation),
@@ -59,6 +60,11 @@ function reroutedOf(calls: readonly ProviderCall[]): number {
   return new Set(elsewhere.map(({ generation }) => generation)).size;
 }
 
+/** Several requests may have called a provider for one key. Only one of them may cost anything. */
+function keysChargedTwice(charges: readonly StoredCharge[], claims: ReadonlyMap<string, string>): string[] {
+  return repeated(charges.flatMap(({ generation, cost }) => (cost > 0n ? (claims.get(generation) ?? []) : [])));
+}
+
 function chargedTwice({ charges, entries }: Pick<Stored, "charges" | "entries">): string[] {
   const owed = new Map<string, bigint>();
   for (const { workspace, cost } of charges) owed.set(workspace, (owed.get(workspace) ?? 0n) + cost);
@@ -74,9 +80,9 @@ export function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): 
   return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
 }
 
-/** By the workspace, or by itself to its provider. */
+/** By the workspace, by itself to its provider, or by the service, as the second answer for one idempotency key. */
 function isPaid(charge: StoredCharge | undefined): boolean {
-  return charge !== undefined && (charge.cost > 0n || charge.ownKey !== null);
+  return charge !== undefined && (charge.cost > 0n || charge.ownKey !== null || charge.excess > 0n);
 }
 
 /** A client that hung up before it got anything pays nothing: its call was cancelled, although too late for this provider. */

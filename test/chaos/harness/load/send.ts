@@ -1,6 +1,6 @@
 /** Sends one request and records everything that its client sees. */
 import { embeddingsModel } from "../world/testbed.ts";
-import type { ClientCall } from "./client-call.ts";
+import { isRepetition, type ClientCall } from "./client-call.ts";
 
 export interface Sending {
   url: string;
@@ -34,9 +34,10 @@ async function send(call: ClientCall, { url, secret, ...asked }: Sending): Promi
   const leaving = new AbortController();
   const timer = setTimeout(() => leaving.abort(), asked.timeoutMs);
   try {
+    const repeats = call.idempotencyKey === null ? {} : { "idempotency-key": call.idempotencyKey };
     const response = await fetch(`${url}/gpt/v1/${call.endpoint === "chat" ? "chat/completions" : call.endpoint}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...repeats },
       body: JSON.stringify(bodyOf(call, asked)),
       signal: leaving.signal,
     });
@@ -61,14 +62,28 @@ function bodyOf(
 ) {
   const prompt = `${content} call=${number}`;
   if (endpoint === "embeddings") return { model: embeddingsModel, input: prompt };
-  const asked = endpoint === "chat" ? { messages: [{ role: "user", content: prompt }] } : { prompt };
-  return { model, ...asked, ...routing, max_tokens: maxTokens, stream: streamed };
+  const common = { model, ...routing, stream: streamed };
+  if (endpoint === "responses") return { ...common, input: prompt, max_output_tokens: maxTokens };
+  const asked = endpoint === "completions" ? { prompt } : { messages: [{ role: "user", content: prompt }] };
+  return { ...common, ...asked, max_tokens: maxTokens };
 }
 
 function noteEnd(call: ClientCall, text: string): void {
   call.code = /"code":"(\w+)"/.exec(text)?.[1] ?? null;
-  call.whole = call.status === 200 && call.code === null && (!call.streamed || text.endsWith("data: [DONE]\n\n"));
+  call.whole = call.status === 200 && call.code === null && (!call.streamed || ends[call.endpoint].test(text));
+  // It names the generation that the key was spent on, which another request began.
+  if (isRepetition(call)) call.generation = null;
 }
+
+const done = /data: \[DONE\]\n\n$/;
+/** The last event of a complete stream. */
+const ends: Record<ClientCall["endpoint"], RegExp> = {
+  chat: done,
+  completions: done,
+  embeddings: done,
+  messages: /event: message_stop\ndata: .*\n\n$/,
+  responses: /event: response\.completed\ndata: .*\n\n$/,
+};
 
 /** The error codes of Bun and Node. */
 function isRefusedConnection(error: unknown): boolean {

@@ -1,8 +1,9 @@
 /** Sends a steady rate of requests, streamed and not, in an order that the seed determines. */
 import { randomFrom } from "../../../support/random.ts";
 import { model, pairedModel, type Testbed } from "../world/testbed.ts";
-import { newCall, type ClientCall } from "./client-call.ts";
+import { agentEndpoints, newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
+import { isDue, Repeats, type KeyedRequest } from "./repeats.ts";
 import { sendToAny, type Sending } from "./send.ts";
 
 export interface TrafficPlan {
@@ -10,6 +11,8 @@ export interface TrafficPlan {
   customers: Customer[];
   seed: number;
   requestsPerSecond: number;
+  /** Whether clients also speak what agents speak, send idempotency keys and repeat requests. A former version may know none of it. */
+  isFull: boolean;
 }
 
 const tickMs = 20;
@@ -17,10 +20,19 @@ const tickMs = 20;
 const openMax = 2_000;
 const timeoutMs = 60_000;
 
+interface Repeated {
+  call: ClientCall;
+  customer: Customer;
+  sending: Omit<Sending, "url">;
+  ended: Promise<void>;
+  keyed: KeyedRequest;
+}
+
 export class Traffic {
   readonly calls: ClientCall[] = [];
   readonly #plan: TrafficPlan;
   readonly #random: () => number;
+  readonly #repeats: Repeats | null;
   readonly #open = new Set<Promise<void>>();
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #startedAt = performance.now();
@@ -29,6 +41,7 @@ export class Traffic {
   constructor(plan: TrafficPlan) {
     this.#plan = plan;
     this.#random = randomFrom(plan.seed);
+    this.#repeats = plan.isFull ? new Repeats(plan.seed) : null;
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
@@ -62,9 +75,27 @@ export class Traffic {
       ...this.#instructions(streamed, customer),
       timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs,
     };
-    const call = newCall({ customer, key: key.id, streamed, gateway: first });
+    const keyed = this.#repeats?.next() ?? null;
+    const endpoint = this.#plan.isFull ? agentEndpoints[this.#sent % agentEndpoints.length] : undefined;
+    const named = { ...(endpoint && { endpoint }), idempotencyKey: keyed?.idempotencyKey ?? null };
+    const call = newCall({ customer, key: key.id, streamed, gateway: first, ...named });
     this.calls.push(call);
-    await sendToAny(call, sending, testbed.gateways);
+    const ended = sendToAny(call, { ...sending, timeoutMs: keyed?.leavesMs ?? sending.timeoutMs }, testbed.gateways);
+    const repetitions = keyed === null ? [] : this.#repeat({ call, customer, sending, ended, keyed });
+    await Promise.all([ended, ...repetitions]);
+  }
+
+  #repeat({ call: first, customer, sending, ended, keyed }: Repeated): Promise<void>[] {
+    const { gateways } = this.#plan.testbed;
+    return keyed.again.map(async (repetition, place) => {
+      if (!(await isDue(first, ended, repetition))) return;
+      const { key, streamed, endpoint } = first;
+      const gateway = (first.gateway + 1 + place) % gateways.length;
+      const call = newCall({ customer, key, streamed, gateway, endpoint, first });
+      this.calls.push(call);
+      const content = repetition.hasOtherBody ? `${sending.content} other=1` : sending.content;
+      await sendToAny(call, { ...sending, content, timeoutMs }, gateways);
+    });
   }
 
   /**

@@ -135,11 +135,12 @@ function readBody(text: string): Body {
   const fields = JSON.parse(text) as {
     model?: string;
     stream?: boolean;
-    messages?: { content?: unknown }[];
+    messages?: { content?: string | { text?: string }[] }[];
     input?: string[];
   };
   const { model = "", stream, messages, input } = fields;
-  const content = String(input?.at(-1) ?? messages?.at(-1)?.content ?? "");
+  const said = input?.at(-1) ?? messages?.at(-1)?.content ?? "";
+  const content = typeof said === "string" ? said : said.map(({ text: part = "" }) => part).join("");
   return { model, content, streamed: stream === true, inputs: input ?? null };
 }
 
