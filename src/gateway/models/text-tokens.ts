@@ -220,9 +220,9 @@ function weightOf(before: number, last: number, now: number): number {
       if (last !== kind.digit) return 1;
       return before === kind.digit ? 1 / 3 : 0;
     case kind.space:
-      // A single space belongs to the next word, and further ones make one token.
+      // A single space belongs to the next word, and further ones make one token. At the start of the text, the first one is that token.
       if (last === kind.none) return 1;
-      if (last !== kind.space) return 0;
+      if (last !== kind.space || before === kind.none) return 0;
       return before === kind.space ? 1 / 60 : 0.5;
     case kind.newline:
       if (last === kind.newline) return 0.1;
