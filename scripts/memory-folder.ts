@@ -4,7 +4,7 @@
  * programs may be started, since tests write some. A run that was killed leaves its folder: the next one removes it.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
 
@@ -19,14 +19,26 @@ export function openMemoryFolder(home = "/dev/shm", room = bytesMin): MemoryFold
   if (!existsSync(home) || freeBytes(home) < room || freemem() < room) return null;
   for (const name of readdirSync(home)) {
     const [, pid] = /^weir-test-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(home, name), { recursive: true, force: true });
+    if (pid !== undefined && !isRunning(Number(pid))) remove(join(home, name));
   }
   const path = mkdtempSync(join(home, `weir-test-${process.pid}-`));
   chmodSync(path, 0o711); // PostgreSQL may run as another user.
-  const folder = { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
+  const folder = { path, [Symbol.dispose]: () => remove(path) };
   if (startsPrograms(path)) return folder;
   folder[Symbol.dispose]();
   return null;
+}
+
+/** A test of a full disk that was killed leaves its file system mounted. */
+function remove(folder: string): void {
+  for (const path of mountsBelow(folder)) spawnSync("umount", [path]);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function mountsBelow(folder: string): string[] {
+  const table = "/proc/self/mounts";
+  const lines = existsSync(table) ? readFileSync(table, "utf8").split("\n") : [];
+  return lines.map((line) => line.split(" ")[1] ?? "").filter((path) => path.startsWith(`${folder}/`));
 }
 
 function freeBytes(folder: string): number {

@@ -1,4 +1,6 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { openMemoryFolder } from "../../scripts/memory-folder.ts";
@@ -28,9 +30,31 @@ test("a run removes what a killed one left, and nothing else", async () => {
   ).toEqual(kept);
 });
 
+test.skipIf(!mayMount())("a run removes the file system that a killed one left mounted", async () => {
+  await using home = await temporaryFolder();
+  const mounted = join(home.path, "weir-test-999999999-a/data");
+  mkdirSync(mounted, { recursive: true });
+  mount(mounted);
+  using folder = openMemoryFolder(home.path, 1);
+  expect(readdirSync(home.path).map((name) => join(home.path, name))).toEqual([folder?.path ?? ""]);
+});
+
 test("there is none without a file system in memory, and without room for a run", async () => {
   await using home = await temporaryFolder();
   expect(openMemoryFolder(join(home.path, "none"), 1)).toBeNull();
   expect(openMemoryFolder(home.path, Number.MAX_SAFE_INTEGER)).toBeNull();
   expect(readdirSync(home.path)).toEqual([]);
 });
+
+/** Only root may, and not in every container. */
+function mayMount(): boolean {
+  const path = mkdtempSync(join(tmpdir(), "weir-mount-"));
+  const may = mount(path);
+  if (may) spawnSync("umount", [path]);
+  rmSync(path, { recursive: true });
+  return may;
+}
+
+function mount(path: string): boolean {
+  return spawnSync("mount", ["-t", "tmpfs", "tmpfs", path]).status === 0;
+}
