@@ -31,19 +31,19 @@ const timed = { ...ordinary, isTimed: true, retries: 1 };
 export const suites: Suite[] = [
   { ...timed, name: "recovery", folders: ["recovery"], budgetSeconds: 190 },
   { ...timed, name: "distributed", folders: ["distributed"], budgetSeconds: 190 },
-  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 160 },
+  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
   { ...timed, name: "nats", folders: ["backing/nats"], budgetSeconds: 90 },
-  { ...timed, name: "chaos", folders: ["chaos"], budgetSeconds: 60 },
+  { ...timed, name: "chaos", folders: ["chaos"], budgetSeconds: 70 },
   { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 20 },
+  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 160 },
   { ...ordinary, name: "embedded", folders: null, budgetSeconds: 190 },
-  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 190, usesServers: false },
-  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 190 },
-  { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 120 },
-  { ...ordinary, name: "gateway", folders: ["gateway"], budgetSeconds: 110 },
+  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 160, usesServers: false },
+  { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 130 },
   { ...ordinary, name: "api", folders: ["gateway/api", "gateway/own-keys"], budgetSeconds: 110 },
-  { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
-  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 60, usesServers: false },
-  { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
+  { ...ordinary, name: "gateway", folders: ["gateway"], budgetSeconds: 90 },
+  { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 40 },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
+  { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 30 },
 ];
 
 /** The suite that a free lane takes next; null: none may start while the others run. */

@@ -221,6 +221,8 @@ export async function writeCatalog(folder: string, { port }: Pick<Provider, "por
     zero_data_retention: false,
     terms_checked: true,
     subprocessor_listed: true,
+    // An agent's request to Messages goes on to an API that is Anthropic's own without being converted.
+    native: true,
   };
   await mkdir(join(folder, "models"), { recursive: true });
   await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, ...limited, ...agents, embeddings]));

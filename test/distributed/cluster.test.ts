@@ -11,10 +11,10 @@ import { modelsAlone } from "../support/providers/catalogs.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(180_000);
 const root = dirname(dirname(import.meta.dir));
 const servers = await testServers();
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 const catalogDir = await modelsAlone();
 
 interface Supervisor {
