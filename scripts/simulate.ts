@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { help } from "./bootstrap/help.mjs";
+import { killWithParent } from "./services/program.ts";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 const shownFailuresMax = 3;
@@ -57,7 +58,9 @@ function childrenOf({ from, seeds, processes }: Seeds): { from: number; count: n
 
 async function runChild({ from, count, step }: { from: number; count: number; step: number }): Promise<number | null> {
   const words = [join(root, "test/simulation/run-seeds.ts"), `${from}`, `${count}`, `${step}`];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  // Whoever stops a long run by a signal stops all of it.
+  const [program = "", ...given] = [...killWithParent("SIGKILL"), process.execPath, ...words];
+  const child = spawn(program, given, { stdio: ["ignore", "pipe", "inherit"] });
   createInterface({ input: child.stdout }).on("line", (line) => take(JSON.parse(line) as Progress));
   await once(child, "close");
   return child.exitCode;
