@@ -20,6 +20,8 @@ export interface Invoked {
   key: KeyId;
   /** Sent to test the Retry-After of another request: how long after the moment that it named; negative: before it. */
   probe?: { of: Invocation; afterMs: number };
+  /** It has an idempotency key. */
+  isKeyed?: true;
 }
 
 /** A client has got its answer. */

@@ -36,6 +36,12 @@ describe("I-12, what cannot be checked is refused", () => {
     expect(failClosed([begins, ...refusal]).broken.join()).toContain("401 invalid_api_key");
   });
 
+  test("the checker accepts a 429 only for a request with an idempotency key", () => {
+    const limited = answered(170, "a", { status: 429, code: "rate_limited", generation: null, whole: false });
+    expect(failClosed([begins, { ...invoked(160, "a"), isKeyed: true } as HistoryEvent, limited]).broken).toEqual([]);
+    expect(failClosed([begins, invoked(160, "a"), limited]).broken.join()).toContain("429 rate_limited");
+  });
+
   test("the checker ignores a fault that does not close admission", () => {
     expect(failClosed([{ kind: "fault", at: 1, name: "slow", phase: "begins" }, ...generation(200, "a")]).checks).toBe(0);
   });

@@ -57,7 +57,8 @@ export class Clients {
   } {
     const invocation = `request-${++this.#count}`;
     const { id, workspace } = key.record;
-    this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
+    const facts = { ...(probe && { probe }), ...(claim && { isKeyed: true as const }) };
+    this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...facts });
     if (gateway.host.isDead) return this.#neverSent(invocation);
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();

@@ -6,14 +6,15 @@ const closedCodes = ["auth_unavailable", "billing_unavailable"];
 const spentCodes = ["idempotency_spent", "idempotency_mismatch"];
 
 /**
- * I-12: while a part that admission needs is down, from the moment when this must be known, no provider is called for new requests,
- * and clients get one of the two 503 codes, or learn that their idempotency key is spent. A gateway may still recognise a revoked key, and admit with a block that it has: I-22 bounds that.
+ * I-12: while a part that admission needs is down, from the moment when this must be known, no provider is called for new requests, and
+ * clients get one of the two 503 codes. Before the counters are asked, a worker may say that an idempotency key is spent, or that too many
+ * new ones came (429). A gateway may still recognise a revoked key, and admit with a block that it has: I-22 bounds that.
  */
 export function failClosed(history: History): Finding {
   const notes = new Notes();
   /** When each fault began to close admission, by the fault's name. */
   const closing = new Map<string, number>();
-  const requests = new Map<string, { at: number; key: string }>();
+  const requests = new Map<string, { at: number; key: string; isKeyed?: true }>();
   const revoked = new Set(eventsOf(history, "revoked").map(({ key }) => key));
   const admitted = new Map<string, number>();
   /** Generations that were admitted with a block, and their requests. */
@@ -45,7 +46,9 @@ export function failClosed(history: History): Finding {
     if (event.kind === "answered" && own !== undefined && own.at >= since) {
       const { invocation, status, code } = event;
       const isKnown = status === 401 && revoked.has(own.key);
-      const isClosed = isKnown || spentCodes.includes(code ?? "") || (status === 503 && closedCodes.includes(code ?? ""));
+      const hasManyKeys = code === "rate_limited" && own.isKeyed === true;
+      const isClosed =
+        isKnown || hasManyKeys || spentCodes.includes(code ?? "") || (status === 503 && closedCodes.includes(code ?? ""));
       notes.check(
         isClosed,
         () => `${invocation}: ${status} ${code} at ${event.at}, although "${namesOf(closing)}" closed admission at ${since}`,

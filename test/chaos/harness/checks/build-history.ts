@@ -65,9 +65,10 @@ function settingsOf({ workspace, keys, requestsPerMinute, keyLimit, budgets }: C
 }
 
 function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
-  const { workspace, key, sentAt, endedAt, status, code, generation, whole } = call;
+  const { workspace, key, sentAt, endedAt, status, code, generation, whole, idempotencyKey } = call;
   const invocation = String(index);
-  const invoked: HistoryEvent = { kind: "invoked", at: sentAt, invocation, workspace, key };
+  const keyed = idempotencyKey === null ? {} : { isKeyed: true as const };
+  const invoked: HistoryEvent = { kind: "invoked", at: sentAt, invocation, workspace, key, ...keyed };
   const at = endedAt ?? sentAt;
   if (status === 0) return [invoked, { kind: "info", at, invocation }];
   return [invoked, { kind: "answered", at, invocation, status, code, generation, whole }];
