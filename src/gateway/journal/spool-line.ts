@@ -1,7 +1,7 @@
 /**
  * The lines of the spool, one kind for each promise: an intent before a provider is called, an admission before a worker is asked, a block
- * before it is asked for, progress, the settlement, and what ended in a segment that was deleted. Every line is checked when it is read. A line that a crash truncated is skipped, since
- * its caller never saw it as written.
+ * before it is asked for, progress, the settlement, and the generations that ended in a deleted segment. Every line is checked when it is
+ * read. A line that a crash truncated is skipped, since its caller never saw it as written.
  * A route's prices are in the lines, because the catalog may have changed when a successor charges.
  */
 import { Type, type Static } from "@sinclair/typebox";

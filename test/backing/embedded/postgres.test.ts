@@ -66,7 +66,7 @@ describe("the embedded PostgreSQL", () => {
     let before: number | undefined;
     test("keeps nothing of what it answered", async () => {
       const megabytes = () => process.memoryUsage().rss / 1024 / 1024;
-      // Short values: each is a text of its own to whoever parses them.
+      // Many short values, since the parser makes a string of each.
       const ask = () =>
         database.sql`SELECT n::text AS one, (n + 1)::text AS other, 'a' || n AS third FROM generate_series(1, 20000) AS n`.raw();
       for (let n = 0; n < 10; n++) await ask();

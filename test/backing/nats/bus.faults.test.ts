@@ -53,7 +53,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
     return worker;
   }
 
-  /** Where nobody kills or freezes the worker. */
+  /** A worker in this process, for tests that neither kill nor freeze it. */
   async function serveHere(): Promise<void> {
     stack.use(await openBus().serve("admission", async (payload) => payload));
   }

@@ -53,7 +53,7 @@ export function strongerEnding(before: Ending | null, event: DeltaEvent): Ending
   return finishReason === reason && before.stop === null ? { reason, stop } : before;
 }
 
-/** The ending that a client is told. A word that contradicts its reason says nothing. @param calledTools as for `finalReason` */
+/** The ending that the client gets, without the provider's own word if the reason was corrected. @param calledTools as for `finalReason` */
 export function finalEnding(ending: Ending | null, calledTools: boolean): Ending {
   const reason = finalReason(ending?.reason ?? null, calledTools);
   return { reason, stop: reason === ending?.reason ? ending.stop : null };

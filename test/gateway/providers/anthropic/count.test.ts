@@ -1,4 +1,4 @@
-/** The provider's own count of a prompt: what is sent for it, and what becomes of every answer. It needs no reservation. */
+/** The provider's own count of a prompt: the request, and the result of each kind of answer. No reservation is needed. */
 import { describe, expect, test } from "bun:test";
 import { tokenCountMsMax } from "../../../../src/gateway/limits.ts";
 import type { ModelEntry } from "../../../../src/gateway/models/schema.ts";
