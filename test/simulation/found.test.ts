@@ -15,6 +15,10 @@ const found: [seed: number, mistake: string][] = [
     150009101,
     "a spool never got a settlement that a full disk had refused, and a restored ledger took the estimate of its successor",
   ],
+  [
+    180000421,
+    "a backup of before metering's first look lost charges, since its counters were forgotten before the loss was noted",
+  ],
 ];
 
 let stored: StoredLedgers;

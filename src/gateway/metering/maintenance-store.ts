@@ -15,6 +15,8 @@ export interface ReplayDue {
   server: bigint;
   /** Workspaces whose ledger lost entries. Even without any, a standby may lack the last commits. */
   rebuilding: WorkspaceId[];
+  /** When the newest generation in the ledger was admitted; null: it has none. What the ledger lost was stored later. */
+  newestMs: number | null;
 }
 
 export interface DeadLetter {
@@ -29,7 +31,7 @@ export interface MaintenanceStore {
   /** The settlements to book again; null: none. */
   replayDue(): Promise<ReplayDue | null>;
   /** The settlements were booked again: counters of these workspaces may be loaded. */
-  finishReplay(due: ReplayDue): Promise<void>;
+  finishReplay(due: Pick<ReplayDue, "server" | "rebuilding">): Promise<void>;
   storeDeadLetters(letters: DeadLetter[]): Promise<void>;
   /** Makes the partitions of this month and the next. */
   makeMonthsAhead(nowMs: number): Promise<void>;
@@ -49,20 +51,20 @@ export function maintenanceStore(sql: Database): MaintenanceStore {
   };
 }
 
-/** A new database has no server yet: nothing was booked on another one. */
+/** Without a row the database is new, or a backup of one that was: what came after that backup may have been booked on another server. */
 async function selectReplayDue(sql: Database): Promise<ReplayDue | null> {
   const [row] = await sql<{ server: bigint; before: bigint | null; rebuilding: WorkspaceId[] }[]>`
     SELECT ledger_server() AS server, (SELECT server FROM ledger_replays) AS before,
       ARRAY(SELECT workspace_id FROM credit_accounts WHERE is_rebuilding ORDER BY workspace_id) AS rebuilding`;
   if (!row) return null;
   const { server, before, rebuilding } = row;
-  if (rebuilding.length > 0 || (before !== server && before !== null)) return { server, rebuilding };
-  if (before === null) await finishReplay({ server, rebuilding }, sql);
-  return null;
+  if (rebuilding.length === 0 && before === server) return null;
+  const [newest] = await sql<{ at: Date }[]>`SELECT admitted_at AS at FROM generations ORDER BY generation_id DESC LIMIT 1`;
+  return { server, rebuilding, newestMs: newest?.at.getTime() ?? null };
 }
 
 /** Does nothing on another server, where the work starts over. */
-async function finishReplay({ server, rebuilding }: ReplayDue, sql: Database): Promise<void> {
+async function finishReplay({ server, rebuilding }: Pick<ReplayDue, "server" | "rebuilding">, sql: Database): Promise<void> {
   await sql.begin(async (tx) => {
     const [here] = await tx`
       INSERT INTO ledger_replays (server) SELECT ${server} WHERE ledger_server() = ${server}

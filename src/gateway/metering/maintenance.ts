@@ -18,7 +18,7 @@ import { decodeOpenReport, encodeReportRequest } from "../journal/open-report.ts
 import { expiredSettlement } from "../journal/recovery.ts";
 import { partitionOf, encodeSettlement, encodeSettlements } from "../journal/settlement.ts";
 import { rebuildReportMs, sweepBatchMax, sweepMs, ledgerReplayLagMs, ledgerReplayMs, reconcileMs } from "../limits.ts";
-import type { MaintenanceStore } from "./maintenance-store.ts";
+import type { MaintenanceStore, ReplayDue } from "./maintenance-store.ts";
 import { settleEvents, type MeteringParts } from "./worker.ts";
 
 interface SweepParts {
@@ -84,7 +84,8 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
 
 /**
  * If ledgers are known to be behind, everything in the stream is booked again; otherwise only events stored since shortly before the former
- * server was last seen.
+ * server was last seen, or before the ledger's newest generation where that is earlier: an older backup lacks all that came after it, and
+ * may come back a second time when no counters show that any more.
  * @param inOrderAt when it was last seen; null: not known
  * @throws when it is not done
  */
@@ -92,15 +93,23 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   const { bus, maintenance, log } = parts;
   const due = await maintenance.replayDue();
   if (due === null) return;
-  const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
   const workspaces = due.rebuilding.length;
   // After an ordinary restart nothing is behind, and log lines about recovery would only worry the reader.
   const level = workspaces > 0 ? "warn" : "debug";
   const why = workspaces > 0 ? "The database went back in time" : "The database was started anew";
   log[level]({ event: "replay.begun", workspaces }, `${why}: settlements that the stream still has are booked, each once`);
+  const sinceMs = replayStart(inOrderAt, due);
   await bus.replay("settlements", { sinceMs, signal, handler: (events) => settleEvents(events, parts) });
+  // Admission may have died between the note of a loss and its own call. Counters that are not ready stay so.
+  await Promise.all(due.rebuilding.map((workspace) => parts.counters.forget(workspace, 0n)));
   await maintenance.finishReplay(due);
   log[level]({ event: "replay.finished", workspaces }, "Settlements of the stream are booked");
+}
+
+/** @returns null: all that the stream has */
+function replayStart(inOrderAt: number | null, { rebuilding, newestMs }: ReplayDue): number | null {
+  if (rebuilding.length > 0 || inOrderAt === null || newestMs === null) return null;
+  return Math.min(inOrderAt, newestMs) - ledgerReplayLagMs;
 }
 
 interface ReconcileParts {

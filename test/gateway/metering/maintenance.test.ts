@@ -188,17 +188,44 @@ describe.each(oneDatabase)("replays on $name", ({ open }) => {
   beforeAll(async () => void (database = await open()), 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("nothing is booked again on a new database, and on another server what was stored since shortly before", async () => {
+  const server = async () => (await database.sql<{ server: bigint }[]>`SELECT server FROM ledger_replays`)[0]?.server;
+
+  /** The next round finds another server. */
+  async function toNextServer({ clock }: TestMetering): Promise<void> {
+    await database.sql`UPDATE ledger_replays SET server = 1`;
+    await clock.pass(ledgerReplayMs);
+    await until(async () => (await server()) !== 1n && clock.pending > 0);
+  }
+
+  test("a backup of a database that no metering had seen yet gets all that the stream has, as a new database does", async () => {
     const metering = new TestMetering(database.sql);
-    const server = async () => (await database.sql<{ server: bigint }[]>`SELECT server FROM ledger_replays`)[0]?.server;
+    expect(await server()).toBeUndefined();
     await using _replays = startReplays(metering);
     await until(async () => (await server()) !== undefined && metering.clock.pending > 0);
-    const seenAt = metering.clock.now();
-    expect(metering.bus.replays).toEqual([]);
-    await database.sql`UPDATE ledger_replays SET server = 1`;
+    expect(metering.bus.replays).toEqual([null]);
     await metering.clock.pass(ledgerReplayMs);
-    await until(async () => (await server()) !== 1n);
-    expect(metering.bus.replays).toEqual([seenAt - ledgerReplayLagMs]);
+    expect(metering.bus.replays).toEqual([null]);
+  });
+
+  test("another server gets what was stored since shortly before, and an older backup what came after its newest generation", async () => {
+    const metering = new TestMetering(database.sql);
+    const control = new Control(database.sql);
+    const workspace = await control.workspace("restored", "1");
+    const key = (await control.key("restored")).id;
+    await using _replays = startReplays(metering);
+    await until(() => metering.clock.pending > 0);
+    const seenAt = metering.clock.now();
+    const dayBefore = seenAt - 86_400_000;
+    await book(database.sql, settlement({ workspace, key, admittedAt: dayBefore }));
+    await toNextServer(metering);
+    await book(database.sql, settlement({ workspace, key, admittedAt: seenAt }));
+    const seenAgainAt = metering.clock.now();
+    await toNextServer(metering);
+    expect(seenAgainAt).toBeGreaterThan(seenAt);
+    await book(database.sql, settlement({ workspace, key, admittedAt: seenAgainAt + 3_600_000 }));
+    const seenLastAt = metering.clock.now();
+    await toNextServer(metering);
+    expect(metering.bus.replays).toEqual([dayBefore, seenAt, seenLastAt].map((at) => at - ledgerReplayLagMs));
   });
 
   test("a restart after which nothing is behind leaves no word of recovery in the log", async () => {
@@ -226,12 +253,19 @@ describe.each(oneDatabase)("replays on $name", ({ open }) => {
   test("a workspace whose ledger is behind is loaded only when all that the stream has was booked again", async () => {
     const metering = new TestMetering(database.sql);
     const workspace = await new Control(database.sql).workspace("behind", "1");
+    // Its admission worker died before it forgot the counters.
+    await metering.counters.load({
+      account: { workspace, balance: 7n, sequence: 9n, months: [] },
+      holds: [],
+      windows: [],
+    });
     await beginEpochs([{ workspace, after: 0n, epoch: 1n, isRebuilding: true }], database.sql);
     const isReady = async () => (await loadAccount({ workspace, generations: [] }, database.sql))?.isReady === true;
     expect(await isReady()).toBe(false);
     await using _replays = startReplays(metering);
     await until(isReady);
     expect(metering.bus.replays).toEqual([null]);
+    expect((await metering.counters.read(workspace, null)).account).toBeNull();
   });
 });
 

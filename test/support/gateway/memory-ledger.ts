@@ -144,10 +144,13 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   }
 
   async replayDue(): Promise<ReplayDue | null> {
-    return this.epochs.replayDue();
+    const due = this.epochs.replayDue();
+    if (due === null) return null;
+    const newest = this.charges.get([...this.charges.keys()].toSorted().at(-1) ?? "");
+    return { ...due, newestMs: newest?.settlement.admittedAt ?? null };
   }
 
-  async finishReplay(due: ReplayDue): Promise<void> {
+  async finishReplay(due: Pick<ReplayDue, "server" | "rebuilding">): Promise<void> {
     this.epochs.finishReplay(due);
   }
 

@@ -15,6 +15,7 @@ export class MemoryEpochs {
   server = 1n;
   /** What a backup has of it. */
   rows = new Map<string, Epoch>();
+  /** 0: on none yet. */
   replayedOn = 0n;
 
   of(workspace: string): bigint {
@@ -48,15 +49,13 @@ export class MemoryEpochs {
     return new Set(begun.map(({ workspace }) => workspace));
   }
 
-  replayDue(): ReplayDue | null {
+  replayDue(): Pick<ReplayDue, "server" | "rebuilding"> | null {
     const { server, replayedOn } = this;
     const rebuilding = [...this.rows].flatMap(([workspace, { isRebuilding }]) => (isRebuilding ? [workspace] : []));
-    if (rebuilding.length > 0 || (replayedOn !== server && replayedOn !== 0n)) return { server, rebuilding };
-    this.replayedOn = server;
-    return null;
+    return rebuilding.length === 0 && replayedOn === server ? null : { server, rebuilding };
   }
 
-  finishReplay({ server, rebuilding }: ReplayDue): void {
+  finishReplay({ server, rebuilding }: Pick<ReplayDue, "server" | "rebuilding">): void {
     if (server !== this.server) return;
     this.replayedOn = server;
     for (const workspace of rebuilding) Object.assign(this.rows.get(workspace) ?? {}, { isRebuilding: false });

@@ -229,13 +229,17 @@ function isAhead({ counted: { version, balance }, ledger }: Compared): boolean {
 
 /**
  * Forgets counters before the epoch ends, so that nothing is loaded from a ledger that was not compared, and after it, for what was loaded
- * in between. If it is killed at any point, the next comparison continues.
+ * in between. Counters that are ahead are the only record of the loss until the database has noted it, so they are forgotten only after
+ * that. If it is killed at any point, the next comparison continues, and metering forgets what is left before a ledger counts as rebuilt.
  * @returns the workspaces whose epoch this process ended
  */
 async function endEpochs(ended: readonly Compared[], parts: CompareParts): Promise<Map<WorkspaceId, "rebuilding" | "ready">> {
   if (ended.length === 0) return new Map();
   const { store, log } = parts;
-  await forgetAll(ended.filter(mayBeOfAnother), parts);
+  await forgetAll(
+    ended.filter((one) => mayBeOfAnother(one) && !isAhead(one)),
+    parts,
+  );
   const begun = await store.beginEpochs(
     ended.map(({ counted, ledger }) => {
       const after = versionParts(ledger.version).epoch;

@@ -90,6 +90,22 @@ test("a workspace whose ledger went back is refused until its settlements are bo
   expect(await balance()).toBe(500n);
 });
 
+test("a ledger that went back is still found when the database fails or goes back again before the loss is noted in it", async () => {
+  await goBack();
+  ledger.epochs.replayedOn = ledger.epochs.server;
+  nextServer();
+  const { beginEpochs } = ledger;
+  ledger.beginEpochs = () => Promise.reject(new Error("the database went away"));
+  expect(await unusable()).toEqual(["w1"]);
+  ledger.beginEpochs = beginEpochs;
+  backUp(ledger)();
+  ledger.epochs.replayedOn = ledger.epochs.server;
+  nextServer();
+  expect(await unusable(newCheck())).toEqual(["w1"]);
+  expect(await ledger.replayDue()).toMatchObject({ rebuilding: ["w1"] });
+  expect(await balance()).toBeUndefined();
+});
+
 test("a push from before the ledger went back changes nothing once the counters are loaded again", async () => {
   const late = { ...ledger.head("w1", "2026-11"), balance: 999n };
   await goBack();
