@@ -39,7 +39,7 @@ test.skipIf((await testServers()) === null)(
     if (opened === null) throw new Error("There are no servers");
     const { urls } = stack.use(opened);
     const { path: dataDir } = stack.use(await temporaryFolder());
-    const first = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
+    const first = stack.use(await Fleet.start({ services: urls, dataDir }));
     const { workspace, keys } = await first.operator().customer({ credit: "0.01" });
     const client = { workspace, key: keys[0]?.key ?? "" };
     await spend(first, client, 3);
@@ -50,7 +50,7 @@ test.skipIf((await testServers()) === null)(
     const server = postgres(urls.DATABASE_URL, { max: 1, database: "postgres", onnotice: () => {} });
     stack.defer(() => server.end());
     await server`CREATE DATABASE backup TEMPLATE ${server(name)}`;
-    const second = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
+    const second = stack.use(await Fleet.start({ services: urls, dataDir }));
     await second.operator().call("POST", "/credit", { workspace, usd: "5", ref: "after the backup" });
     await spend(second, client, 5);
     await stop(second);
@@ -61,7 +61,7 @@ test.skipIf((await testServers()) === null)(
     await redis.flushDb();
     redis.destroy();
 
-    const third = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
+    const third = stack.use(await Fleet.start({ services: urls, dataDir }));
     // The five USD that were added after the backup are gone: a request that needs them is refused.
     const dear = { ...body, max_tokens: 4_096, messages: [{ role: "user", content: "x".repeat(600_000) }] };
     let status = 503;
