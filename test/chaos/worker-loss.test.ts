@@ -14,7 +14,7 @@ describe.skipIf(services === null)("the loss of one of two workers", () => {
 
   beforeAll(async () => {
     const environment = { LOG_LEVEL: "fatal" };
-    fleet = stack.use(await Fleet.start({ workers: 2, probers: 0, services: services?.urls ?? null, environment }));
+    fleet = stack.use(await Fleet.start({ workers: 2, services: services?.urls ?? null, environment }));
     keys = (await fleet.operator().customer({ credit: "100", keys: 20 })).keys.map(({ key }) => key);
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);

@@ -12,11 +12,11 @@ import { testServices } from "../support/servers/services.ts";
 import { StripeStub } from "../support/stripe/stripe-stub.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+import { type SharedFleet, prices_per_1m_usd, serviceKey, sharedFleet } from "./shared-fleet.ts";
 
 setDefaultTimeout(60_000);
 const services = await testServices();
-/** One output token costs a cent and input is free, so a request with max_tokens 1 reserves and costs 0.01 USD. */
-const prices_per_1m_usd = { input: "0", output: "10000" };
+/** Of a request with max_tokens 1. */
 const cost = parseUsd("0.01");
 const keys = 20;
 const inCents = (nano: bigint): string => formatUsd(nano).slice(0, -7);
@@ -24,18 +24,12 @@ const inCents = (nano: bigint): string => formatUsd(nano).slice(0, -7);
 for (const mode of ["embedded", "distributed"] as const) {
   describe.skipIf(mode === "distributed" && services === null)(`${mode}, the credit of 20 busy keys`, () => {
     const stack = new AsyncDisposableStack();
-    const stripe = stack.use(new StripeStub());
+    let stripe: StripeStub;
     let stub: ProviderStub;
     let fleet: Fleet;
 
     beforeAll(async () => {
-      stub = stack.use(await startProviderStub(chat("Hello")));
-      const folder = stack.use(await temporaryFolder());
-      const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
-      const environment = { [stubKeyEnv]: "sk-stub", ...stripe.environment };
-      const plan = mode === "embedded" ? { services: null } : { services: services?.urls ?? null, gateways: 2, workers: 2 };
-      fleet = stack.use(await Fleet.start({ ...plan, catalogDir, environment, metrics: true }));
-      await fleet.runnable("stub/model");
+      ({ fleet, stub, stripe } = mode === "embedded" ? await startAlone(stack) : await sharedFleet());
     }, 60_000);
     afterAll(() => stack.disposeAsync(), 30_000);
 
@@ -156,7 +150,7 @@ for (const mode of ["embedded", "distributed"] as const) {
 
     test.skipIf(mode === "embedded")("lacks the whole blocks of a gateway that does not answer, until it does", async () => {
       const customer = await fleet.operator().customer({ credit: "1000", keys });
-      const redis = await connectClient(services?.urls.REDIS_URL ?? "");
+      const redis = await connectClient((await sharedFleet()).urls.REDIS_URL);
       stack.defer(() => redis.destroy());
       const frozen = fleet.gateways[1]?.process;
       const balance = parseUsd("1000") - (await keepBusy(customer, 1));
@@ -171,4 +165,16 @@ for (const mode of ["embedded", "distributed"] as const) {
       await until(async () => (await looks(customer, 0)).every((available) => available === balance), 30_000);
     });
   });
+}
+
+/** One process, with the same model as the fleet. */
+async function startAlone(stack: AsyncDisposableStack): Promise<Pick<SharedFleet, "fleet" | "stub" | "stripe">> {
+  const stripe = stack.use(new StripeStub());
+  const stub = stack.use(await startProviderStub(chat("Hello")));
+  const folder = stack.use(await temporaryFolder());
+  const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { prices_per_1m_usd } });
+  const environment = { [stubKeyEnv]: serviceKey, ...stripe.environment };
+  const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment, metrics: true }));
+  await fleet.runnable("stub/model");
+  return { fleet, stub, stripe };
 }

@@ -1,14 +1,13 @@
 /** `weir model check` in a fleet: a gateway takes the call, the prober runs the checks, and every gateway gets the result. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { run } from "../../scripts/weir/run.ts";
-import { Fleet, operatorToken } from "../support/servers/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import { type Fleet, operatorToken } from "../support/servers/fleet.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { chat, outcomeOf } from "../support/gateway/requests.ts";
-import { freshDatabase, testServices } from "../support/servers/services.ts";
+import { testServices } from "../support/servers/services.ts";
 import { chat as answers, error } from "../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
+import { sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 
@@ -19,13 +18,8 @@ describe.skipIf(services === null)("model check in a fleet", () => {
   let key: string;
 
   beforeAll(async () => {
-    if (services === null) return;
-    stub = stack.use(await startProviderStub());
-    const { path } = stack.use(await temporaryFolder());
-    const catalogDir = await writeStubCatalog(path, { url: stub.url });
-    const urls = { ...services.urls, DATABASE_URL: await freshDatabase(services.urls.DATABASE_URL) };
-    fleet = stack.use(await Fleet.start({ gateways: 2, services: urls, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-    await fleet.runnable("stub/model");
+    ({ fleet, stub } = await sharedFleet());
+    stack.use(await fleet.probing());
     key = (await fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "";
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);
@@ -51,14 +45,17 @@ describe.skipIf(services === null)("model check in a fleet", () => {
     expect([await ask(0), await ask(1)]).toEqual([200, 200]);
     stub.answer(error(401));
     const calls = stub.calls.length;
-    expect(await check()).toEqual({
+    const { error: said, ...checked } = await check();
+    expect(checked).toEqual({
       code: 0,
       data: expect.arrayContaining([
         expect.objectContaining({ id: "stub/model", runnable: false, unavailable_reason: "launch_check_failed" }),
+        expect.objectContaining({ id: "routed/cheap", runnable: true }),
         expect.objectContaining({ id: "sandbox/echo", runnable: true }),
       ]),
-      error: "stub/model by stub: upstream_auth\n",
     });
+    const each = ["routed/cheap by cheap: passed", "routed/dear by dear: passed", "stub/model by stub: upstream_auth"];
+    expect(said.trim().split("\n").toSorted()).toEqual(each);
     expect(stub.calls.length).toBe(calls + 1);
     await until(async () => (await ask(0)) === 503 && (await ask(1)) === 503);
   });

@@ -1,53 +1,66 @@
 /** Own provider keys in a fleet: workers pass them on sealed, every gateway opens them, and changes hold everywhere. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { chat } from "../support/gateway/requests.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
-import { keysOf, OwnKeyStage, serviceKey, type Tenant } from "../support/gateway/own-key-stage.ts";
+import { keysOf } from "../support/gateway/own-key-stage.ts";
+import type { Customer } from "../support/operator.ts";
+import type { ProviderStub } from "../support/providers/provider-stub.ts";
+import type { Fleet } from "../support/servers/fleet.ts";
 import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
+import { serviceKey, sharedFleet } from "./shared-fleet.ts";
 
 const services = await testServices();
 
 /** A changed setting holds within 30 s, and usually at once. */
 const promisedMs = 30_000;
 
-describe.skipIf(services === null)("with two gateways and two admission workers", () => {
-  let stage: OwnKeyStage;
+describe.skipIf(services === null)("with two gateways and three admission workers", () => {
+  let fleet: Fleet;
+  let cheap: ProviderStub;
   let asked = 0;
-  beforeAll(async () => void (stage = await OwnKeyStage.open(services?.urls ?? null)), 60_000);
-  afterAll(() => stage[Symbol.asyncDispose](), 30_000);
+  beforeAll(async () => void ({ fleet, cheap } = await sharedFleet()), 60_000);
+
+  const tenant = (): Promise<Customer> => fleet.operator().customer({ credit: "1", earlyAccess: ["own_keys"] });
+
+  /** Stores an own key that the provider accepts. @returns its id */
+  async function store({ workspace }: Customer, key: string): Promise<string> {
+    const { id } = await fleet.operator().call<{ id: string }>("POST", "/provider-keys", { workspace, provider: "cheap", key });
+    return id;
+  }
 
   /** @returns the key that the provider received */
-  async function keyOf(gateway: number, { key }: Tenant): Promise<string | undefined> {
+  async function keyOf(gateway: number, { keys }: Customer): Promise<string | undefined> {
     asked++;
-    const response = await chat({ url: stage.fleet.url(gateway), key, body: { model: "stub/alpha" } });
+    const response = await chat({ url: fleet.url(gateway), key: keys[0]?.key ?? "", body: { model: "routed/cheap" } });
     await response.text();
     expect(response.status).toBe(200);
-    return keysOf(stage.alpha).at(-1);
+    return keysOf(cheap).at(-1);
   }
 
   test("an own key serves at every gateway, is replaced everywhere, and gives way to the service's key everywhere", async () => {
-    const tenant = await stage.tenant();
-    for (const gateway of [0, 1]) expect(await keyOf(gateway, tenant)).toBe(serviceKey);
-    const id = await stage.store(tenant, { provider: "alpha", key: "sk-of-the-fleet-0001" });
+    const customer = await tenant();
+    for (const gateway of [0, 1]) expect(await keyOf(gateway, customer)).toBe(serviceKey);
+    const id = await store(customer, "sk-of-the-fleet-0001");
     const holdsEverywhere = async (key: string) => {
-      for (const gateway of [0, 1]) await until(async () => (await keyOf(gateway, tenant)) === key, promisedMs);
+      for (const gateway of [0, 1]) await until(async () => (await keyOf(gateway, customer)) === key, promisedMs);
     };
     await holdsEverywhere("sk-of-the-fleet-0001");
-    await stage.fleet.operator(1).call("PUT", `/provider-keys/${id}`, { key: "sk-of-the-fleet-0002" });
+    await fleet.operator(1).call("PUT", `/provider-keys/${id}`, { key: "sk-of-the-fleet-0002" });
     await holdsEverywhere("sk-of-the-fleet-0002");
-    await stage.fleet.operator(0).call("DELETE", `/provider-keys/${id}`);
+    await fleet.operator(0).call("DELETE", `/provider-keys/${id}`);
     await holdsEverywhere(serviceKey);
-    expect(await stage.fleet.operator().verify()).toMatchObject({ ok: true });
+    expect(await fleet.operator().verify()).toMatchObject({ ok: true });
   }, 120_000);
 
   test("requests on an own key at both gateways leave the credit as it was, and each has a row in the log", async () => {
-    const tenant = await stage.tenant();
-    await stage.store(tenant, { provider: "alpha", key: "sk-of-the-fleet-0003" });
+    const customer = await tenant();
+    await store(customer, "sk-of-the-fleet-0003");
     asked = 0;
-    for (const gateway of [0, 1]) await until(async () => (await keyOf(gateway, tenant)) === "sk-of-the-fleet-0003", promisedMs);
-    await Promise.all(Array.from({ length: 40 }, (_, n) => keyOf(n % 2, tenant)));
-    const rows = await expectExactLedger(stage.fleet.operator(), tenant, { credit: "1", generations: asked });
+    for (const gateway of [0, 1])
+      await until(async () => (await keyOf(gateway, customer)) === "sk-of-the-fleet-0003", promisedMs);
+    await Promise.all(Array.from({ length: 40 }, (_, n) => keyOf(n % 2, customer)));
+    const rows = await expectExactLedger(fleet.operator(), customer, { credit: "1", generations: asked });
     const own = (rows as unknown as Record<string, unknown>[]).filter((row) => row["own_key"] === true);
     expect(own.length).toBeGreaterThanOrEqual(40);
     expect(new Set(own.map((row) => row["cost_usd"]))).toEqual(new Set(["0.000000000"]));

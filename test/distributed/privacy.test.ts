@@ -46,7 +46,9 @@ describe.skipIf(!available)("a fleet", () => {
     const { path: dataDir } = stack.use(await temporaryFolder());
     const catalogDir = await writeStubCatalog(catalog, { url: stub.url, others: [embeddingModel()] });
     const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
-    const fleet = stack.use(await Fleet.start({ services: urls, gateways: 1, workers: 1, catalogDir, dataDir, environment }));
+    const fleet = stack.use(
+      await Fleet.start({ services: urls, gateways: 1, workers: 1, probers: 1, catalogDir, dataDir, environment }),
+    );
     await fleet.runnable(["stub/model", "stub/embed"]);
     off = await customer(fleet, stub, false);
     await traces.addRedis("redis", urls.REDIS_URL);

@@ -1,8 +1,9 @@
 /**
- * Two gateways and three workers with a provider stub behind `stub/model`, and two more behind `routed/cheap` and `routed/dear`, for all
- * files of this folder that neither kill nor configure a process. The first file that needs the fleet starts it, and the end of the test process stops it: a start costs more CPU time than
- * most of these tests. It has servers of its own, since its workers would answer other fleets on the same bus. Each test makes customers
- * of its own, and leaves the stubs answering as at first.
+ * Two gateways and three workers with a provider stub behind `stub/model`, two more behind `routed/cheap` and `routed/dear`, and a stub of
+ * Stripe, for all files of this folder that neither kill nor configure a process. The first file that needs the fleet starts it, and the
+ * end of the test process stops it: a start costs more CPU time than most of these tests. It has servers of its own, since its workers
+ * would answer other fleets on the same bus. Each test makes customers of its own, and leaves the stubs answering, the models runnable and
+ * the processes running as at first. It has no prober: a test that needs one has it by `fleet.probing()`.
  */
 import type { ServiceUrls } from "../../scripts/services.ts";
 import { atEnd } from "../support/processes/at-end.ts";
@@ -11,16 +12,21 @@ import { chat } from "../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { ownServices } from "../support/servers/own-services.ts";
+import { StripeStub } from "../support/stripe/stripe-stub.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Input is free and one output token costs a cent, so a request with max_tokens 1 reserves and costs 0.01 USD. */
-const prices_per_1m_usd = { input: "0", output: "10000" };
+export const prices_per_1m_usd = { input: "0", output: "10000" };
+
+/** For the three providers. */
+export const serviceKey = "sk-stub";
 
 export interface SharedFleet {
   fleet: Fleet;
   stub: ProviderStub;
   cheap: ProviderStub;
   dear: ProviderStub;
+  stripe: StripeStub;
   urls: ServiceUrls;
 }
 
@@ -38,6 +44,7 @@ async function start(): Promise<SharedFleet> {
   const { urls } = stack.use(services);
   const [stub, cheap, dear] = [await startProviderStub(), await startProviderStub(), await startProviderStub()];
   for (const one of [stub, cheap, dear]) stack.use(one).answer(chat("Hello"));
+  const stripe = stack.use(new StripeStub());
   const { path } = stack.use(await temporaryFolder());
   const catalogDir = await writeCatalog(path, {
     providers: Object.entries({ stub, cheap, dear }).map(([id, { url }]) => stubProvider({ id, base_url: url })),
@@ -49,10 +56,11 @@ async function start(): Promise<SharedFleet> {
       ],
     },
   });
-  const plan = { gateways: 2, workers: 3, services: urls, catalogDir };
-  const fleet = stack.use(await Fleet.start({ ...plan, environment: { [stubKeyEnv]: "sk-stub" } }));
+  const plan = { gateways: 2, workers: 3, services: urls, catalogDir, metrics: true } as const;
+  const environment = { [stubKeyEnv]: serviceKey, ...stripe.environment };
+  const fleet = stack.use(await Fleet.start({ ...plan, environment }));
   await fleet.runnable(["stub/model", "routed/cheap", "routed/dear"]);
-  return { fleet, stub, cheap, dear, urls };
+  return { fleet, stub, cheap, dear, stripe, urls };
 }
 
 function routeAt(provider: string, price: string) {

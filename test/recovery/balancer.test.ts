@@ -22,7 +22,7 @@ describe.skipIf(services === null || program === null)("behind HAProxy with depl
     const DATABASE_URL = await freshDatabase(services.urls.DATABASE_URL);
     const environment = { SHUTDOWN_LEAVE_MS: String(leaveMs), LOG_LEVEL: "fatal" };
     const urls = { ...services.urls, DATABASE_URL };
-    fleet = stack.use(await Fleet.start({ gateways: 2, metering: 0, probers: 0, services: urls, environment }));
+    fleet = stack.use(await Fleet.start({ gateways: 2, metering: 0, services: urls, environment }));
     balancer = stack.use(await Balancer.start(program, fleet.gateways));
     const { keys } = await fleet.operator().customer({ credit: "100" });
     load = stack.use(new BalancedLoad({ url: balancer.url, key: keys[0]?.key ?? "", streams: 6, requests: 2 }));

@@ -27,7 +27,7 @@ test.skipIf(servers === null)(
     ]);
     for (const one of [pair, nats, redis]) stack.use(one);
     const services = { DATABASE_URL: pair.url, NATS_URL: nats.url, REDIS_URL: redis.url };
-    const fleet = stack.use(await Fleet.start({ services, workers: 2, probers: 0 }));
+    const fleet = stack.use(await Fleet.start({ services, workers: 2 }));
     const operator = fleet.operator();
     const [poor, busy] = await Promise.all([operator.customer({ credit: "0.02" }), operator.customer({ credit: "1" })]);
     const send = ({ keys }: typeof poor, sent: Record<string, unknown> = body): Promise<Outcome> =>

@@ -30,6 +30,18 @@ async function stop(fleet: Fleet): Promise<void> {
   }
 }
 
+/** Copies a database that a fleet uses, which connects again afterwards. PostgreSQL copies none that has connections. */
+async function copyInUse(server: postgres.Sql, { from, to }: { from: string; to: string }): Promise<void> {
+  await server`ALTER DATABASE ${server(from)} ALLOW_CONNECTIONS false`;
+  await until(async () => {
+    const ended = await server`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${from}`;
+    return ended.length === 0;
+  });
+  await server`CREATE DATABASE ${server(to)} TEMPLATE ${server(from)}`;
+  await server`ALTER DATABASE ${server(from)} ALLOW_CONNECTIONS true`;
+  await server`ALTER DATABASE ${server(to)} ALLOW_CONNECTIONS true`;
+}
+
 // test/recovery/promoted.test.ts has a Redis that was left as it was.
 test.skipIf((await testServers()) === null)(
   "a fleet whose database was restored and whose Redis was emptied spends what the restored ledger has, and no more",
@@ -39,21 +51,27 @@ test.skipIf((await testServers()) === null)(
     if (opened === null) throw new Error("There are no servers");
     const { urls } = stack.use(opened);
     const { path: dataDir } = stack.use(await temporaryFolder());
-    const first = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
+    const first = stack.use(await Fleet.start({ services: urls, dataDir }));
     const { workspace, keys } = await first.operator().customer({ credit: "0.01" });
     const client = { workspace, key: keys[0]?.key ?? "" };
     await spend(first, client, 3);
     const { balance_usd: saved } = await first.operator().show(workspace);
-    await stop(first);
 
     const name = new URL(urls.DATABASE_URL).pathname.slice(1);
     const server = postgres(urls.DATABASE_URL, { max: 1, database: "postgres", onnotice: () => {} });
     stack.defer(() => server.end());
-    await server`CREATE DATABASE backup TEMPLATE ${server(name)}`;
-    const second = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
-    await second.operator().call("POST", "/credit", { workspace, usd: "5", ref: "after the backup" });
-    await spend(second, client, 5);
-    await stop(second);
+    await copyInUse(server, { from: name, to: "backup" });
+    const add = () => first.operator().call("POST", "/credit", { workspace, usd: "5", ref: "after the backup" });
+    // The copy ended the fleet's connections.
+    await until(() =>
+      add().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(async () => (await outcomeOf(chat({ url: first.url(), key: client.key, body }))).status === 200);
+    await spend(first, client, 4);
+    await stop(first);
 
     await server`DROP DATABASE ${server(name)}`;
     await server`CREATE DATABASE ${server(name)} TEMPLATE backup`;
@@ -61,24 +79,24 @@ test.skipIf((await testServers()) === null)(
     await redis.flushDb();
     redis.destroy();
 
-    const third = stack.use(await Fleet.start({ services: urls, probers: 0, dataDir }));
+    const second = stack.use(await Fleet.start({ services: urls, dataDir }));
     // The five USD that were added after the backup are gone: a request that needs them is refused.
     const dear = { ...body, max_tokens: 4_096, messages: [{ role: "user", content: "x".repeat(600_000) }] };
     let status = 503;
     // A request for a workspace that is being loaded may be refused once.
     await until(async () => {
-      ({ status } = await outcomeOf(chat({ url: third.url(), key: client.key, body: dear })));
+      ({ status } = await outcomeOf(chat({ url: second.url(), key: client.key, body: dear })));
       return status !== 503;
     });
     expect(status).toBe(402);
-    expect(third.workers.some(({ output }) => output.includes("ledger.went_back"))).toBe(false);
-    await spend(third, client, 1);
-    await until(async () => (await third.operator().show(workspace)).reserved_usd === "0.000000000");
+    expect(second.workers.some(({ output }) => output.includes("ledger.went_back"))).toBe(false);
+    await spend(second, client, 1);
+    await until(async () => (await second.operator().show(workspace)).reserved_usd === "0.000000000");
     // Settlements after the backup that spools and streams still have are booked again; the credit is gone.
-    const { balance_usd: balance, available_usd: available } = await third.operator().show(workspace);
+    const { balance_usd: balance, available_usd: available } = await second.operator().show(workspace);
     expect(Number(balance)).toBeLessThan(Number(saved));
     expect(available).toBe(balance);
-    expect(await third.operator().verify()).toMatchObject({ ok: true, broken: null });
+    expect(await second.operator().verify()).toMatchObject({ ok: true, broken: null });
   },
   60_000,
 );

@@ -4,6 +4,8 @@ import { testServers } from "../support/servers/services.ts";
 import { runRestartsOnOnePort } from "../chaos/harness/restarts-on-one-port.ts";
 import { runRollingRestart } from "../chaos/harness/rolling-restart.ts";
 
+/** All that these tests wait for has a limit of its own, which a busy machine may need. */
+const testMsMax = 300_000;
 const servers = await testServers();
 
 test.skipIf(servers === null)(
@@ -13,8 +15,8 @@ test.skipIf(servers === null)(
     const { calls, violations, tally } = await runRollingRestart({
       servers,
       streams: 200,
-      streamSeconds: 2,
-      requestsPerSecond: 40,
+      streamSeconds: 4,
+      requestsPerSecond: 20,
       leaveMs: 500,
       logLevel: "fatal",
       say: () => {},
@@ -23,16 +25,16 @@ test.skipIf(servers === null)(
     expect(tally).toMatchObject({ unknown: 0, lost: [], doubled: [], unmetered: [] });
     expect(tally.charged).toBeGreaterThan(calls * 0.9);
   },
-  60_000,
+  testMsMax,
 );
 
 test.skipIf(servers === null)(
   "a restart of gateways that share a port loses no connection of clients that connect for each request",
   async () => {
-    const plan = { connections: 1_500, restarts: 2, leaveMs: 200, say: () => {} };
+    const plan = { connections: 1_000, restarts: 2, leaveMs: 200, say: () => {} };
     const { opened, answered, violations } = await runRestartsOnOnePort(plan);
     expect(violations).toEqual([]);
     expect(answered).toBe(opened);
   },
-  60_000,
+  testMsMax,
 );

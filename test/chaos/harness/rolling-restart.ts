@@ -5,13 +5,14 @@ import { until } from "../../support/until.ts";
 import { gather } from "./checks/gather.ts";
 import { untilQuiet } from "./checks/quiet.ts";
 import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
-import { isGood, type ClientCall } from "./load/client-call.ts";
+import { isGood, newCall, type ClientCall } from "./load/client-call.ts";
 import { SpooledBlocks } from "./checks/spooled-blocks.ts";
-import { makeCustomers } from "./load/customers.ts";
+import { makeCustomers, type Customer } from "./load/customers.ts";
 import { OpenStreams } from "./load/open-streams.ts";
+import { sendToAny } from "./load/send.ts";
 import { Traffic } from "./load/traffic.ts";
 import type { FleetProcess } from "./world/fleet-process.ts";
-import { openTestbed, type Testbed } from "./world/testbed.ts";
+import { model, openTestbed, type Testbed } from "./world/testbed.ts";
 
 export interface RollingPlan {
   servers: Servers;
@@ -37,6 +38,9 @@ export interface RollingResult {
 }
 
 const stopMsMax = 90_000;
+/** So many whole answers in a row mean that a gateway serves. */
+const steadyAfter = 20;
+const steadyMsMax = 120_000;
 
 export async function runRollingRestart(plan: RollingPlan): Promise<RollingResult> {
   const { streams, streamSeconds, requestsPerSecond, leaveMs, say } = plan;
@@ -45,10 +49,11 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   const [customer] = customers;
   if (customer === undefined) throw new Error("There is no customer");
   const startedAt = Date.now();
+  const early = await untilSteady(testbed, customer);
   const spooled = new SpooledBlocks(testbed.disk.path);
   const traffic = new Traffic({ testbed, customers: [customer], seed: 1, requestsPerSecond, isFull: plan.former === undefined });
   const open = new OpenStreams({ testbed, customer, streams, seconds: streamSeconds });
-  await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
+  await open.begun;
   const endedAfterMs: number[] = [];
   for (const { part, serves } of toRestart(testbed, { workersToo: plan.former !== undefined })) {
     const tookMs = await restart(part);
@@ -58,7 +63,8 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   }
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(testbed, customers);
-  const clients = [...traffic.calls, ...open.calls];
+  const during = [...traffic.calls, ...open.calls];
+  const clients = [...early, ...during];
   const notes = {
     customers,
     startedAt,
@@ -72,10 +78,31 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
     quiet,
   };
   const { evidence, stored } = await gather(testbed, notes);
-  const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.hungUp));
+  const failed = during.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.hungUp));
   const tally = tallyOf(notes, stored);
   const violations = [...failed.map(describeCall), ...brokenLines(checkAll(evidence)), ...moneyLines(tally), ...quiet.unfinished];
   return { calls: clients.length, endedAfterMs, tally, violations };
+}
+
+/**
+ * Sends one request after another until each gateway has answered several in a row: a fleet that has just started refuses while it loads a
+ * workspace. @returns the calls
+ */
+async function untilSteady(testbed: Testbed, customer: Customer): Promise<ClientCall[]> {
+  const calls: ClientCall[] = [];
+  const { id: key, key: secret } = customer.keys[0] ?? { id: "", key: "" };
+  const sending = { secret, model, content: "tokens=1 gap_ms=0", maxTokens: 500, timeoutMs: steadyMsMax };
+  for (const gateway of testbed.gateways.keys()) {
+    let inARow = 0;
+    await until(async () => {
+      const call = newCall({ customer, key, streamed: true, gateway });
+      calls.push(call);
+      await sendToAny(call, sending, testbed.gateways);
+      inARow = call.whole && call.gateway === gateway ? inARow + 1 : 0;
+      return inARow >= steadyAfter;
+    }, steadyMsMax);
+  }
+  return calls;
 }
 
 interface Restarted {

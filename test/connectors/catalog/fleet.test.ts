@@ -11,7 +11,7 @@ const services = await testServices();
 test.skipIf(services === null)(
   "three gateways that start at once publish one version",
   async () => {
-    const plan = { catalogDir: wholeCatalog, gateways: 3, metering: 0, probers: 0 };
+    const plan = { catalogDir: wholeCatalog, gateways: 3, metering: 0 };
     await using fleet = await Fleet.start({ ...plan, services: services?.urls ?? null });
     const answers = await Promise.all(
       fleet.gateways.map(async ({ url }) => {

@@ -19,7 +19,7 @@ export interface FailedRequest {
 
 const streamed = { stream: true, messages: [{ role: "user", content: "sandbox: tokens=10 gap_ms=100" }] };
 const short = { max_tokens: 1 };
-const pauseMs = 25;
+const pauseMs = 75;
 
 export class BalancedLoad implements AsyncDisposable {
   readonly failures: FailedRequest[] = [];

@@ -4,7 +4,6 @@ import { Fleet, operatorToken } from "../servers/fleet.ts";
 import { startProviderStub, type ProviderStub } from "../providers/provider-stub.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../providers/stub-catalog.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import type { ServiceUrls } from "../../../scripts/services.ts";
 
 export const serviceKey = "sk-the-key-of-the-service";
 
@@ -32,7 +31,7 @@ export function sharedOwnKeyStage(): Promise<OwnKeyStage> {
 }
 
 async function openShared(): Promise<OwnKeyStage> {
-  const stage = await OwnKeyStage.open(null, { STREAM_DURATION_MS: "2000" });
+  const stage = await OwnKeyStage.open({ STREAM_DURATION_MS: "2000" });
   atEnd(() => stage[Symbol.asyncDispose]());
   return stage;
 }
@@ -56,7 +55,7 @@ export class OwnKeyStage implements AsyncDisposable {
     this.#stack = stack;
   }
 
-  static async open(services: ServiceUrls | null = null, variables: Record<string, string> = {}): Promise<OwnKeyStage> {
+  static async open(variables: Record<string, string>): Promise<OwnKeyStage> {
     await using stack = new AsyncDisposableStack();
     const [alpha, beta, lonely] = await Promise.all([startProviderStub(), startProviderStub(), startProviderStub()]);
     for (const stub of [alpha, beta, lonely]) stack.use(stub);
@@ -82,8 +81,7 @@ export class OwnKeyStage implements AsyncDisposable {
       },
     });
     const environment = { [stubKeyEnv]: serviceKey, ...variables };
-    const size = services === null ? { inTest: true as const } : { gateways: 2, workers: 2 };
-    const fleet = stack.use(await Fleet.start({ services, catalogDir, environment, ...size }));
+    const fleet = stack.use(await Fleet.start({ services: null, inTest: true, catalogDir, environment }));
     await fleet.runnable(["stub/both", "stub/alpha"]);
     return new OwnKeyStage(fleet, [alpha, beta, lonely], stack.move());
   }

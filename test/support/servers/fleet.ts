@@ -10,12 +10,15 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { freePort } from "../../../scripts/services/ports.ts";
 import type { ServiceUrls } from "../../../scripts/services.ts";
-import { readConfig } from "../../../src/config.ts";
+import { openBacking } from "../../../src/backing/open-backing.ts";
+import { readConfig, readWorkerConfig } from "../../../src/config.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
 import { serverSettings } from "../../../src/process/serving.ts";
 import { startTelemetry } from "../../../src/process/telemetry/start-telemetry.ts";
 import { openEmbedded } from "../../../src/server/embedded.ts";
 import type { Service } from "../../../src/server/service.ts";
+import { start as startProber } from "../../../workers/prober.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
 import { modelsAlone } from "../providers/catalogs.ts";
@@ -28,7 +31,7 @@ export interface FleetPlan {
   gateways?: number;
   workers?: number;
   metering?: number;
-  /** 0: no model is checked, so only the sandbox, which needs no check, can be called. */
+  /** Default: 0. Then `runnable` checks the models; the sandbox needs no check. For tests whose models are checked again and again. */
   probers?: number;
   /**
    * The catalog folder, for example from the provider stub, or `wholeCatalog`. By default it is this repository's without connectors:
@@ -140,7 +143,7 @@ export class Fleet implements AsyncDisposable {
     if (plan.services !== null) {
       for (let n = 0; n < (plan.workers ?? 1); n++) fleet.addWorker();
       for (let n = 0; n < (plan.metering ?? 1); n++) fleet.addMetering();
-      for (let n = 0; n < (plan.probers ?? 1); n++) fleet.prober.push(fleet.#worker("prober"));
+      for (let n = 0; n < (plan.probers ?? 0); n++) fleet.prober.push(fleet.#worker("prober"));
     }
     for (let n = 0; n < (plan.gateways ?? 1); n++) await fleet.addGateway();
     return fleet;
@@ -199,6 +202,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Resolves when every gateway and every worker knows that the launch checks of these models have passed. */
   async runnable(models: string | readonly string[], waitMs = startMsMax): Promise<void> {
+    await using _ = this.#plan.services !== null && this.prober.length === 0 ? await this.probing() : null;
     const all = typeof models === "string" ? [models] : models;
     const { keys } = await this.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
     const authorization = `Bearer ${keys[0]?.key ?? ""}`;
@@ -211,6 +215,15 @@ export class Fleet implements AsyncDisposable {
       }
     }
     if (this.workers.length > 0) await this.#admissible(all, waitMs);
+  }
+
+  /** Runs the fleet's prober in the test's process until it is disposed of: a process of its own costs more to start than all checks. */
+  async probing(): Promise<AsyncDisposable> {
+    await using stack = new AsyncDisposableStack();
+    const common = { config: readWorkerConfig(this.#environment()), clock: systemClock, log: silentLog };
+    const backing = stack.use(await openBacking({ ...common, role: "prober" }));
+    stack.use(await startProber({ ...common, backing }));
+    return stack.move();
   }
 
   /** A gateway asks its workers in turn. A request without credit calls no provider: a worker that knows the model refuses it for that. */

@@ -1,6 +1,10 @@
-/** Keeps this many streams open: when one ends, the next begins. */
+/**
+ * Keeps this many streams open: when one ends, the next begins. The first ones begin a few at a time, since gateways that have just started
+ * refuse a flood, and the question is what they do later.
+ */
 import { model, type Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
+import { until } from "../../../support/until.ts";
 import type { Customer } from "./customers.ts";
 import { sendToAny } from "./send.ts";
 
@@ -8,33 +12,44 @@ export interface OpenStreamsPlan {
   testbed: Pick<Testbed, "gateways">;
   customer: Customer;
   streams: number;
-  /** The duration of each stream, with ten events a second. */
+  /** The duration of each stream, with two events a second. */
   seconds: number;
 }
 
 const timeoutMs = 120_000;
-const gapMs = 100;
+const gapMs = 500;
+/** How many of the first streams may wait for the beginning of their answers. */
+const beginningMax = 20;
+/** Until all have begun, on a machine that does much else. */
+const begunMsMax = 120_000;
 
 export class OpenStreams {
   readonly calls: ClientCall[] = [];
   readonly #plan: OpenStreamsPlan;
-  readonly #loops: Promise<void>[];
+  readonly #loops: Promise<void>[] = [];
+  /** Resolves when every stream has begun. */
+  readonly begun: Promise<void>;
   #stopped = false;
 
   constructor(plan: OpenStreamsPlan) {
     this.#plan = plan;
-    this.#loops = Array.from({ length: plan.streams }, (_, index) => this.#loop(index));
-  }
-
-  /** The number of streams that have begun and not ended. */
-  get open(): number {
-    return this.calls.filter(({ answeredAt, endedAt }) => endedAt === null || answeredAt === null).length;
+    this.begun = this.#begin();
   }
 
   /** Resolves when the last stream has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    await this.begun;
     await Promise.all(this.#loops);
+  }
+
+  async #begin(): Promise<void> {
+    const waiting = () => this.calls.filter(({ answeredAt, endedAt }) => answeredAt === null && endedAt === null).length;
+    for (let index = 0; index < this.#plan.streams && !this.#stopped; index++) {
+      await until(() => waiting() < beginningMax, begunMsMax);
+      this.#loops.push(this.#loop(index));
+    }
+    await until(() => waiting() < beginningMax, begunMsMax);
   }
 
   async #loop(index: number): Promise<void> {
