@@ -1,10 +1,15 @@
 /**
  * Finds free ports on loopback, and speaks one line with a server there.
  *
- * Another process may take a free port before it is used: servers then start again on the same one, and the error names them.
+ * A port is free until its server listens, which may take seconds. So whoever chooses one leaves a file in the temporary folder, and other
+ * processes that look there do not choose it for a minute. A process that does not look may still take it.
  */
 import { randomInt } from "node:crypto";
+import { mkdir, open, stat, utimes } from "node:fs/promises";
 import { createServer, createConnection } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { errorCode } from "../../src/kernel/error-code.ts";
 
 /**
  * Below the ports that systems use for outgoing connections: a client that tries to reconnect to a stopped server could get the
@@ -13,15 +18,34 @@ import { createServer, createConnection } from "node:net";
 const portMin = 10_000;
 const portMax = 20_000;
 const attemptsMax = 100;
+/** How long a chosen port is left to its chooser. */
+const chosenMs = 60_000;
 
 /** A port without a listener, for which the ports at these distances above have none either (Redis Cluster: 10,000). */
 export async function freePort({ also = [] }: { also?: readonly number[] } = {}): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax);
     const free = await Promise.all([0, ...also].map((distance) => isFree(port + distance)));
-    if (!free.includes(false)) return port;
+    if (!free.includes(false) && (await choose(port))) return port;
   }
   throw new Error(`Cannot find a free port: ${attemptsMax} from ${portMin} to ${portMax} were in use`);
+}
+
+/** @returns false: another chose it in the last minute */
+async function choose(port: number): Promise<boolean> {
+  const folder = join(tmpdir(), `weir-ports-${userInfo().uid}`);
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, String(port));
+  try {
+    await (await open(path, "wx")).close();
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+  const now = Date.now();
+  if ((await stat(path)).mtimeMs > now - chosenMs) return false;
+  await utimes(path, now / 1_000, now / 1_000);
+  return true;
 }
 
 export function isFree(port: number, host = "127.0.0.1"): Promise<boolean> {

@@ -49,5 +49,5 @@ test.skipIf(servers === null)(
     for (const endpoint of ["messages", "responses"])
       expect(notes.clients.filter((call) => call.whole && call.endpoint === endpoint).length).toBeGreaterThan(10);
   },
-  60_000,
+  180_000,
 );

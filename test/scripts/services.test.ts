@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
-import { exchange } from "../../scripts/services/ports.ts";
+import { exchange, freePort } from "../../scripts/services/ports.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { ownServices } from "../support/servers/own-services.ts";
@@ -76,4 +76,10 @@ describe.skipIf(own === null)("test services", () => {
     await expect(sql`SELECT 1`.execute()).rejects.toThrow(/password/);
     await sql.end({ timeout: 0 });
   });
+});
+
+test("a port that was just chosen is not chosen again before its server listens", async () => {
+  const ports = new Set<number>();
+  for (let count = 0; count < 300; count++) ports.add(await freePort());
+  expect(ports.size).toBe(300);
 });
