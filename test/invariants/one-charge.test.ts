@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { claimMs } from "../../src/backing/limits.ts";
 import { idempotencyMs } from "../../src/gateway/limits.ts";
 import { oneCharge } from "./checks/one-charge.ts";
 import { admitted, called, charged } from "./example-events.ts";
@@ -42,6 +43,15 @@ describe("I-23, one idempotency key is charged once", () => {
     ["although the first left something", [...keyed(1, "a"), ...keyed(10, "b", free)], "although a with its key was spent on it"],
   ])("the checker reports a provider that is called %s", (_, history, problem) => {
     expect(oneCharge(history).broken).toEqual([expect.stringContaining(`b: called at 11, ${problem}`)]);
+  });
+
+  test("one without an end keeps a key for as long as the counters remember it, by their clock", () => {
+    const open = keyed(1, "a").slice(0, 2);
+    const second = (afterMs: number): History => [admitted(10, "b", { claim, admittedAt: 1 + afterMs }), called(11, "b")];
+    expect(oneCharge([...open, ...second(claimMs)]).broken).toEqual([]);
+    expect(oneCharge([...open, ...second(claimMs - 1)]).broken).toEqual([
+      expect.stringContaining("although a with its key was not over"),
+    ]);
   });
 
   test("what database and stream have both lost is excepted", () => {

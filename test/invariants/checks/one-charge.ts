@@ -1,3 +1,4 @@
+import { claimMs } from "../../../src/backing/limits.ts";
 import { idempotencyMs } from "../../../src/gateway/limits.ts";
 import { Notes, type Finding } from "../evidence.ts";
 import { eventsOf, type Charged, type History } from "../history.ts";
@@ -5,13 +6,16 @@ import { lostByBoth, withoutLost } from "../without-lost.ts";
 
 /**
  * I-23: of the requests with one idempotency key at most one is charged within a day, whatever was lost. A provider is called for another
- * one only if those before have ended and left nothing, unless database and stream have both lost how one ended.
+ * one only if those before have ended and left nothing, unless database and stream have both lost how one ended. The counters remember who
+ * has a key for 21 minutes by their clock: after that, one that has no end yet keeps no other from running.
  */
 export function oneCharge(history: History): Finding {
   const notes = new Notes();
-  const claims = new Map(eventsOf(history, "admitted").flatMap(({ generation, claim }) => (claim ? [[generation, claim]] : [])));
+  const keyed = eventsOf(history, "admitted").filter(({ claim }) => claim !== undefined);
+  const claims = new Map(keyed.map(({ generation, claim = "" }) => [generation, claim]));
+  const admittedAt = new Map(keyed.map((event) => [event.generation, event.admittedAt]));
   checkCharges(withoutLost(history), { claims, notes });
-  checkCalls(history, { claims, notes });
+  checkCalls(history, { claims, admittedAt, notes });
   return notes;
 }
 
@@ -33,10 +37,15 @@ function checkCharges(history: History, { claims, notes }: Checking): void {
   }
 }
 
-function checkCalls(history: History, { claims, notes }: Checking): void {
+function checkCalls(
+  history: History,
+  { claims, admittedAt, notes }: Checking & { admittedAt: ReadonlyMap<string, number> },
+): void {
   const lost = lostByBoth(history);
   const called = new Map<string, Set<string>>();
   const ends = new Map<string, Charged>();
+  const isForgotten = (other: string, by: string): boolean =>
+    !ends.has(other) && (admittedAt.get(by) ?? 0) - (admittedAt.get(other) ?? 0) >= claimMs;
   for (const event of history) {
     if (event.kind === "charged") ends.set(event.generation, event);
     const claim = event.kind === "called" ? claims.get(event.generation) : undefined;
@@ -49,7 +58,10 @@ function checkCalls(history: History, { claims, notes }: Checking): void {
       const end = ends.get(other);
       const isFree = end !== undefined && !end.hasLeft;
       const how = (): string => (end === undefined ? "was not over" : "was spent on it");
-      notes.check(isFree || lost.has(other), () => `${generation}: called at ${at}, although ${other} with its key ${how()}`);
+      notes.check(
+        isFree || lost.has(other) || isForgotten(other, generation),
+        () => `${generation}: called at ${at}, although ${other} with its key ${how()}`,
+      );
     }
     others.add(generation);
   }
