@@ -4,7 +4,7 @@ import { findModels, nearestModels, type Wanted, modelQuery } from "../../src/co
 import { shortTokens } from "../../src/console/pages/inference/model-cells.ts";
 import { availabilityOf } from "../../src/gateway/models/availability.ts";
 import { modelDetails, type ModelDetails } from "../../src/gateway/models/listing.ts";
-import type { Model } from "../../src/gateway/models/model.ts";
+import type { Model, ProviderRecord } from "../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../src/gateway/models/schema.ts";
 import { insertOwnKey } from "../../src/gateway/own-keys/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
@@ -40,7 +40,7 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
 
   function serve(models: Model[]): void {
     const checks = new Map(models.flatMap(({ routes }) => routes.map(({ entry }) => [entry, { passed: true }])));
-    const providerKey = (name: string) => (name === "NOT_SET" ? undefined : "key");
+    const providerKey = ({ keyEnv }: ProviderRecord) => (keyEnv === "NOT_SET" ? undefined : "key");
     const { parts } = world.control;
     parts.models = {
       ...parts.models,

@@ -24,7 +24,7 @@ export interface ProviderRecord {
   format: WireFormatName;
   /** Without a trailing slash; the format appends its path. */
   baseUrl: string;
-  /** The environment variable with the service's key; null: no key is needed. */
+  /** The environment variable with the service's key, unless the operator has stored one; null: no key is needed. */
   keyEnv: string | null;
   /** How its embeddings are called. Absent: they are not supported. */
   embeddings?: { format: EmbeddingFormatName; baseUrl: string };
@@ -38,6 +38,10 @@ export interface ProviderRecord {
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;
+  /** Where its terms are. Absent: the catalog does not say. */
+  terms?: string;
+  /** The operator has switched it off. */
+  disabled?: true;
 }
 
 /** Pico-USD per token. An absent cache price is the input price. */
@@ -158,6 +162,7 @@ export const unavailableReasons = [
   "request_access",
   "coming_soon",
   "no_price",
+  "provider_disabled",
   "provider_not_configured",
   "terms_not_checked",
   "launch_check_missing",
