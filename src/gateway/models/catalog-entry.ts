@@ -38,6 +38,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     termsChecked: entry.terms_checked,
     subprocessorListed: entry.subprocessor_listed,
     ...(entry.terms !== undefined && { terms: entry.terms }),
+    ...(entry.regions && { regions: entry.regions.map(({ name, base_url }) => ({ name, baseUrl: trimmedEnd(base_url, "/") })) }),
   };
 }
 

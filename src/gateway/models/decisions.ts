@@ -51,7 +51,10 @@ function decidedProvider(provider: ProviderRecord, decision: ProviderDecision): 
 
 function decidedModel(model: Model, decided: ReadonlyMap<ProviderRecord, ProviderRecord>): Model {
   if (!model.routes.some(({ provider }) => decided.has(provider))) return model;
-  return { ...model, routes: model.routes.map((route) => ({ ...route, provider: decided.get(route.provider) ?? route.provider })) };
+  return {
+    ...model,
+    routes: model.routes.map((route) => ({ ...route, provider: decided.get(route.provider) ?? route.provider })),
+  };
 }
 
 // The service's keys

@@ -38,6 +38,8 @@ export interface ProviderRecord {
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;
+  /** The vendor's other addresses, which have other keys. Absent: none is known. */
+  regions?: readonly { name: string; baseUrl: string }[];
   /** Where its terms are. Absent: the catalog does not say. */
   terms?: string;
   /** The operator has switched it off. */
