@@ -47,7 +47,9 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const bus = stack.use(new EmbeddedBus({ sql: database.sql, clock, log }));
   const sql = notifying(database.sql, (topic) => bus.broadcast(topic));
   const counters = new EmbeddedCounters(clock);
-  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, environmentKey, keyring }));
+  const models = stack.use(
+    await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, environmentKey, keyring }),
+  );
   const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });
   await connectors.publish();
   const backing = { sql, reads: sql, bus };

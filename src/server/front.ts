@@ -232,6 +232,14 @@ function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
   return (origin) => own.includes(origin) && !open.has(origin);
 }
 
+/** The operator wrote the catalog's addresses, so they may be private. */
+function catalogHosts({ catalog }: Pick<Models, "catalog">): (origin: string) => boolean {
+  return (origin) =>
+    [...(catalog()?.providers.values() ?? [])].some(({ baseUrl, regions = [] }) =>
+      [baseUrl, ...regions.map((region) => region.baseUrl)].some((url) => new URL(url).origin === origin),
+    );
+}
+
 /**
  * The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. @returns null: the
  * operator has set no key of Stripe
@@ -286,6 +294,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     vexExports: new ExportTurns(clock),
     models,
     measure: gateway.health.measure.bind(gateway.health),
+    fetchProviders: createSafeFetch({ clock, configured: catalogHosts(models) }),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),

@@ -69,7 +69,8 @@ describe.each(databases)("launch checks on $name", ({ open, runsAll }) => {
     });
     const bus = new Topics();
     const common = { sql: database.sql, bus, clock: systemClock, log: silentLog };
-    const opened = () => openModels({ folder: folder.path, sandbox: true, ...common, environmentKey: () => new Secret("key"), keyring: null });
+    const opened = () =>
+      openModels({ folder: folder.path, sandbox: true, ...common, environmentKey: () => new Secret("key"), keyring: null });
     const [gateway, models] = [stack.use(await opened()), stack.use(await opened())];
     const embed: ProberParts["embed"] = async () => ({ vectors: [[1, 0]], promptTokens: 1 });
     const call: { answer: ProberParts["call"]; embed: typeof embed; models: string[] } = {

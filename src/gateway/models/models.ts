@@ -54,6 +54,8 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
+  /** The last launch check of a route. */
+  checkOf(route: Route): LaunchCheck | undefined;
   /** Routes with no obstacle, whatever their launch check says. */
   checkable(model: Model): Route[];
   /** Checkable routes whose check has not run yet or is requested again. */
@@ -103,6 +105,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     availability,
     checkable,
     pendingChecks: (model) => checkable(model).filter(({ entry }) => stored.checks().get(entry)?.requested ?? true),
+    checkOf: ({ entry }) => stored.checks().get(entry),
     usableRoutes: availability,
     refreshChecks: () => stored.refresh(),
     [Symbol.dispose]() {

@@ -3,12 +3,10 @@
  * before the call, since many would show which of a stranger's keys are good. Providers take own keys only if their terms were checked and
  * they are in the subprocessor list, since customers' requests are passed on to them.
  */
-import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { text } from "../../http/json-schema.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
@@ -19,7 +17,8 @@ import type { Model, ProviderRecord, Route } from "../models/model.ts";
 import type { Models } from "../models/models.ts";
 import { chargedCost } from "../models/price.ts";
 import type { CallProvider } from "../providers/http.ts";
-import { launchCheck } from "../providers/launch-check.ts";
+import { launchCheckFailure } from "../providers/launch-check.ts";
+import type { UpstreamFailure } from "../providers/provider.ts";
 
 export interface TrySources {
   models: Pick<Models, "catalog" | "list">;
@@ -49,6 +48,7 @@ export function requireProvider(id: string, { models }: Pick<TrySources, "models
   if (!takesKey(provider)) {
     throw new DomainError("invalid_field", `The provider "${id}" takes no key`, { field: "provider" });
   }
+  if (provider.disabled) throw new DomainError("conflict", `The operator has disabled "${id}"`);
   if (!isPassedOn(provider)) {
     throw new DomainError(
       "conflict",
@@ -69,13 +69,18 @@ export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources
 }
 
 /** @returns our error code; null: the provider answered */
-export async function tryKey(
+export async function tryKey(tried: { key: Secret; candidate: TriedModel }, sources: TrySources): Promise<string | null> {
+  return (await callOnce(tried, sources))?.code ?? null;
+}
+
+/** The launch check of a model with the key. @returns null: the provider answered */
+export async function callOnce(
   { key, candidate }: { key: Secret; candidate: TriedModel },
-  { callWith, clock }: TrySources,
-): Promise<string | null> {
+  { callWith, clock }: Pick<TrySources, "callWith" | "clock">,
+): Promise<UpstreamFailure | null> {
   const now = clock.now();
   const ticket = probeTicket({ generation: newGenerationId(now), request: newRequestId(now), nowMs: now });
-  return launchCheck({ ticket, model: candidate.model.id, route: candidate.route }, callWith(key));
+  return launchCheckFailure({ ticket, model: candidate.model.id, route: candidate.route }, callWith(key));
 }
 
 /**
@@ -134,19 +139,7 @@ function testProblem(code: string): string {
   }
 }
 
-// Providers that take own keys
-
-export const OwnKeyProvider = Type.Object({
-  id: text("Its id, the `provider` of an own key"),
-  name: text("Its display name"),
-});
-export type OwnKeyProvider = Static<typeof OwnKeyProvider>;
-
-/** By name. @throws DomainError unavailable without a catalog */
-export function listOwnKeyProviders({ models }: { models: Pick<Models, "catalog"> }): OwnKeyProvider[] {
-  const providers = [...catalogProviders(models).values()].filter((provider) => takesKey(provider) && isPassedOn(provider));
-  return providers.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
-}
+// Providers
 
 /** @throws DomainError unavailable */
 function catalogProviders(models: Pick<Models, "catalog">): ReadonlyMap<string, ProviderRecord> {
@@ -161,6 +154,6 @@ function takesKey({ keyEnv }: ProviderRecord): boolean {
 }
 
 /** Whether customers' requests may be passed on to it. */
-function isPassedOn({ termsChecked, subprocessorListed }: ProviderRecord): boolean {
-  return termsChecked && subprocessorListed;
+function isPassedOn({ termsChecked, subprocessorListed, disabled }: ProviderRecord): boolean {
+  return termsChecked && subprocessorListed && !disabled;
 }

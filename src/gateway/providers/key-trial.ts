@@ -11,7 +11,7 @@ import { DeadlineError } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { keyTrialMs, modelListBytesMax } from "../limits.ts";
 import type { ProviderRecord } from "../models/model.ts";
-import { UpstreamFailure } from "./provider.ts";
+import type { UpstreamFailure } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 
 export const trialOutcomes = [

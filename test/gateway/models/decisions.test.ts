@@ -18,7 +18,9 @@ const ring = (name: string) => new Keyring([new Secret(secretsKeyNamed(name))]);
 const undecided = { sealed: null, termsChecked: null, subprocessorListed: null, disabled: false };
 
 function catalogOf(...ids: string[]): Catalog {
-  const models = ids.map((id) => aModel({ id: `${id}/model`, routes: [{ provider: id, upstream_model: "m" }] }, { name: id, terms_checked: false }));
+  const models = ids.map((id) =>
+    aModel({ id: `${id}/model`, routes: [{ provider: id, upstream_model: "m" }] }, { name: id, terms_checked: false }),
+  );
   const providers = models.flatMap(({ routes }) => routes.map(({ provider }) => [provider.id, provider] as const));
   return { version: "1", models: new Map(models.map((model) => [model.id, model])), providers: new Map(providers) };
 }

@@ -6,6 +6,7 @@
 import { managers } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { providerEndpoints } from "../../../control-api/endpoints/providers.ts";
 import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import type { OwnKeyView, OwnKeyTest } from "../../../gateway/own-keys/schema.ts";
@@ -144,7 +145,10 @@ const secretFields: readonly Field[] = [
 async function newProviderKeyForm(call: PageCall, action: string): Promise<Html> {
   const first = signInFirst(call, "add a provider key");
   if (first !== null) return first;
-  const { data: providers } = await call.control(providerKeyEndpoints.listProviders);
+  const { data } = await call.control(providerEndpoints.list);
+  const providers = data
+    .filter(({ own_keys: takesOwnKeys }) => takesOwnKeys)
+    .toSorted((a, b) => a.name.localeCompare(b.name, "en"));
   if (providers.length === 0)
     return emptyState("No provider can take a key yet: the operator has to check a provider’s terms first.", null);
   // None is preselected: a key must not reach the wrong provider by mistake.
