@@ -27,7 +27,7 @@ export const providerEndpoints = {
     command: {
       name: "provider add",
       flags: { terms_checked: { bare: true }, subprocessor_listed: { bare: true } },
-      example: "--id openai --key FILE --terms-checked --subprocessor-listed",
+      example: "--id openai --key - --terms-checked --subprocessor-listed",
     },
     summary:
       "Record that a provider may be used, and store or replace its key after it was tried; without a key the environment's counts",
