@@ -70,7 +70,7 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
     for (const words of ["&#60;i&#62;Long&#60;/i&#62;", "$1.25", "$2.50", "100K", "1,234 ms", "99.5 %", "callable"])
       expect(list).toContain(words);
     expect(await show("/stub/long:context/v2")).toContain('above <data value="200000" title="200,000 tokens">200K');
-    expect(await show("?q=closed")).toContain("its provider is not configured");
+    expect(await show("?q=closed")).toContain("needs a key");
     expect(await show("?q=vectors")).toContain("access to it must be requested");
     expect(await show("?q=stub&page=2")).toContain("51 to 64 of 64 models");
     expect(await show("?page=9999")).toContain("51 to 64 of 64 models");

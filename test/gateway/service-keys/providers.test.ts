@@ -1,76 +1,30 @@
 /** The service's providers by the control API: what a verb changes, in which state a provider is, and what is refused. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { UpstreamFailure } from "../../../src/gateway/providers/provider.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
-import { EmbeddedBus } from "../../../src/backing/embedded/bus.ts";
 import { openServiceKey } from "../../../src/gateway/models/decisions.ts";
-import { openModels, type Models } from "../../../src/gateway/models/models.ts";
-import { recordLaunchCheck } from "../../../src/gateway/models/store.ts";
 import type { ProviderView } from "../../../src/gateway/service-keys/schema.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { Control } from "../../support/control.ts";
-import { stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
+import { acts, goodKey, ServiceProviders, wrongKey } from "../../support/gateway/service-providers.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Weir } from "../../support/weir.ts";
 
-const good = "sk-a-key-that-the-provider-knows";
-const refused = "sk-a-key-that-it-does-not-know";
-const acts = { terms_checked: true, subprocessor_listed: true };
-
 describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
-  const stack = new AsyncDisposableStack();
   let database: TestDatabase;
   let control: Control;
-  let models: Models;
-  /** How many models were called with a key. */
-  let calls = 0;
-
+  let providers: ServiceProviders;
   beforeAll(async () => {
-    database = stack.use(await open());
+    database = await open();
     control = new Control(database.sql);
-    const { path: folder } = stack.use(await temporaryFolder());
-    const unread = { terms_checked: false, subprocessor_listed: false };
-    await writeCatalog(folder, {
-      providers: [
-        stubProvider({ id: "acme", name: "Acme", base_url: "https://acme.example/v1", key_env: "ACME_KEY", ...unread }),
-        stubProvider({ id: "set", name: "Set", base_url: "https://set.example/v1", key_env: "SET_KEY" }),
-        stubProvider({ id: "open", name: "Open", base_url: "https://open.example/v1", key_env: null, ...unread }),
-      ],
-      models: {
-        acme: [stubModel({ id: "acme/one" }), stubModel({ id: "acme/two" })],
-        set: [stubModel({ id: "set/one" })],
-        open: [stubModel({ id: "open/one" })],
-      },
-    });
-    const { sql, clock, log } = { sql: control.parts.sql, clock: control.clock, log: silentLog };
-    const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
-    const environmentKey = (name: string) => (name === "SET_KEY" ? new Secret(good) : null);
-    models = stack.use(
-      await openModels({ folder, sandbox: true, sql, bus, clock, log, environmentKey, keyring: control.keyring }),
-    );
-    control.parts.models = models;
-    control.parts.fetchProviders = async ({ url, headers }) => {
-      if (url.host === "set.example") throw new Error("ENOTFOUND");
-      const known = headers["authorization"] === `Bearer ${good}`;
-      return { status: known ? 200 : 401, headers: {}, body: Buffer.from("{}") };
-    };
-    control.parts.callWith = () => async () => {
-      calls++;
-      throw new UpstreamFailure("upstream_auth", "status 401");
-    };
+    providers = await ServiceProviders.in(control);
   }, 60_000);
-  afterAll(() => stack.disposeAsync());
+  afterAll(async () => {
+    await providers[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
 
   const list = async () => (await control.list("/providers")) as unknown as ProviderView[];
   const show = async (id: string) => (await list()).find((one) => one.id === id);
-  const check = async (id: string, code: string | null) => {
-    const route = models.find(id)?.routes[0];
-    const entry = route?.entry ?? "";
-    await recordLaunchCheck(database.sql, { model: id, provider: route?.provider.id ?? "", entry, passed: code === null, code });
-    await models.refreshChecks();
-  };
   const requested = async () => {
     const rows = await database.sql`SELECT model_id FROM launch_checks WHERE asked_at IS NOT NULL ORDER BY 1`;
     return rows.map(({ model_id: id }) => String(id));
@@ -89,48 +43,48 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
   });
 
   test("a refused key is stored nowhere, costs nothing, and the message says what to do", async () => {
-    const sent = { body: { key: refused, ...acts } };
+    const sent = { body: { key: wrongKey, ...acts } };
     const { status, body } = await control.call("PUT", "/providers/acme", sent);
     expect([status, body]).toMatchObject([400, { error: { code: "invalid_field", field: "key" } }]);
     expect(JSON.stringify(body)).toContain("Acme refused the key: check that all of it was copied");
-    expect([calls, await database.sql`SELECT FROM service_providers`]).toEqual([0, []] as never);
-    const silent = await control.call("PUT", "/providers/set", { body: { key: refused, ...acts } });
+    expect([providers.calls, await database.sql`SELECT FROM service_providers`]).toEqual([0, []] as never);
+    const silent = await control.call("PUT", "/providers/set", { body: { key: wrongKey, ...acts } });
     expect([silent.status, JSON.stringify(silent.body)]).toMatchObject([503, expect.stringContaining("cannot be reached")]);
   });
 
   test("a key needs both acts, and a provider that the catalog has", async () => {
     const refusal = async (id: string, body: object) => (await control.call("PUT", `/providers/${id}`, { body })).body;
-    expect(await refusal("acme", { key: good, terms_checked: true })).toMatchObject({ error: { field: "subprocessor_listed" } });
-    expect(await refusal("acme", { key: good, ...acts, terms_checked: false })).toMatchObject({
+    expect(await refusal("acme", { key: goodKey, terms_checked: true })).toMatchObject({ error: { field: "subprocessor_listed" } });
+    expect(await refusal("acme", { key: goodKey, ...acts, terms_checked: false })).toMatchObject({
       error: { field: "terms_checked" },
     });
-    expect(await refusal("acne", { key: good, ...acts })).toMatchObject({
+    expect(await refusal("acne", { key: goodKey, ...acts })).toMatchObject({
       error: { code: "not_found", message: 'There is no provider "acne": the nearest known one is "acme"' },
     });
-    expect(await refusal("open", { key: good, ...acts })).toMatchObject({ error: { code: "invalid_field", field: "key" } });
+    expect(await refusal("open", { key: goodKey, ...acts })).toMatchObject({ error: { code: "invalid_field", field: "key" } });
     expect(await refusal("sandbox", acts)).toMatchObject({ error: { code: "not_found" } });
   });
 
   test("an accepted key is stored sealed, and its models become callable as their checks pass", async () => {
-    const view = await control.expect("PUT", "/providers/acme", { body: { key: good, ...acts } });
+    const view = await control.expect("PUT", "/providers/acme", { body: { key: goodKey, ...acts } });
     expect(view).toMatchObject({
       state: "checking",
       key: "stored",
-      masked: `…${good.slice(-4)}`,
+      masked: `…${goodKey.slice(-4)}`,
       checking: 2,
       own_keys: true,
       problem: null,
     });
     expect(control.notified.count("checks-changed")).toBe(1);
     const [row] = await database.sql`SELECT sealed FROM service_providers`;
-    expect(Buffer.from(row?.["sealed"]).includes(good)).toBe(false);
-    const provider = models.catalog()?.providers.get("acme");
-    expect(provider && models.serviceKey(provider)?.reveal()).toBe(good);
-    await check("acme/one", null);
+    expect(Buffer.from(row?.["sealed"]).includes(goodKey)).toBe(false);
+    const provider = providers.models.catalog()?.providers.get("acme");
+    expect(provider && providers.models.serviceKey(provider)?.reveal()).toBe(goodKey);
+    await providers.checked("acme/one", null);
     expect(await show("acme")).toMatchObject({ state: "checking", callable: 1, checking: 1 });
-    await check("acme/two", "upstream_rejected");
+    await providers.checked("acme/two", "upstream_rejected");
     expect(await show("acme")).toMatchObject({ state: "callable", callable: 1, checking: 0 });
-    expect(calls).toBe(0);
+    expect(providers.calls).toBe(0);
   });
 
   test("a test tells whether the key still works, and repeats only the failed checks", async () => {
@@ -145,9 +99,9 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
   });
 
   test("a provider whose launch checks were all refused is refused, and one whose models fail otherwise fails", async () => {
-    await check("set/one", "upstream_auth");
+    await providers.checked("set/one", "upstream_auth");
     expect((await show("set"))?.state).toBe("refused");
-    await check("set/one", "upstream_rejected");
+    await providers.checked("set/one", "upstream_rejected");
     expect((await show("set"))?.state).toBe("failing");
   });
 
@@ -158,7 +112,7 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
       own_keys: false,
       key: "stored",
     });
-    expect(models.availability(models.find("acme/one") as never, { zeroDataRetention: false, earlyAccess: [] }).reason).toBe(
+    expect(providers.models.availability(providers.models.find("acme/one") as never, { zeroDataRetention: false, earlyAccess: [] }).reason).toBe(
       "provider_disabled",
     );
     expect(await control.expect("POST", "/providers/acme/enable")).toMatchObject({ callable: 1, own_keys: true });
@@ -188,22 +142,22 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
       "provider.removed acme",
     ]);
     expect(rows[0]?.[2]).toEqual({
-      masked: { from: null, to: `…${good.slice(-4)}` },
+      masked: { from: null, to: `…${goodKey.slice(-4)}` },
       terms_checked: { from: null, to: true },
       subprocessor_listed: { from: null, to: true },
     });
-    expect(JSON.stringify(rows) + control.logged.join()).not.toContain(good);
+    expect(JSON.stringify(rows) + control.logged.join()).not.toContain(goodKey);
   });
 
   test("`secrets rotate` seals stored keys again, so that the old key is no longer needed", async () => {
-    await control.expect("PUT", "/providers/acme", { body: { key: good, ...acts } });
+    await control.expect("PUT", "/providers/acme", { body: { key: goodKey, ...acts } });
     const [young, old] = [8, 7].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
     const rotated = await new Control(database.sql, [young, old]).expect("POST", "/secrets/rotate");
     expect(rotated).toMatchObject({ rewrapped: 1, unchanged: 0 });
     const [row] = await database.sql`SELECT sealed FROM service_providers WHERE provider_id = 'acme'`;
     const opened = openServiceKey({ provider: "acme", sealed: row?.["sealed"] as Uint8Array }, new Keyring([new Secret(young)]));
-    expect(opened.reveal()).toBe(good);
-    await models.refreshChecks();
+    expect(opened.reveal()).toBe(goodKey);
+    await providers.models.refreshChecks();
     expect(await show("acme")).toMatchObject({ state: "no_key", problem: expect.stringContaining("SECRETS_KEY does not open") });
   });
 
@@ -219,7 +173,7 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
       ["POST", "/providers/acme/enable"],
       ["DELETE", "/providers/acme"],
     ] as const) {
-      const { status } = await control.call(method, path, { as, ...(method === "PUT" && { body: { key: good, ...acts } }) });
+      const { status } = await control.call(method, path, { as, ...(method === "PUT" && { body: { key: goodKey, ...acts } }) });
       expect([method, path, status]).toEqual([method, path, 403]);
     }
   });
