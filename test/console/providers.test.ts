@@ -77,7 +77,11 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     expect(await inModels("/models", member)).toContain("needs a key");
     expect(await inModels("/", operator)).toContain(`<a href="${page}">Add a provider’s key</a>`);
     expect(await inModels("/provider-keys/new?provider=acme", admin)).toContain("once the operator has read the terms of Acme");
-    expect(await inModels("/provider-keys/new?provider=acme", operator)).toContain(`href="${page}?add=acme">Read the terms of Acme`);
+    expect(await inModels("/provider-keys/new?provider=acme", operator)).toContain(
+      `href="${page}?add=acme&amp;own=yes">Read the terms of Acme`,
+    );
+    const own = await show(`${page}?add=acme&own=yes`);
+    expect([own.includes("Allow own keys of Acme"), own.includes("type=\"password\"")]).toEqual([true, false]);
   });
 
   test("an accepted key leads to the provider's page, where each model turns as its check ends", async () => {

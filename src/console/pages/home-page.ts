@@ -127,7 +127,7 @@ async function operatorSteps(call: PageCall): Promise<Html> {
   const names = serving.map(({ name }) => name).join(", ");
   const added =
     serving.length === 0
-      ? markup`<a href="${providersPath}">Add a provider’s key</a>. Until then only the sandbox answers.`
+      ? markup`<a href="${providersPath}">Add a provider’s key</a>. No model of a provider can be called before.`
       : markup`${userText(names)} ${serving.length === 1 ? "serves" : "serve"} models. <a href="${providersPath}">Add another provider</a>.`;
   return section(
     "first",

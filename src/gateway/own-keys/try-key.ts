@@ -7,6 +7,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
+import type { SafeFetch } from "../../http/safe-fetch.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
@@ -17,11 +18,14 @@ import type { Model, ProviderRecord, Route } from "../models/model.ts";
 import type { Models } from "../models/models.ts";
 import { chargedCost } from "../models/price.ts";
 import type { CallProvider } from "../providers/http.ts";
+import { refusingOutcomes, tryProviderKey } from "../providers/key-trial.ts";
 import { launchCheckFailure } from "../providers/launch-check.ts";
 import type { UpstreamFailure } from "../providers/provider.ts";
 
 export interface TrySources {
   models: Pick<Models, "catalog" | "list">;
+  /** Asks providers for their lists of models. */
+  fetchProviders: SafeFetch;
   /** Calls providers with this key. */
   callWith(key: Secret): CallProvider;
   clock: Clock;
@@ -104,13 +108,23 @@ export async function requireAccepted(
   const [candidate] = candidatesOf(provider, sources);
   if (!candidate) throw new DomainError("conflict", `The catalog has no chat model of "${provider.id}" to test a key with`);
   await countKeyTest(workspace, sources);
-  const code = await tryKey({ key, candidate }, sources);
-  if (code === null) return candidate;
-  const rest = `${testProblem(code)} (${candidate.model.id}: ${code}); nothing was stored`;
-  if (code === "upstream_error" || code === "upstream_timeout") {
-    throw new DomainError("unavailable", `${provider.name} ${rest}`);
-  }
-  throw new DomainError("conflict", `${provider.name} ${rest}`);
+  const failure = await callOnce({ key, candidate }, sources);
+  if (failure === null) return candidate;
+  const { code } = failure;
+  const problem = code === "upstream_auth" ? await refusalOf({ key, provider }, failure, sources) : null;
+  const words = problem ?? `${provider.name} ${testProblem(code)} (${candidate.model.id}: ${code})`;
+  const isSilent = code === "upstream_error" || code === "upstream_timeout";
+  throw new DomainError(isSilent ? "unavailable" : "conflict", `${words}; nothing was stored`);
+}
+
+/** Tells a wrong key from one of another region, or of an account without credit, by what costs nothing. @returns null: it is neither */
+async function refusalOf(
+  tried: { key: Secret; provider: ProviderRecord },
+  failure: UpstreamFailure,
+  { fetchProviders: fetch }: TrySources,
+): Promise<string | null> {
+  const { outcome, message } = await tryProviderKey(tried, { fetch, call: async () => failure });
+  return refusingOutcomes.has(outcome) ? message : null;
 }
 
 /** A short question, and as much output as a test call may have. */

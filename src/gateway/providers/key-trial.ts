@@ -29,6 +29,9 @@ export const trialOutcomes = [
 ] as const;
 export type TrialOutcome = (typeof trialOutcomes)[number];
 
+/** No call would succeed with the key. All others but `accepted` say nothing about it. */
+export const refusingOutcomes: ReadonlySet<TrialOutcome | null> = new Set(["refused", "other_region", "not_served_here", "no_credit"] as const);
+
 export interface KeyTrial {
   outcome: TrialOutcome;
   /** What a person can do about it, as a sentence without a period. */

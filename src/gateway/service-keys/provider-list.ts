@@ -7,7 +7,7 @@ import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { Model, ProviderRecord, Route } from "../models/model.ts";
 import type { Models, WorkspaceRequirements } from "../models/models.ts";
-import { trialMessage, trialOutcomes, type TrialOutcome } from "../providers/key-trial.ts";
+import { refusingOutcomes, trialMessage, trialOutcomes, type TrialOutcome } from "../providers/key-trial.ts";
 import type { ProviderState, ProviderView } from "./schema.ts";
 import { selectProviderRows, type ServiceProviderRow } from "./store.ts";
 
@@ -111,9 +111,6 @@ function keyOrigin({ provider, row }: Facts, hasKey: boolean): ProviderView["key
   return hasKey ? "environment" : "none";
 }
 
-/** These say that no call would succeed; all others say nothing about the key. */
-const refusals: ReadonlySet<TrialOutcome | null> = new Set(["refused", "other_region", "not_served_here", "no_credit"] as const);
-
 function stateOf(
   { provider, counted }: Facts,
   { hasKey, outcome }: { hasKey: boolean; outcome: TrialOutcome | null },
@@ -121,7 +118,7 @@ function stateOf(
   if (provider.disabled) return "disabled";
   if (!hasKey) return "no_key";
   if (!provider.termsChecked || !provider.subprocessorListed) return "terms";
-  if (refusals.has(outcome)) return "refused";
+  if (refusingOutcomes.has(outcome)) return "refused";
   if (counted.checking > 0) return "checking";
   if (counted.callable > 0) return "callable";
   return counted.refused > 0 && counted.refused === counted.failed ? "refused" : "failing";

@@ -14,7 +14,6 @@ import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { notifyAfterCommit, type Transaction } from "../../backing/backing.ts";
-import type { SafeFetch } from "../../http/safe-fetch.ts";
 import { sealedBy } from "../../kernel/seal-key.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { nearest } from "../../kernel/text.ts";
@@ -32,8 +31,6 @@ import * as store from "./store.ts";
 export interface ServiceKeySources extends Sources, Omit<TrySources, "models"> {
   models: ListSources["models"] & TrySources["models"] & Pick<Models, "refreshChecks">;
   keyring: Keyring;
-  /** Asks providers for their lists of models. */
-  fetchProviders: SafeFetch;
 }
 
 /**

@@ -17,9 +17,9 @@ import type { ActionResult, FormFields, Page, PageCall, PageContent } from "../.
 
 export const providersPath = "/console/operator/providers";
 
-/** The page with the dialog for one provider. */
-export function addingPath(provider: string): string {
-  return address(providersPath, { add: provider });
+/** The page with the dialog for one provider. @param own only for workspaces' own keys, so without a key of the service */
+export function addingPath(provider: string, { own = false } = {}): string {
+  return address(providersPath, { add: provider, own: own ? "yes" : undefined });
 }
 
 /** Brings what `fresh` marks up to date, on the list and on the page of one provider. */
@@ -126,7 +126,8 @@ function ticked(typed: FormFields, field: string): true {
   throw new DomainError("invalid_field", "Tick this once it is so: nothing was tested or stored", { field });
 }
 
-function addedWords({ name, checking, callable }: ProviderView, withKey: boolean): string {
+function addedWords({ name, key, checking, callable }: ProviderView, withKey: boolean): string {
+  if (key === "none") return `Workspaces may store their own keys of ${name}.`;
   const first = withKey ? `${name} accepted the key` : `${name} may be used`;
   if (checking === 0) return `${first}: ${count(callable)} can be called.`;
   return `${first}. ${count(checking)} ${checking === 1 ? "is" : "are"} being checked, and can then be called.`;
@@ -139,24 +140,25 @@ function addDialog(providers: readonly ProviderView[], call: PageCall): Html | n
   const provider = providers.find(({ id }) => id === (refused ?? call.query.get("add")));
   if (provider === undefined) return null;
   const hasKey = provider.key === "stored" || provider.key === "environment";
-  const title = hasKey ? `Replace the key of ${provider.name}` : `Add ${provider.name}`;
-  const body = signInFirst({ ...call, path: addingPath(provider.id) }, "add a provider") ?? addForm(provider, call);
+  const own = (call.refused?.action === "add" ? call.refused.form.text("own") : call.query.get("own")) === "yes";
+  const title = own ? `Allow own keys of ${provider.name}` : hasKey ? `Replace the key of ${provider.name}` : `Add ${provider.name}`;
+  const body = signInFirst({ ...call, path: addingPath(provider.id) }, "add a provider") ?? addForm(provider, own, call);
   return dialog({ id: "add-provider", title, body, asks: "changes", opensAtOnce: true, thenPath: providersPath });
 }
 
-function addForm(provider: ProviderView, call: PageCall): Html {
+function addForm(provider: ProviderView, own: boolean, call: PageCall): Html {
   const { id, name, terms_checked: read, subprocessor_listed: listed } = provider;
   return form({
     id: "add-provider",
     action: providersPath,
-    hidden: hiddenFields(call, "add", { provider: id }),
-    fields: [...keyFields(provider), ...actFields(provider)],
+    hidden: hiddenFields(call, "add", { provider: id, ...(own && { own: "yes" }) }),
+    fields: [...(own ? [] : keyFields(provider)), ...actFields(provider)],
     state: formState(call, {
       action: "add",
       values: { terms_checked: read ? "true" : "", subprocessor_listed: listed ? "true" : "" },
       same: (sent) => sent.text("provider") === id,
     }),
-    submit: provider.key === "not_needed" ? `Add ${name}` : "Test and add",
+    submit: own ? "Allow own keys" : provider.key === "not_needed" ? `Add ${name}` : "Test and add",
     cancelPath: providersPath,
   });
 }

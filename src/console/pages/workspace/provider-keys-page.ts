@@ -177,7 +177,7 @@ function keyLater(all: readonly ProviderView[], wanted: string, call: PageCall):
   if (call.workspace.role !== "operator") {
     return emptyState(`A key can be stored once the operator has read the terms of ${name}, and listed it as a subprocessor.`, null);
   }
-  const path = provider === undefined ? providersPath : addingPath(provider.id);
+  const path = provider === undefined ? providersPath : addingPath(provider.id, { own: true });
   const link = markup`<a class="button" href="${path}">Read the terms of ${name}</a>`;
   return emptyState(`Workspaces can store keys once you have read the terms of ${name}, and listed it as a subprocessor.`, link);
 }
