@@ -158,7 +158,10 @@ function listed(
   const model = aModel(entry);
   const checks = new Map(model.routes.map((route) => [route.entry, { passed }]));
   return modelDetails(model, {
-    models: { availability: (one, demands) => availabilityOf(one, { ...demands, providerKey: () => "key", checks }) },
+    models: {
+      availability: (one, demands) => availabilityOf(one, { ...demands, providerKey: () => "key", checks }),
+      checkOf: () => undefined,
+    },
     demands: { zeroDataRetention: false, earlyAccess: [] },
     measure: () => ({ latencyMs: ms, uptimePercent: null }),
   });

@@ -96,7 +96,7 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     const checked = await show(`${page}/acme`);
     expect(checked).not.toContain("data-checking");
     expect(checked).toContain('data-fresh="model-acme/one"><span class="badge good">callable</span>');
-    expect(checked).toContain('data-fresh="model-acme/two"><span class="badge bad">failed its check</span>');
+    expect(checked).toContain('data-fresh="model-acme/two"><span class="badge bad">failed its check</span><span class="under"><code>upstream_rejected</code>');
     expect(await inModels("/", operator)).toContain("Acme</bdi> serves models.");
     expect(await inModels("/models/acme/two", operator)).toContain(`<a href="${page}/acme">See Acme</a>`);
     expect(await inModels("/provider-keys/new?provider=acme", admin)).toContain('<option value="acme" selected>Acme</option>');

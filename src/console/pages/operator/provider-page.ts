@@ -103,10 +103,11 @@ function modelTable(served: readonly Served[]): Html {
   });
 }
 
-function routeBadge({ runnable, unavailable_reason: reason, unavailable_message: message }: RouteDetails): Html {
+function routeBadge({ runnable, unavailable_reason: reason, unavailable_message: message, check_error: code }: RouteDetails): Html {
   if (runnable) return badge("good", "callable");
   if (reason === "launch_check_missing") return badge("warn", "checking");
-  if (reason === "launch_check_failed") return badge("bad", "failed its check");
+  if (reason === "launch_check_failed")
+    return markup`${badge("bad", "failed its check")}${code === null ? null : markup`<span class="under"><code>${code}</code></span>`}`;
   return markup`${badge("neutral", "not callable")}${message === null ? null : markup`<span class="under">${message}</span>`}`;
 }
 
