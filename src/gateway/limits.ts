@@ -385,6 +385,8 @@ export const ownKeyUseMs = 60_000;
 export const ownKeyReportMs = 5_000;
 /** The least time between two changes of an own key's state by one gateway. */
 export const ownKeyStatePauseMs = 1_000;
+/** The least time between two reports by one gateway of how a provider takes the service's key. */
+export const serviceKeyReportPauseMs = 60_000;
 /** The least time between two mails about the refusal of one key. */
 export const ownKeyMailPauseMs = 86_400_000;
 

@@ -35,6 +35,7 @@ import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import type { WebhookParts } from "../gateway/top-ups/webhook.ts";
+import { ServiceKeyReports } from "../gateway/service-keys/call-reports.ts";
 import { keyUsage } from "../gateway/usage/usage.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -99,6 +100,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     coolDown: new RouteCoolDown(clock),
     ...callsWithOwnKeys(parts),
     ownKeys: openKeyReports({ backing, clock, log }),
+    serviceKeys: new ServiceKeyReports({ sql: backing.sql, clock, log, notify: (topic) => backing.bus.broadcast(topic) }),
     usage: keyUsage({ sql: backing.reads, clock }),
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,

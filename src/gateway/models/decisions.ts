@@ -22,6 +22,8 @@ export interface ProviderDecision {
   termsChecked: boolean | null;
   subprocessorListed: boolean | null;
   disabled: boolean;
+  /** The provider refused the service's key in its last test or call. */
+  refused: boolean;
 }
 
 /** By provider. */
@@ -46,6 +48,7 @@ function decidedProvider(provider: ProviderRecord, decision: ProviderDecision): 
     termsChecked: decision.termsChecked ?? provider.termsChecked,
     subprocessorListed: decision.subprocessorListed ?? provider.subprocessorListed,
     ...(decision.disabled && { disabled: true as const }),
+    ...(decision.refused && { refused: true as const }),
   };
 }
 

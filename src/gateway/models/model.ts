@@ -42,6 +42,8 @@ export interface ProviderRecord {
   regions?: readonly { name: string; baseUrl: string }[];
   /** Where its terms are. Absent: the catalog does not say. */
   terms?: string;
+  /** It refused the service's key or account in the last test or call; it is still tried. */
+  refused?: true;
   /** The operator has switched it off. */
   disabled?: true;
 }

@@ -48,7 +48,8 @@ export async function requestLaunchChecks(entries: string[], sql: Queries): Prom
 export async function readDecisions(sql: Queries): Promise<ProviderDecision[]> {
   return sql<ProviderDecision[]>`
     SELECT provider_id AS provider, encode(sealed, 'base64') AS sealed, terms_checked AS "termsChecked",
-      subprocessor_listed AS "subprocessorListed", disabled
+      subprocessor_listed AS "subprocessorListed", disabled,
+      coalesce(tested IN ('refused', 'no_credit', 'other_region', 'not_served_here'), false) AS refused
     FROM service_providers ORDER BY provider_id`;
 }
 

@@ -142,6 +142,12 @@ function judge(failure: UpstreamFailure, body = ""): Judged {
   return { outcome: "failed", ...(status !== undefined && { status }) };
 }
 
+/** What a failed call reveals about its key; null: the provider did not refuse it. */
+export function refusalIn(failure: UpstreamFailure): TrialOutcome | null {
+  const { outcome } = judge(failure);
+  return failure.message.startsWith("status ") && refusingOutcomes.has(outcome) ? outcome : null;
+}
+
 /** What happened, and what to do: a sentence without a period. */
 export function trialMessage({
   name,

@@ -5,7 +5,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { ProviderDecision } from "../models/decisions.ts";
 
-export interface ServiceProviderRow extends ProviderDecision {
+export interface ServiceProviderRow extends Omit<ProviderDecision, "refused"> {
   lastFour: string | null;
   testedAt: Date | null;
   /** The outcome of that test. */
@@ -55,4 +55,15 @@ export async function updateSealedKey(
   tx: Transaction,
 ): Promise<void> {
   await tx`UPDATE service_providers SET sealed = ${Buffer.from(sealed)} WHERE provider_id = ${provider}`;
+}
+
+/** Stores what a call showed. @param at milliseconds */
+export async function updateTested(
+  { provider, outcome, at }: { provider: string; outcome: string; at: number },
+  sql: Queries,
+): Promise<void> {
+  await sql`
+    INSERT INTO service_providers (provider_id, disabled, tested_at, tested, changed_at)
+    VALUES (${provider}, false, ${isoTime(at)}, ${outcome}, ${isoTime(at)})
+    ON CONFLICT (provider_id) DO UPDATE SET tested_at = excluded.tested_at, tested = excluded.tested`;
 }

@@ -15,7 +15,7 @@ import { aModel } from "../../support/providers/models.ts";
 import { secretsKeyNamed } from "../../support/secrets-key.ts";
 
 const ring = (name: string) => new Keyring([new Secret(secretsKeyNamed(name))]);
-const undecided = { sealed: null, termsChecked: null, subprocessorListed: null, disabled: false };
+const undecided = { sealed: null, termsChecked: null, subprocessorListed: null, disabled: false, refused: false };
 
 function catalogOf(...ids: string[]): Catalog {
   const models = ids.map((id) =>
