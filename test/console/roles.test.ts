@@ -187,7 +187,12 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       return { enabled: "true", threshold_usd: "5", amount_usd: "20", monthly_cap_usd: "100" };
     },
     "/top-ups/:id refund": () => ({ usd: "1" }),
-    "/operator/providers add": () => ({ provider: "alpha", key: "sk-acme-0123456789", terms_checked: "true", subprocessor_listed: "true" }),
+    "/operator/providers add": () => ({
+      provider: "alpha",
+      key: "sk-acme-0123456789",
+      terms_checked: "true",
+      subprocessor_listed: "true",
+    }),
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),

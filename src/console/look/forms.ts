@@ -177,7 +177,10 @@ function radios(
   return markup`<fieldset class="field" id="${id}"${attributes}><legend>${label}</legend>${hint}${items}${wrong}</fieldset>`;
 }
 
-function check({ name, label, required }: Extract<Field, { kind: "check" }>, { id, value, hint, wrong, attributes }: Around): Html {
+function check(
+  { name, label, required }: Extract<Field, { kind: "check" }>,
+  { id, value, hint, wrong, attributes }: Around,
+): Html {
   const marks = markup`${value === "true" ? markup` checked` : null}${required === true ? markup` required` : null}`;
   return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${marks} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
 }

@@ -227,7 +227,11 @@ export function modelDetails(model: Model, { models, demands, measure }: Sources
     routes: model.routes.map((route) => {
       const served = serving.get(route.entry);
       if (served) return { ...routeShown(served, measure(served)), ...routeFacts(served, models), ...runnable };
-      return { ...routeShown(route, measure(route)), ...routeFacts(route, models), ...obstacleOf(model, route, { models, demands }) };
+      return {
+        ...routeShown(route, measure(route)),
+        ...routeFacts(route, models),
+        ...obstacleOf(model, route, { models, demands }),
+      };
     }),
     supports: [...model.supports].toSorted(),
     default_only: [...model.defaultOnly].toSorted(),

@@ -30,7 +30,12 @@ export const trialOutcomes = [
 export type TrialOutcome = (typeof trialOutcomes)[number];
 
 /** No call would succeed with the key. All others but `accepted` say nothing about it. */
-export const refusingOutcomes: ReadonlySet<TrialOutcome | null> = new Set(["refused", "other_region", "not_served_here", "no_credit"] as const);
+export const refusingOutcomes: ReadonlySet<TrialOutcome | null> = new Set([
+  "refused",
+  "other_region",
+  "not_served_here",
+  "no_credit",
+] as const);
 
 export interface KeyTrial {
   outcome: TrialOutcome;

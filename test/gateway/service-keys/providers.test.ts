@@ -54,7 +54,9 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
 
   test("a key needs both acts, and a provider that the catalog has", async () => {
     const refusal = async (id: string, body: object) => (await control.call("PUT", `/providers/${id}`, { body })).body;
-    expect(await refusal("acme", { key: goodKey, terms_checked: true })).toMatchObject({ error: { field: "subprocessor_listed" } });
+    expect(await refusal("acme", { key: goodKey, terms_checked: true })).toMatchObject({
+      error: { field: "subprocessor_listed" },
+    });
     expect(await refusal("acme", { key: goodKey, ...acts, terms_checked: false })).toMatchObject({
       error: { field: "terms_checked" },
     });
@@ -112,9 +114,10 @@ describe.each(oneDatabase)("the service's providers on $name", ({ open }) => {
       own_keys: false,
       key: "stored",
     });
-    expect(providers.models.availability(providers.models.find("acme/one") as never, { zeroDataRetention: false, earlyAccess: [] }).reason).toBe(
-      "provider_disabled",
-    );
+    expect(
+      providers.models.availability(providers.models.find("acme/one") as never, { zeroDataRetention: false, earlyAccess: [] })
+        .reason,
+    ).toBe("provider_disabled");
     expect(await control.expect("POST", "/providers/acme/enable")).toMatchObject({ callable: 1, own_keys: true });
   });
 

@@ -65,14 +65,20 @@ function providerStep(reason: UnavailableReason, { provider, provider_name: name
   const own = ownKeyPath(call, provider);
   switch (reason) {
     case "provider_not_configured": {
-      const adding = isOperator ? markup`${at(addingPath(provider), `Add the key of ${name}`)}.` : markup`The operator adds the key of ${name}.`;
+      const adding = isOperator
+        ? markup`${at(addingPath(provider), `Add the key of ${name}`)}.`
+        : markup`The operator adds the key of ${name}.`;
       return own === null ? adding : markup`${adding} Or ${at(own, "store the workspace’s own key")}.`;
     }
     case "terms_not_checked":
-      return isOperator ? markup`${at(addingPath(provider), `Read the terms of ${name}`)}.` : markup`The operator reads the terms of ${name}.`;
+      return isOperator
+        ? markup`${at(addingPath(provider), `Read the terms of ${name}`)}.`
+        : markup`The operator reads the terms of ${name}.`;
     case "provider_disabled":
     case "launch_check_failed":
-      return isOperator ? markup`${at(`${providersPath}/${provider}`, `See ${name}`)}.` : markup`The operator sees why, and changes it.`;
+      return isOperator
+        ? markup`${at(`${providersPath}/${provider}`, `See ${name}`)}.`
+        : markup`The operator sees why, and changes it.`;
     default:
       return null;
   }

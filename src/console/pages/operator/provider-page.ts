@@ -103,7 +103,12 @@ function modelTable(served: readonly Served[]): Html {
   });
 }
 
-function routeBadge({ runnable, unavailable_reason: reason, unavailable_message: message, check_error: code }: RouteDetails): Html {
+function routeBadge({
+  runnable,
+  unavailable_reason: reason,
+  unavailable_message: message,
+  check_error: code,
+}: RouteDetails): Html {
   if (runnable) return badge("good", "callable");
   if (reason === "launch_check_missing") return badge("warn", "checking");
   if (reason === "launch_check_failed")
@@ -166,7 +171,10 @@ function removeForm(provider: ProviderView, call: PageCall): Html {
   const path = pathOf(provider);
   const first = signInFirst({ ...call, path }, "remove the provider");
   if (first !== null) return first;
-  const key = provider.key === "stored" ? markup`The key <code>${provider.masked ?? "…"}</code> is deleted, which cannot be undone. ` : null;
+  const key =
+    provider.key === "stored"
+      ? markup`The key <code>${provider.masked ?? "…"}</code> is deleted, which cannot be undone. `
+      : null;
   return confirmForm({
     id: "remove",
     warning: markup`${key}Its ${provider.callable} callable models stop at once, unless the catalog’s files and the environment allow them.`,

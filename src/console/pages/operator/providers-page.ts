@@ -62,7 +62,11 @@ const views: readonly [View, ...View[]] = [
   { name: "all", label: "All", shows: () => true },
   { name: "used", label: "In use", shows: hasState("checking", "callable") },
   { name: "attention", label: "Need attention", shows: (provider) => needsAttention(provider) },
-  { name: "unused", label: "Not in use", shows: (provider) => hasState("no_key", "disabled")(provider) && provider.problem === null },
+  {
+    name: "unused",
+    label: "Not in use",
+    shows: (provider) => hasState("no_key", "disabled")(provider) && provider.problem === null,
+  },
 ];
 
 /** It has a key, and none of its models can be called, or its last test found a problem. */
@@ -141,7 +145,11 @@ function addDialog(providers: readonly ProviderView[], call: PageCall): Html | n
   if (provider === undefined) return null;
   const hasKey = provider.key === "stored" || provider.key === "environment";
   const own = (call.refused?.action === "add" ? call.refused.form.text("own") : call.query.get("own")) === "yes";
-  const title = own ? `Allow own keys of ${provider.name}` : hasKey ? `Replace the key of ${provider.name}` : `Add ${provider.name}`;
+  const title = own
+    ? `Allow own keys of ${provider.name}`
+    : hasKey
+      ? `Replace the key of ${provider.name}`
+      : `Add ${provider.name}`;
   const body = signInFirst({ ...call, path: addingPath(provider.id) }, "add a provider") ?? addForm(provider, own, call);
   return dialog({ id: "add-provider", title, body, asks: "changes", opensAtOnce: true, thenPath: providersPath });
 }
@@ -165,7 +173,8 @@ function addForm(provider: ProviderView, own: boolean, call: PageCall): Html {
 
 function keyFields({ name, key, key_variable: variable }: ProviderView): Field[] {
   if (key === "not_needed") return [];
-  const kept = key === "stored" ? "Empty: the stored key stays. " : key === "environment" ? `Empty: the key in ${variable} stays. ` : "";
+  const kept =
+    key === "stored" ? "Empty: the stored key stays. " : key === "environment" ? `Empty: the key in ${variable} stays. ` : "";
   return [
     {
       kind: "password",

@@ -175,7 +175,10 @@ function keyLater(all: readonly ProviderView[], wanted: string, call: PageCall):
   const provider = all.find(({ id }) => id === wanted);
   const name = provider?.name ?? "a provider";
   if (call.workspace.role !== "operator") {
-    return emptyState(`A key can be stored once the operator has read the terms of ${name}, and listed it as a subprocessor.`, null);
+    return emptyState(
+      `A key can be stored once the operator has read the terms of ${name}, and listed it as a subprocessor.`,
+      null,
+    );
   }
   const path = provider === undefined ? providersPath : addingPath(provider.id, { own: true });
   const link = markup`<a class="button" href="${path}">Read the terms of ${name}</a>`;
