@@ -98,7 +98,8 @@ function columns(call: PageCall): Column<ModelDetails>[] {
 function wayToKey({ unavailable_reason: reason, routes: [route] }: ModelDetails, call: PageCall): Html | null {
   const isMissing = reason === "provider_not_configured" || reason === "terms_not_checked";
   if (!isMissing || route === undefined || call.workspace.role !== "operator") return null;
-  return markup`<span class="under"><a href="${addingPath(route.provider)}">Add ${route.provider_name}</a></span>`;
+  const words = reason === "terms_not_checked" ? "Read terms" : "Add key";
+  return markup`<span class="under"><a href="${addingPath(route.provider)}">${words}<span class="unseen"> of ${route.provider_name}</span></a></span>`;
 }
 
 function compareBox({ id, name }: ModelDetails): Html {

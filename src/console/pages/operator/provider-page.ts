@@ -75,7 +75,7 @@ function providerFacts(provider: ProviderView): Html {
     ["Key", keyOf(provider)],
     ["Tested", time(tested)],
     ["Terms", markup`${read ? "read, and requests may be forwarded" : "not read"}${link}`],
-    ["List of subprocessors", listed ? "has it" : "lacks it"],
+    ["List of subprocessors", listed ? "includes it" : "does not include it"],
     ["Own keys of workspaces", own ? "possible" : "not possible until its terms are read"],
   ]);
 }

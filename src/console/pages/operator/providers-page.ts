@@ -179,7 +179,7 @@ function keyFields({ name, key, key_variable: variable }: ProviderView): Field[]
     {
       kind: "password",
       name: "key",
-      label: `Key of ${name}`,
+      label: `${name} API key`,
       hint: `${kept}It is tried by the provider’s list of models, or else by one call of at most 16 tokens.`,
       required: key === "none",
       autocomplete: "off",
@@ -201,7 +201,7 @@ function actFields({ name, terms }: ProviderView): Field[] {
       kind: "check",
       name: "subprocessor_listed",
       label: "Our customers find the provider in our list of subprocessors",
-      hint: markup`Requests are passed on to it: ${inNewTab("https://eur-lex.europa.eu/eli/reg/2016/679/oj", "GDPR, article 28,")} asks for the customers’ consent.`,
+      hint: markup`Requests are passed on to it: ${inNewTab("https://eur-lex.europa.eu/eli/reg/2016/679/oj", "GDPR, article 28")} asks for the customers’ consent.`,
       required: true,
     },
   ];
