@@ -18,7 +18,7 @@ type Share = "whole" | "address" | "nothing";
 
 /** Weir's secrets, and how much of each a role gets. `others` applies to all roles that are not listed. */
 const secrets: Record<string, { roles: Record<string, Share>; others: Share }> = {
-  SECRETS_KEY: { roles: { gateway: "whole" }, others: "nothing" },
+  SECRETS_KEY: { roles: { gateway: "whole", prober: "whole" }, others: "nothing" },
   OPERATOR_TOKEN: { roles: { gateway: "whole" }, others: "nothing" },
   DATABASE_URL: { roles: {}, others: "whole" },
   DATABASE_READ_URL: { roles: { gateway: "whole" }, others: "nothing" },

@@ -92,8 +92,8 @@ export interface Config {
   telemetry: TelemetryConfig | null;
   /** Where the first keys and links that sign in go: to a file in the data folder, on the output, or null for the mode's own choice. */
   firstKeys: "file" | "output" | null;
-  /** The service's key for a provider, by the variable in its `key_env`. */
-  providerKey(name: string): Secret | null;
+  /** The service's key for a provider in the environment, by the variable in its `key_env`. */
+  environmentKey(name: string): Secret | null;
   /** A warning for each variable that nothing reads although it looks meant for Weir; `keyVariables` are those of providers' keys. */
   unreadVariables(keyVariables: readonly string[]): string[];
 }
@@ -112,7 +112,7 @@ export function readConfig(environment: Environment = process.env): Config {
   );
 }
 
-/** The configuration of a process that neither seals nor opens stored values. */
+/** The configuration of a worker: only a prober needs SECRETS_KEY, for the providers' keys in the database. */
 export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
@@ -164,7 +164,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     logFormat: oneOf(environment, "LOG_FORMAT", "auto", ["auto", "text", "json"]),
     telemetry: readTelemetry(environment, readPlainTextHosts(environment)),
     firstKeys: readFirstKeys(environment),
-    providerKey: readProviderKeys(environment),
+    environmentKey: readProviderKeys(environment),
     unreadVariables: (keyVariables) => unreadVariables(environment, keyVariables),
   };
 }
@@ -175,15 +175,15 @@ function readFirstKeys(environment: Environment): Config["firstKeys"] {
 }
 
 /** Files are read once. Those with the usual name are read at start, so that a wrong path is refused then and not at a request. */
-function readProviderKeys(environment: Environment): Config["providerKey"] {
+function readProviderKeys(environment: Environment): Config["environmentKey"] {
   const kept = new Map<string, Secret | null>();
-  const providerKey = (name: string): Secret | null => {
+  const environmentKey = (name: string): Secret | null => {
     const key = kept.has(name) ? (kept.get(name) ?? null) : secret(environment, name);
     kept.set(name, key);
     return key;
   };
-  for (const name of Object.keys(environment)) if (name.endsWith("_API_KEY_FILE")) providerKey(name.slice(0, -"_FILE".length));
-  return providerKey;
+  for (const name of Object.keys(environment)) if (name.endsWith("_API_KEY_FILE")) environmentKey(name.slice(0, -"_FILE".length));
+  return environmentKey;
 }
 
 /** null: the gateway's own port, workers none. */

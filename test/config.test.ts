@@ -215,8 +215,8 @@ describe("the configuration accepts", () => {
 
   test("a provider's key in the variable that its key_env names", () => {
     const config = readConfig({ ACME_API_KEY: "sk-acme" });
-    expect(config.providerKey("ACME_API_KEY")?.reveal()).toBe("sk-acme");
-    expect(config.providerKey("OTHER_API_KEY")).toBeNull();
+    expect(config.environmentKey("ACME_API_KEY")?.reveal()).toBe("sk-acme");
+    expect(config.environmentKey("OTHER_API_KEY")).toBeNull();
   });
 
   test("PORT=0 for any free port", () => {

@@ -57,7 +57,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
 export async function start(parts: KindParts): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const counters = stack.use(await openCounters(parts));
-  const models = stack.use(await modelsOf(parts));
+  const models = stack.use(await modelsOf(parts, { keyring: "unused" }));
   stack.use(await startAdmission({ ...parts, counters, models }));
   return stack.move();
 }

@@ -3,6 +3,7 @@
  * startup, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them; it is held until
  * the last probe ends.
  */
+import { Keyring } from "../src/accounts/secrets/keyring.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
@@ -67,8 +68,9 @@ export async function probeAll(parts: ProberParts): Promise<number> {
 export async function start(parts: KindParts): Promise<AsyncDisposable> {
   const { config, backing, clock, log } = parts;
   await using stack = new AsyncDisposableStack();
-  const models = stack.use(await modelsOf(parts));
-  const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
+  const keyring = config.secretsKeys && new Keyring(config.secretsKeys);
+  const models = stack.use(await modelsOf(parts, { keyring }));
+  const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: models.serviceKey };
   const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
   const lock = () => tryAdvisoryLock("weir prober", { ...backing, clock });
   stack.use(startProber({ ...backing, models, ...calls, clock, log, lock }));

@@ -92,6 +92,7 @@ export const additions: Readonly<Record<string, Addition>> = {
     summary: "Show what runs, in which version and on which schema, and what waits for the ledger; exits 1 if there is a problem",
     show: async (body) => (await import("./verbs/service.ts")).printStatus(body),
   },
+  "provider list": { columns: ["id", "name", "state", "models", "callable", "key", "masked", "problem"] },
   "provider-key list": { columns: ["id", "provider", "name", "masked", "state", "zero_data_retention", "last_used_at"] },
   "advisories list": { columns: ["ecosystem", "known", "sync_began_at", "synced_at", "imported_at", "newest_record"] },
   "advisories count": { columns: ["ecosystem", "records", "projects"] },

@@ -24,6 +24,8 @@ import { modelsPage } from "./pages/inference/models-page.ts";
 import { advisoriesPage } from "./pages/operator/advisories-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
+import { providerPages } from "./pages/operator/provider-page.ts";
+import { providersPage } from "./pages/operator/providers-page.ts";
 import { operatorWorkspacePage, newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
 import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
@@ -94,6 +96,8 @@ export const pages: readonly Page[] = [
   workspacesPage,
   newWorkspacePage,
   operatorWorkspacePage,
+  providersPage,
+  ...providerPages,
   advisoriesPage,
   ledgerPage,
   servicePage,

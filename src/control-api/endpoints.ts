@@ -17,6 +17,7 @@ import { logEndpoints, promptEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
 import { productEndpoints, projectEndpoints } from "./endpoints/projects.ts";
+import { providerEndpoints } from "./endpoints/providers.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
@@ -46,6 +47,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   secretEndpoints,
   serviceEndpoints,
   connectionEndpoints,
+  providerEndpoints,
   providerKeyEndpoints,
   advisoryEndpoints,
   sbomEndpoints,

@@ -74,11 +74,16 @@ export interface ControlParts {
   sboms: SbomReader;
   /** Lets exports of VEX documents take turns. */
   vexExports: ExportTurns;
-  models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
+  models: Pick<
+    Models,
+    "catalog" | "list" | "availability" | "checkable" | "pendingChecks" | "checkOf" | "serviceKey" | "refreshChecks"
+  >;
   /** A route's figures from real traffic; null: not measured. */
   measure(route: Route): RouteMeasure | null;
   /** Calls providers with this key when own keys are tested. */
   callWith(key: Secret): CallProvider;
+  /** Asks providers for their lists of models. Addresses of the catalog may be private. */
+  fetchProviders: SafeFetch;
   /** Answers a member's request of the Workbench as the inference API answers a key's. */
   runInWorkbench(run: WorkbenchRun): Promise<Response>;
   /** null: the counters cannot answer. */

@@ -385,12 +385,18 @@ export const ownKeyUseMs = 60_000;
 export const ownKeyReportMs = 5_000;
 /** The least time between two changes of an own key's state by one gateway. */
 export const ownKeyStatePauseMs = 1_000;
+/** The least time between two reports by one gateway of how a provider takes the service's key. */
+export const serviceKeyReportPauseMs = 60_000;
 /** The least time between two mails about the refusal of one key. */
 export const ownKeyMailPauseMs = 86_400_000;
 
 // Launch checks
 /** Timeout of one test call. */
 export const launchCheckMsMax = 60_000;
+/** Timeout of one request for a provider's list of models, with which a key is tried. */
+export const keyTrialMs = 10_000;
+/** Longer than any provider's list of models. */
+export const modelListBytesMax = 16 * 1024 * 1024;
 /** Test calls under way. */
 export const launchChecksAtOnce = 8;
 /** How long `model check` waits without the end of any check before it reports that no prober runs. */

@@ -179,6 +179,7 @@ export const alarms = [
   "connectors.unreadable",
   "upstream.auth",
   "own_key.unreadable",
+  "service_key.unreadable",
   "mail.given_up",
   "scan.failed",
   "top_up.disputed",

@@ -32,6 +32,7 @@ export const idWords: Record<string, string> = {
   prompts: "Id of a generation",
   sessions: "Id of a session",
   connections: "Id of a connection",
+  providers: "Id of a provider",
   "provider-keys": "Id of an own provider key",
   "alert-rules": "Id of an alert rule",
   "alert-webhooks": "Id of an alert webhook",

@@ -25,7 +25,7 @@ import { welcomeFleet } from "./welcome.ts";
 
 export async function openDistributed({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
   await using stack = new AsyncDisposableStack();
-  const { dataDir, providerKey, sandbox } = config;
+  const { dataDir, environmentKey, sandbox } = config;
   const operatorToken = readOperatorToken(config.operatorToken, dataDir);
   const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
   stack.use(lock);
@@ -35,8 +35,10 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   preparing.catch(() => {});
   // Otherwise parts that read tables would warn that there are none. If the database cannot be reached, they start without it.
   if (await isWithoutSchema(backing.sql, clock)) await preparing;
-  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
   const keyring = new Keyring(config.secretsKeys ?? []);
+  const models = stack.use(
+    await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, environmentKey, keyring }),
+  );
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
   const front = await openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });

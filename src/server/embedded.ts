@@ -38,7 +38,7 @@ import { welcome } from "./welcome.ts";
 /** @throws LockedError, EmbeddedDatabaseError, MigrationError, after closing everything */
 export async function openEmbedded({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
   await using stack = new AsyncDisposableStack();
-  const { dataDir, providerKey, clocks, slug, sandbox } = config;
+  const { dataDir, environmentKey, clocks, slug, sandbox } = config;
   stack.use(await takeLock(dataDir));
   const operatorToken = readOperatorToken(config.operatorToken, dataDir);
   const keyring = new Keyring(readSecretsKeys(config.secretsKeys, dataDir));
@@ -47,7 +47,9 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const bus = stack.use(new EmbeddedBus({ sql: database.sql, clock, log }));
   const sql = notifying(database.sql, (topic) => bus.broadcast(topic));
   const counters = new EmbeddedCounters(clock);
-  const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
+  const models = stack.use(
+    await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, environmentKey, keyring }),
+  );
   const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });
   await connectors.publish();
   const backing = { sql, reads: sql, bus };
@@ -55,7 +57,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(await startMetering({ backing, counters, lock: noLock, clock, log, isAlone: true }));
-  const settled = { clock, clocks: launchCheckClocks(clocks), providerKey };
+  const settled = { clock, clocks: launchCheckClocks(clocks), providerKey: models.serviceKey };
   const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
   stack.use(
     await startTopUps({ backing, counters, stripe: config.stripe, publicUrl: config.publicUrl, lock: noLock, clock, log }),

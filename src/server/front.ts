@@ -35,6 +35,7 @@ import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import type { WebhookParts } from "../gateway/top-ups/webhook.ts";
+import { ServiceKeyReports } from "../gateway/service-keys/call-reports.ts";
 import { keyUsage } from "../gateway/usage/usage.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -99,6 +100,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     coolDown: new RouteCoolDown(clock),
     ...callsWithOwnKeys(parts),
     ownKeys: openKeyReports({ backing, clock, log }),
+    serviceKeys: new ServiceKeyReports({ sql: backing.sql, clock, log, notify: (topic) => backing.bus.broadcast(topic) }),
     usage: keyUsage({ sql: backing.reads, clock }),
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
@@ -232,6 +234,14 @@ function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
   return (origin) => own.includes(origin) && !open.has(origin);
 }
 
+/** The operator wrote the catalog's addresses, so they may be private. */
+function catalogHosts({ catalog }: Pick<Models, "catalog">): (origin: string) => boolean {
+  return (origin) =>
+    [...(catalog()?.providers.values() ?? [])].some(({ baseUrl, regions = [] }) =>
+      [baseUrl, ...regions.map((region) => region.baseUrl)].some((url) => new URL(url).origin === origin),
+    );
+}
+
 /**
  * The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. @returns null: the
  * operator has set no key of Stripe
@@ -286,6 +296,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     vexExports: new ExportTurns(clock),
     models,
     measure: gateway.health.measure.bind(gateway.health),
+    fetchProviders: createSafeFetch({ clock, configured: catalogHosts(models) }),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),

@@ -10,6 +10,7 @@ import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Config } from "../config.ts";
 import { OpenedKeys } from "../gateway/own-keys/sealed-key.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import type { Models } from "../gateway/models/models.ts";
 import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { promptCounts, providerCalls } from "../gateway/providers/http.ts";
 import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
@@ -18,17 +19,18 @@ import type { Logger } from "../kernel/log.ts";
 
 /** Calls providers with the service's keys, or with the workspace's own key for a route that has one. */
 export function callsWithOwnKeys({
-  config,
+  config: { clocks },
+  models,
   ...parts
 }: {
   config: Config;
+  models: Pick<Models, "serviceKey">;
   keyring: Keyring;
   clock: Clock;
   log: Logger;
 }): Pick<Gateway, "call" | "embed" | "count"> {
-  const { clocks, providerKey } = config;
   const openedKeys = new OpenedKeys(parts);
-  const settled = { clock: parts.clock, clocks, providerKey, openOwnKey: openedKeys.open.bind(openedKeys) };
+  const settled = { clock: parts.clock, clocks, providerKey: models.serviceKey, openOwnKey: openedKeys.open.bind(openedKeys) };
   return { call: providerCalls(settled), embed: embeddingCalls(settled), count: promptCounts(settled) };
 }
 

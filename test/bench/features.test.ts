@@ -40,7 +40,16 @@ async function open(step: ComposedStep): Promise<World> {
   const folder = await temporaryFolder("features");
   const config = readConfig({ DATA_DIR: folder });
   const models = stack.use(
-    await openModels({ folder: config.catalogDir, sandbox: true, sql, bus, clock, log, providerKey: () => null }),
+    await openModels({
+      folder: config.catalogDir,
+      sandbox: true,
+      sql,
+      bus,
+      clock,
+      log,
+      environmentKey: () => null,
+      keyring: null,
+    }),
   );
   const first = await firstStart({ sql, clock, slug: config.slug });
   const key = first?.key ?? "";

@@ -4,7 +4,7 @@ import { findModels, nearestModels, type Wanted, modelQuery } from "../../src/co
 import { shortTokens } from "../../src/console/pages/inference/model-cells.ts";
 import { availabilityOf } from "../../src/gateway/models/availability.ts";
 import { modelDetails, type ModelDetails } from "../../src/gateway/models/listing.ts";
-import type { Model } from "../../src/gateway/models/model.ts";
+import type { Model, ProviderRecord } from "../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../src/gateway/models/schema.ts";
 import { insertOwnKey } from "../../src/gateway/own-keys/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
@@ -40,7 +40,7 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
 
   function serve(models: Model[]): void {
     const checks = new Map(models.flatMap(({ routes }) => routes.map(({ entry }) => [entry, { passed: true }])));
-    const providerKey = (name: string) => (name === "NOT_SET" ? undefined : "key");
+    const providerKey = ({ keyEnv }: ProviderRecord) => (keyEnv === "NOT_SET" ? undefined : "key");
     const { parts } = world.control;
     parts.models = {
       ...parts.models,
@@ -70,7 +70,7 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
     for (const words of ["&#60;i&#62;Long&#60;/i&#62;", "$1.25", "$2.50", "100K", "1,234 ms", "99.5 %", "callable"])
       expect(list).toContain(words);
     expect(await show("/stub/long:context/v2")).toContain('above <data value="200000" title="200,000 tokens">200K');
-    expect(await show("?q=closed")).toContain("its provider is not configured");
+    expect(await show("?q=closed")).toContain("needs a key");
     expect(await show("?q=vectors")).toContain("access to it must be requested");
     expect(await show("?q=stub&page=2")).toContain("51 to 64 of 64 models");
     expect(await show("?page=9999")).toContain("51 to 64 of 64 models");
@@ -158,7 +158,10 @@ function listed(
   const model = aModel(entry);
   const checks = new Map(model.routes.map((route) => [route.entry, { passed }]));
   return modelDetails(model, {
-    models: { availability: (one, demands) => availabilityOf(one, { ...demands, providerKey: () => "key", checks }) },
+    models: {
+      availability: (one, demands) => availabilityOf(one, { ...demands, providerKey: () => "key", checks }),
+      checkOf: () => undefined,
+    },
     demands: { zeroDataRetention: false, earlyAccess: [] },
     measure: () => ({ latencyMs: ms, uptimePercent: null }),
   });

@@ -142,6 +142,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/top-ups/:id": paidTopUp,
     "/operator/workspaces/:id": workspaceId,
     "/alerts/webhooks/:id": newWebhook,
+    "/operator/providers/:id": async () => "alpha",
   };
 
   /** The last payment is of an account that has room for a refund. */
@@ -186,6 +187,12 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       return { enabled: "true", threshold_usd: "5", amount_usd: "20", monthly_cap_usd: "100" };
     },
     "/top-ups/:id refund": () => ({ usd: "1" }),
+    "/operator/providers add": () => ({
+      provider: "alpha",
+      key: "sk-acme-0123456789",
+      terms_checked: "true",
+      subprocessor_listed: "true",
+    }),
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),

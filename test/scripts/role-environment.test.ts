@@ -28,7 +28,7 @@ const environment = {
 
 /** The roles that get each secret in full. */
 const holders: [string, string[]][] = [
-  ["sealing-key", ["gateway"]],
+  ["sealing-key", ["gateway", "prober", "background"]],
   ["operator-token", ["gateway"]],
   ["database-password", roles],
   ["nats-password", roles],

@@ -203,6 +203,7 @@ function gatewayOf(
     coolDown,
     prompts: { add: nothing },
     ownKeys: { accepted: nothing, refused: nothing },
+    serviceKeys: { accepted: nothing, refused: nothing },
     inFlight: new InFlightRequests(),
     tokenCounts: tokenCountLimits(parts.clock),
     drainLimit: new DrainLimit(),

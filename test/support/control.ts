@@ -24,6 +24,9 @@ const noModels: ControlParts["models"] = {
   list: () => [],
   availability: () => ({ availability: "available", runnable: true, reason: null, routes: [] }),
   checkable: () => [],
+  pendingChecks: () => [],
+  checkOf: () => undefined,
+  serviceKey: () => null,
   refreshChecks: async () => {},
 };
 
@@ -126,6 +129,7 @@ export class Control {
       vexExports: new ExportTurns(this.clock),
       models: noModels,
       measure: () => null,
+      fetchProviders: () => Promise.reject(new Error("No provider is asked in this test")),
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
       runInWorkbench: (run) => this.runInWorkbench(run),
       position: async () => this.position,

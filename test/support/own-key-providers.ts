@@ -1,5 +1,6 @@
 /** Providers with models for the control API in this process, which accept every key without the word `bad`. */
 import { availabilityOf } from "../../src/gateway/models/availability.ts";
+import { Secret } from "../../src/kernel/secret.ts";
 import { UpstreamFailure } from "../../src/gateway/providers/provider.ts";
 import type { ControlParts } from "../../src/control-api/parts.ts";
 import { aModel } from "./providers/models.ts";
@@ -20,6 +21,12 @@ export function addProviders(parts: ControlParts): void {
     catalog: () => ({ version: "test", models: new Map(models.map((model) => [model.id, model])), providers }),
     list: () => models,
     availability: (model, demands) => availabilityOf(model, { ...demands, providerKey: () => "key", checks }),
+    serviceKey: () => new Secret("sk-of-the-service"),
+  };
+  parts.fetchProviders = async ({ headers }) => {
+    const { authorization } = headers;
+    const isKnown = authorization !== undefined && !authorization.includes("bad");
+    return { status: isKnown ? 200 : 401, headers: {}, body: Buffer.from("{}") };
   };
   parts.callWith = (key) => async () => {
     if (key.reveal().includes("bad")) throw new UpstreamFailure("upstream_auth", "The test refuses the key");

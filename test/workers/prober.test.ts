@@ -3,6 +3,7 @@ import { startProber, type ProberParts } from "../../workers/prober.ts";
 import type { Topic } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
+import { Secret } from "../../src/kernel/secret.ts";
 import { launchChecksAtOnce, launchChecksSilenceMsMax } from "../../src/gateway/limits.ts";
 import { checkModels, openModels, type Models } from "../../src/gateway/models/models.ts";
 import { readLaunchChecks, type CheckOutcome } from "../../src/gateway/models/store.ts";
@@ -68,7 +69,8 @@ describe.each(databases)("launch checks on $name", ({ open, runsAll }) => {
     });
     const bus = new Topics();
     const common = { sql: database.sql, bus, clock: systemClock, log: silentLog };
-    const opened = () => openModels({ folder: folder.path, sandbox: true, ...common, providerKey: () => "key" });
+    const opened = () =>
+      openModels({ folder: folder.path, sandbox: true, ...common, environmentKey: () => new Secret("key"), keyring: null });
     const [gateway, models] = [stack.use(await opened()), stack.use(await opened())];
     const embed: ProberParts["embed"] = async () => ({ vectors: [[1, 0]], promptTokens: 1 });
     const call: { answer: ProberParts["call"]; embed: typeof embed; models: string[] } = {

@@ -61,6 +61,12 @@ export const changesRecords = {
   "connection.credentials.replaced": false,
   "connection.tested": false,
   "connection.deleted": false,
+  // Providers' rows and not key records hold them.
+  "provider.added": false,
+  "provider.tested": false,
+  "provider.disabled": false,
+  "provider.enabled": false,
+  "provider.removed": false,
   "provider.key.created": true,
   "provider.key.replaced": true,
   "provider.key.tested": true,

@@ -1,6 +1,6 @@
 /**
- * Seals every data key and second factor under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The data that they
- * seal stays as it is. A missing key stops the rotation, so that it leaves nothing unreadable.
+ * Seals every data key, second factor and provider's key under the first key of SECRETS_KEY, all or none, for `weir secrets rotate`. The
+ * data that data keys seal stays as it is. A missing key stops the rotation, so that it leaves nothing unreadable.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, operatorOnly } from "../audit/actor.ts";
@@ -14,7 +14,7 @@ import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
 
 export const Rotation = Type.Object({
-  key_id: Type.String({ description: "Id of the key that seals all data keys and second factors now" }),
+  key_id: Type.String({ description: "Id of the key that seals all of them now" }),
   rewrapped: Type.Integer({ description: "How many were sealed by an older key" }),
   unchanged: Type.Integer({ description: "How many that key had sealed already" }),
 });
@@ -22,15 +22,15 @@ export type Rotation = Static<typeof Rotation>;
 
 interface RotationParts extends Sources {
   keyring: Keyring;
-  /** Re-seals what SECRETS_KEY seals directly. @throws SealError if a key is missing */
-  reseal(keyring: Keyring, tx: Transaction): Promise<Pick<Rotation, "rewrapped" | "unchanged">>;
+  /** Re-seal what SECRETS_KEY seals directly. They throw SealError if a key is missing. */
+  reseals: readonly ((keyring: Keyring, tx: Transaction) => Promise<Pick<Rotation, "rewrapped" | "unchanged">>)[];
 }
 
 /**
- * Seals every data key and second factor under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is.
+ * Seals every data key, second factor and provider's key under the first key of SECRETS_KEY, all or none.
  * @throws DomainError conflict if a data key cannot be opened because its key is missing; forbidden except for the operator
  */
-export async function rotateSecrets(actor: Actor, { keyring, reseal, ...sources }: RotationParts): Promise<Rotation> {
+export async function rotateSecrets(actor: Actor, { keyring, reseals, ...sources }: RotationParts): Promise<Rotation> {
   authorize(actor, { roles: operatorOnly, action: "rotate secrets" });
   return change(actor, sources, async (tx) => {
     const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
@@ -44,9 +44,11 @@ export async function rotateSecrets(actor: Actor, { keyring, reseal, ...sources 
       result.rewrapped += rewrapped;
       result.unchanged += keys.length - rewrapped;
     }
-    const others = await reseal(keyring, tx).catch(refuseMissingKey);
-    result.rewrapped += others.rewrapped;
-    result.unchanged += others.unchanged;
+    for (const reseal of reseals) {
+      const others = await reseal(keyring, tx).catch(refuseMissingKey);
+      result.rewrapped += others.rewrapped;
+      result.unchanged += others.unchanged;
+    }
     if (result.rewrapped === 0) return { result, event: null };
     const changes = changedFields({ before: {}, after: { key_id: result.key_id, rewrapped: result.rewrapped } });
     return { result, event: { event: "secrets.rotated", workspace: null, target: result.key_id, changes } };
@@ -75,5 +77,5 @@ function opened(key: WrappedKey, keyring: Keyring): SealKey {
 /** @throws DomainError conflict */
 function refuseMissingKey(error: unknown): never {
   if (!(error instanceof SealError)) throw error;
-  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
+  throw new DomainError("conflict", `Cannot open a second factor or a provider's key: ${error.message}`);
 }

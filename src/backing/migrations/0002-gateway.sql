@@ -296,6 +296,24 @@ CREATE TABLE own_keys (
 );
 CREATE UNIQUE INDEX own_keys_in_use ON own_keys (workspace_id, provider_id) WHERE state <> 'disabled';
 
+-- What the operator has decided about a provider. A row stands over the catalog's files and over the environment.
+CREATE TABLE service_providers (
+  -- A provider of the catalog, which may drop it.
+  provider_id text COLLATE "C" PRIMARY KEY,
+  -- The service's key, sealed under SECRETS_KEY. NULL: the key of the environment counts.
+  sealed bytea,
+  -- NULL: there is no key, or it is too short to show a part of it.
+  last_four text,
+  -- NULL: what the catalog says counts.
+  terms_checked boolean,
+  subprocessor_listed boolean,
+  disabled boolean NOT NULL,
+  -- When the current key was last tested, and how that ended. NULL: never.
+  tested_at timestamptz,
+  tested text,
+  changed_at timestamptz NOT NULL
+);
+
 -- Successful and failed end-to-end test calls. `entry` identifies the catalog entry that was tested.
 CREATE TABLE launch_checks (
   model_id text NOT NULL,

@@ -87,7 +87,7 @@ export interface Choice {
 interface Common {
   name: string;
   label: string;
-  hint?: string;
+  hint?: string | Html;
   /** Marked as optional unless it is required. */
   required?: boolean;
 }
@@ -177,9 +177,12 @@ function radios(
   return markup`<fieldset class="field" id="${id}"${attributes}><legend>${label}</legend>${hint}${items}${wrong}</fieldset>`;
 }
 
-function check({ name, label }: Extract<Field, { kind: "check" }>, { id, value, hint, wrong, attributes }: Around): Html {
-  const checked = value === "true" ? markup` checked` : null;
-  return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${checked} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
+function check(
+  { name, label, required }: Extract<Field, { kind: "check" }>,
+  { id, value, hint, wrong, attributes }: Around,
+): Html {
+  const marks = markup`${value === "true" ? markup` checked` : null}${required === true ? markup` required` : null}`;
+  return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${marks} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
 }
 
 // Filters of a list, in the address alone: they work without a script, and can be shared.

@@ -8,6 +8,7 @@ import type { ConnectionView } from "../../connectors/connections/schema.ts";
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { findingEndpoints } from "../../control-api/endpoints/findings.ts";
 import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
+import { providerEndpoints } from "../../control-api/endpoints/providers.ts";
 import { logEndpoints } from "../../control-api/endpoints/log.ts";
 import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
 import type { GenerationView } from "../../gateway/generations/schema.ts";
@@ -25,6 +26,7 @@ import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration } from "./inference/request-columns.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
+import { providersPath } from "./operator/providers-page.ts";
 import { monthName } from "./inference/day-zone.ts";
 import { readMonthSpend, spendChart } from "./inference/month-spend.ts";
 
@@ -99,6 +101,7 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
 // The first steps in a workspace without requests.
 
 async function firstSteps(call: PageCall): Promise<Html> {
+  if (call.workspace.role === "operator") return operatorSteps(call);
   if (!call.offers("/keys/new") || call.viewer.email === null)
     return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
   const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });
@@ -113,6 +116,26 @@ async function firstSteps(call: PageCall): Promise<Html> {
       ${bench}
       <li><a href="${call.link("/keys/new")}">${hasKey ? "Create another key" : "Create a key"}</a> for your program. It is shown once, with a first request to paste.${hasKey ? markup` Or use <a href="${call.link("/keys")}">one that you have</a>.` : null}</li>
       <li>See <a href="${call.link("/requests")}">what it cost</a>, to the nano-dollar. This page then shows the month.</li>
+    </ol>`,
+  );
+}
+
+/** The operator makes models callable; members then send requests. */
+async function operatorSteps(call: PageCall): Promise<Html> {
+  const { data: providers } = await call.control(providerEndpoints.list);
+  const serving = providers.filter(({ callable }) => callable > 0);
+  const names = serving.map(({ name }) => name).join(", ");
+  const added =
+    serving.length === 0
+      ? markup`<a href="${providersPath}">Add a provider’s key</a>. No model of a provider can be called before.`
+      : markup`${userText(names)} ${serving.length === 1 ? "serves" : "serve"} models. <a href="${providersPath}">Add another provider</a>.`;
+  return section(
+    "first",
+    "The first request",
+    markup`<ol>
+      <li>${added}</li>
+      <li><a href="${call.link("/members")}">Invite a member</a>. Members create keys, and try models in the Workbench.</li>
+      <li>See under <a href="${call.link("/requests")}">Requests</a> what they cost, to the nano-dollar.</li>
     </ol>`,
   );
 }

@@ -7,7 +7,6 @@ import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
 import * as ownKeys from "../../gateway/own-keys/own-keys.ts";
 import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
 import { testOwnKey } from "../../gateway/own-keys/test-own-key.ts";
-import { listOwnKeyProviders, OwnKeyProvider } from "../../gateway/own-keys/try-key.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import { endpoint, type EndpointCall } from "../endpoint.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
@@ -51,15 +50,6 @@ export const providerKeyEndpoints = {
       const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
       return { data: await ownKeys.listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
     },
-  }),
-  listProviders: endpoint({
-    method: "GET",
-    path: "/providers",
-    command: "provider list",
-    summary: "List the providers that a workspace may bring its own key for, by name",
-    fields: NoFields,
-    view: listOf(OwnKeyProvider),
-    handle: async ({ parts }) => ({ data: listOwnKeyProviders(parts) }),
   }),
   replace: endpoint({
     method: "PUT",

@@ -5,6 +5,7 @@ import { resealSecondFactors } from "../../accounts/second-factor/second-factor.
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
+import { resealServiceKeys } from "../../gateway/service-keys/service-keys.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
 import { NoFields } from "../fields.ts";
@@ -43,11 +44,11 @@ export const secretEndpoints = {
     method: "POST",
     path: "/secrets/rotate",
     command: "secrets rotate",
-    summary: "Seal every workspace's data key and every second factor under the first key of SECRETS_KEY",
+    summary: "Seal every workspace's data key, second factor and provider's key under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
     handle: async ({ actors, parts }) =>
-      rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
+      rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseals: [resealSecondFactors, resealServiceKeys] }),
   }),
 };
 

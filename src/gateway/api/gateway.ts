@@ -10,6 +10,7 @@ import type { Logger } from "../../kernel/log.ts";
 import type { RouteCoolDown, RouteHealth, RouteSpeeds } from "../models/route-health.ts";
 import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
+import type { ServiceKeyReports } from "../service-keys/call-reports.ts";
 import type { KeptAnswers } from "../prompts/kept-answers.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
@@ -39,6 +40,8 @@ export interface Gateway {
   count: CountPrompt;
   /** Learns from calls how providers take own keys. */
   ownKeys: Pick<KeyReports, "accepted" | "refused">;
+  /** Learns from calls how providers take the service's keys. */
+  serviceKeys: Pick<ServiceKeyReports, "accepted" | "refused">;
   /** Sums what a key used. */
   usage: ReadKeyUsage;
   /** Reads a generation of a key. */

@@ -214,8 +214,11 @@ export class GenerationLifecycle {
     this.#settlement = settlementOf(this.#reservation, model, facts);
     const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
-    const ownKey = outcome.candidate?.route.ownKey;
-    if (ownKey && outcome.status === 200 && outcome.code === null) this.#gateway.ownKeys.accepted(ownKey);
+    const route = outcome.candidate?.route;
+    if (route && outcome.status === 200 && outcome.code === null) {
+      if (route.ownKey) this.#gateway.ownKeys.accepted(route.ownKey);
+      else this.#gateway.serviceKeys.accepted(route.provider);
+    }
     this.#gateway.inFlight.done(this.stop);
     this.prompt?.store();
     measureGeneration({

@@ -5,11 +5,11 @@
  */
 import { nearest } from "../../kernel/text.ts";
 import { passedOwnCheck, servedRoutes, type OwnKeys } from "./candidate.ts";
-import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
+import type { ListedAs, Model, ProviderRecord, Route, UnavailableReason } from "./model.ts";
 
 export interface AvailabilityFacts extends OwnKeys {
-  /** The service's key for a provider, by the name in its `key_env`. */
-  providerKey(name: string): unknown;
+  /** The service's key for a provider. */
+  providerKey(provider: ProviderRecord): unknown;
   /** The result of each entry's launch check, by `Route.entry`; absent: it has not run. */
   checks: ReadonlyMap<string, { passed: boolean }>;
   /** Whether the workspace allows only providers with zero data retention. */
@@ -32,6 +32,7 @@ type Obstacle = Exclude<UnavailableReason, "request_access" | "coming_soon" | "c
 /** In the order of the checks. */
 const obstacles: readonly Obstacle[] = [
   "no_price",
+  "provider_disabled",
   "provider_not_configured",
   "terms_not_checked",
   "launch_check_missing",
@@ -74,7 +75,8 @@ function obstacleOf(route: Route, facts: AvailabilityFacts): Obstacle | null {
   const { provider, ownKey } = route;
   if (route.prices === null) return "no_price";
   if (provider.format !== "sandbox") {
-    if (provider.keyEnv !== null && !ownKey && !facts.providerKey(provider.keyEnv)) return "provider_not_configured";
+    if (provider.disabled) return "provider_disabled";
+    if (provider.keyEnv !== null && !ownKey && !facts.providerKey(provider)) return "provider_not_configured";
     if (!provider.termsChecked || !provider.subprocessorListed) return "terms_not_checked";
     const check = facts.checks.get(route.entry);
     if (!check?.passed && !passedOwnCheck(route)) return check === undefined ? "launch_check_missing" : "launch_check_failed";
@@ -88,6 +90,7 @@ export const unavailableMessages: Record<UnavailableReason, string> = {
   request_access: "access to it must be requested",
   coming_soon: "it is coming soon",
   no_price: "it has no price yet",
+  provider_disabled: "its provider is disabled",
   provider_not_configured: "its provider is not configured",
   terms_not_checked: "its provider's terms have not been checked",
   launch_check_missing: "its launch check has not run yet",

@@ -37,6 +37,8 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     zeroDataRetention: entry.zero_data_retention,
     termsChecked: entry.terms_checked,
     subprocessorListed: entry.subprocessor_listed,
+    ...(entry.terms !== undefined && { terms: entry.terms }),
+    ...(entry.regions && { regions: entry.regions.map(({ name, base_url }) => ({ name, baseUrl: trimmedEnd(base_url, "/") })) }),
   };
 }
 

@@ -188,6 +188,7 @@ const RouteDetails = Type.Composite([
   Type.Object({
     provider_name: Type.String({ description: "The provider's display name" }),
     own_key: Type.Boolean({ description: "Whether the workspace's own key pays for it" }),
+    check_error: Type.Union([Type.String(), Type.Null()], { description: "The code of its last launch check if that failed" }),
     zero_data_retention: Type.Boolean({ description: "Whether the provider keeps nothing of a request" }),
     runnable: Type.Boolean({ description: "Whether it may serve the workspace now" }),
     unavailable_reason: reason,
@@ -210,7 +211,7 @@ export type ModelDetails = Static<typeof ModelDetails>;
 export type RouteDetails = Static<typeof RouteDetails>;
 
 interface Sources {
-  models: Pick<Models, "availability">;
+  models: Pick<Models, "availability" | "checkOf">;
   /** The workspace's settings and own keys. */
   demands: WorkspaceRequirements;
   measure(route: Route): RouteMeasure | null;
@@ -225,8 +226,12 @@ export function modelDetails(model: Model, { models, demands, measure }: Sources
     unavailable_message: availability.reason && unavailableMessages[availability.reason],
     routes: model.routes.map((route) => {
       const served = serving.get(route.entry);
-      if (served) return { ...routeShown(served, measure(served)), ...routeFacts(served), ...runnable };
-      return { ...routeShown(route, measure(route)), ...routeFacts(route), ...obstacleOf(model, route, { models, demands }) };
+      if (served) return { ...routeShown(served, measure(served)), ...routeFacts(served, models), ...runnable };
+      return {
+        ...routeShown(route, measure(route)),
+        ...routeFacts(route, models),
+        ...obstacleOf(model, route, { models, demands }),
+      };
     }),
     supports: [...model.supports].toSorted(),
     default_only: [...model.defaultOnly].toSorted(),
@@ -235,11 +240,13 @@ export function modelDetails(model: Model, { models, demands, measure }: Sources
 
 const runnable = { runnable: true, unavailable_reason: null, unavailable_message: null } as const;
 
-function routeFacts({ provider, ownKey }: Route) {
+function routeFacts(route: Route, models: Pick<Models, "checkOf">) {
+  const { provider, ownKey } = route;
   return {
     provider_name: provider.name,
     own_key: ownKey !== undefined,
     zero_data_retention: (ownKey ?? provider).zeroDataRetention,
+    check_error: models.checkOf(route)?.code ?? null,
   };
 }
 

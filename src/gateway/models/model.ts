@@ -24,7 +24,7 @@ export interface ProviderRecord {
   format: WireFormatName;
   /** Without a trailing slash; the format appends its path. */
   baseUrl: string;
-  /** The environment variable with the service's key; null: no key is needed. */
+  /** The environment variable with the service's key, unless the operator has stored one; null: no key is needed. */
   keyEnv: string | null;
   /** How its embeddings are called. Absent: they are not supported. */
   embeddings?: { format: EmbeddingFormatName; baseUrl: string };
@@ -38,6 +38,14 @@ export interface ProviderRecord {
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;
+  /** The vendor's other addresses, which have other keys. Absent: none is known. */
+  regions?: readonly { name: string; baseUrl: string }[];
+  /** Where its terms are. Absent: the catalog does not say. */
+  terms?: string;
+  /** It refused the service's key or account in the last test or call; it is still tried. */
+  refused?: true;
+  /** The operator has switched it off. */
+  disabled?: true;
 }
 
 /** Pico-USD per token. An absent cache price is the input price. */
@@ -158,6 +166,7 @@ export const unavailableReasons = [
   "request_access",
   "coming_soon",
   "no_price",
+  "provider_disabled",
   "provider_not_configured",
   "terms_not_checked",
   "launch_check_missing",

@@ -1,16 +1,19 @@
 /**
- * The models of this process: the current catalog, the current launch checks, and which models can be called now, for whom. The catalog's
- * files are read again every few seconds, the launch checks at each notification and regularly, since a notification may be lost. A catalog
+ * The models of this process: the current catalog, the operator's decisions about its providers, the current launch checks, and which models
+ * can be called now, for whom. The catalog's files are read again every few seconds, decisions and launch checks at each notification and
+ * regularly, since a notification may be lost. A catalog
  * that is invalid, or a database that does not answer, changes nothing: the last valid state stays. A process can start without a catalog
  * or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by those reasons. `checkModels` asks the
  * prober for checks and waits for them; models that passed before stay callable meanwhile.
  */
+import { isDeepStrictEqual } from "node:util";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Notification, Bus } from "../../backing/bus.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import { sleep, type Clock, withDeadline } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import type { Secret } from "../../kernel/secret.ts";
 import {
   launchChecksSilenceMsMax,
   launchChecksWaitMs,
@@ -21,14 +24,12 @@ import {
 } from "../limits.ts";
 import { availabilityOf, type Availability, nearestModel } from "./availability.ts";
 import type { OwnKeys } from "./candidate.ts";
+import { decidedCatalog, type KeySource, type ProviderDecisions, ServiceKeys } from "./decisions.ts";
 import { parseCatalog, type CatalogOptions, readCatalogFiles } from "./catalog.ts";
-import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
-import { requestLaunchChecks, readLaunchChecks, type CheckOutcome, type LaunchCheck } from "./store.ts";
+import type { Catalog, Model, ProviderRecord, Route, UnavailableReason } from "./model.ts";
+import { requestLaunchChecks, readDecisions, readLaunchChecks, type CheckOutcome, type LaunchCheck } from "./store.ts";
 
-interface ModelsOptions extends WatchOptions, LaunchCheckSources {
-  /** The service's key for a provider, by the name in its `key_env`. */
-  providerKey(name: string): unknown;
-}
+interface ModelsOptions extends WatchOptions, StoredSources, KeySource {}
 
 /** A workspace's requirements for its providers. */
 export interface WorkspaceRequirements extends OwnKeys {
@@ -42,6 +43,8 @@ export interface Models extends Disposable {
   readable(): boolean;
   /** null while there is none. */
   catalog(): Catalog | null;
+  /** The service's key for a provider, for calls; null: there is none, or it takes none. */
+  serviceKey(provider: ProviderRecord): Secret | null;
   /** The problem of the current files; null: none. */
   problem(): string | null;
   /** A published model. */
@@ -51,13 +54,15 @@ export interface Models extends Disposable {
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
+  /** The last launch check of a route. */
+  checkOf(route: Route): LaunchCheck | undefined;
   /** Routes with no obstacle, whatever their launch check says. */
   checkable(model: Model): Route[];
   /** Checkable routes whose check has not run yet or is requested again. */
   pendingChecks(model: Model): Route[];
   /** The routes that may serve, or the reason why there is none. */
   usableRoutes(model: Model, demands: WorkspaceRequirements): { routes: Route[]; reason: UnavailableReason | null };
-  /** Reads the launch checks again, for example after one has run in this process. */
+  /** Reads launch checks and decisions again, for example after one of them changed in this process. */
   refreshChecks(): Promise<void>;
 }
 
@@ -67,15 +72,17 @@ const everyFeature: WorkspaceRequirements = { zeroDataRetention: false, earlyAcc
 /** Reads catalog and launch checks, and refreshes them until disposed. Never rejects for invalid files or an unreachable database. */
 export async function openModels(options: ModelsOptions): Promise<Models> {
   const catalog = await watchCatalog(options);
-  const checks = await watchLaunchChecks(options);
+  const stored = await watchStored(options);
+  const keys = new ServiceKeys(options);
+  const decided = decidedBy(catalog, stored);
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
   const availability = (
     model: Model,
     { zeroDataRetention, earlyAccess, ownKeys, ownKeyFallback }: WorkspaceRequirements,
   ): Availability =>
     availabilityOf(model, {
-      providerKey: options.providerKey,
-      checks: checks.current(),
+      providerKey: (provider) => keys.has(provider, stored.decisions().get(provider.id)),
+      checks: stored.checks(),
       zeroDataRetention,
       earlyAccess,
       ownKeys,
@@ -89,20 +96,35 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
   return {
     readable: () => catalog.current() !== null,
-    catalog: () => catalog.current(),
+    catalog: decided,
+    serviceKey: (provider) => keys.of(provider, stored.decisions().get(provider.id)),
     problem: () => catalog.problem(),
-    find: (id) => published(catalog.current()?.models.get(id)),
-    nearest: (id) => nearestModel(id, catalog.current()?.models.values() ?? []),
-    list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
+    find: (id) => published(decided()?.models.get(id)),
+    nearest: (id) => nearestModel(id, decided()?.models.values() ?? []),
+    list: () => [...(decided()?.models.values() ?? [])].filter((model) => model.published),
     availability,
     checkable,
-    pendingChecks: (model) => checkable(model).filter(({ entry }) => checks.current().get(entry)?.requested ?? true),
+    pendingChecks: (model) => checkable(model).filter(({ entry }) => stored.checks().get(entry)?.requested ?? true),
+    checkOf: ({ entry }) => stored.checks().get(entry),
     usableRoutes: availability,
-    refreshChecks: () => checks.refresh(),
+    refreshChecks: () => stored.refresh(),
     [Symbol.dispose]() {
       catalog[Symbol.dispose]();
-      checks[Symbol.dispose]();
+      stored[Symbol.dispose]();
     },
+  };
+}
+
+/** Decides anew only when the files or the decisions have changed. */
+function decidedBy(catalog: CatalogWatch, stored: StoredWatch): () => Catalog | null {
+  let known: { files: Catalog; decisions: ProviderDecisions; decided: Catalog } | null = null;
+  return () => {
+    const [files, decisions] = [catalog.current(), stored.decisions()];
+    if (files === null) return null;
+    if (known?.files !== files || known.decisions !== decisions) {
+      known = { files, decisions, decided: decidedCatalog(files, decisions) };
+    }
+    return known.decided;
   };
 }
 
@@ -163,7 +185,7 @@ export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch>
   return watch;
 }
 
-interface LaunchCheckSources {
+interface StoredSources {
   sql: Queries;
   bus: Pick<Bus, "listen">;
   clock: Clock;
@@ -246,36 +268,48 @@ class CatalogWatch implements Disposable {
   }
 }
 
-/** Reads once before it resolves. Checks that cannot be read count as missing, so their models are not callable. */
-async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
-  const watch = new LaunchCheckWatch(sources);
+/**
+ * Reads once before it resolves. Checks that cannot be read count as missing, so no model is callable before the operator's decisions have
+ * been read too.
+ */
+async function watchStored(sources: StoredSources): Promise<StoredWatch> {
+  const watch = new StoredWatch(sources);
   await watch.refresh();
   return watch;
 }
 
-/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
-class LaunchCheckWatch implements Disposable {
-  readonly #sources: LaunchCheckSources;
+/**
+ * This process's copy of the launch checks and of the operator's decisions, read together, at each notification, and regularly since a
+ * notification may be lost.
+ */
+class StoredWatch implements Disposable {
+  readonly #sources: StoredSources;
   readonly #subscription: Disposable;
   #checks: ReadonlyMap<string, LaunchCheck> = new Map();
+  #decisions: ProviderDecisions = new Map();
   #reads = 0;
   /** The number of the read whose result is current. */
   #current = 0;
   #cancel: (() => void) | null = null;
   #disposed = false;
 
-  constructor(sources: LaunchCheckSources) {
+  constructor(sources: StoredSources) {
     this.#sources = sources;
     this.#subscription = sources.bus.listen("checks-changed", () => void this.refresh());
   }
 
   /** Keyed by `Route.entry`. */
-  current(): ReadonlyMap<string, LaunchCheck> {
+  checks(): ReadonlyMap<string, LaunchCheck> {
     return this.#checks;
   }
 
+  /** The same map until a decision changes. */
+  decisions(): ProviderDecisions {
+    return this.#decisions;
+  }
+
   /**
-   * Reads now, and again after a pause. If the database does not answer, the previous checks stay and the pause is short, since a process
+   * Reads now, and again after a pause. If the database does not answer, what was read before stays and the pause is short, since a process
    * that started without the database has no callable model until then.
    */
   async refresh(): Promise<void> {
@@ -289,9 +323,14 @@ class LaunchCheckWatch implements Disposable {
     const { sql, clock, log } = this.#sources;
     const number = ++this.#reads;
     try {
-      const checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      const reading = Promise.all([readLaunchChecks(sql), readDecisions(sql)]);
+      const [checks, rows] = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", reading);
       // A slow read that began earlier may end later, with older checks.
-      if (number > this.#current) [this.#current, this.#checks] = [number, checks];
+      if (number < this.#current) return true;
+      [this.#current, this.#checks] = [number, checks];
+      if (!isDeepStrictEqual([...this.#decisions.values()], [...rows])) {
+        this.#decisions = new Map(rows.map((row) => [row.provider, row]));
+      }
       return true;
     } catch (error) {
       log.warn({ reason: error instanceof Error ? error.message : String(error) }, "launch checks not read");

@@ -171,6 +171,8 @@ export const ProviderEntry = strict({
   subprocessor_listed: Type.Boolean(),
   /** The address of the provider's terms. */
   terms: Type.Optional(Source),
+  /** Addresses of the vendor whose keys this one refuses, such as of another country: they tell a wrong key from one of another region. */
+  regions: Type.Optional(Type.Array(strict({ name: Text, base_url: BaseUrl, source: Source, seen: Day }), { minItems: 1 })),
   /** Its name in models.dev, for `weir model import`. Absent: its id. */
   models_dev: Type.Optional(ProviderId),
   source: Type.Optional(Source),

@@ -1,10 +1,11 @@
 /**
- * SQL of launch checks, one row for each model and provider with the latest check, and of route health, one row for each route entry and
- * hour. Tallies are sums, so that counts of several gateways and hours can be added.
+ * SQL of launch checks, one row for each model and provider with the latest check; of the operator's decisions about providers, as every
+ * process reads them; and of route health, one row for each route entry and hour. Tallies are sums, so that counts of several gateways and hours can be added.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { routeHealthWindowMs } from "../limits.ts";
+import type { ProviderDecision } from "./decisions.ts";
 
 export interface CheckOutcome {
   model: string;
@@ -40,6 +41,16 @@ export async function recordLaunchCheck(sql: Queries, check: CheckOutcome): Prom
 /** Requests these checks from the prober, which also runs checks that have never run. */
 export async function requestLaunchChecks(entries: string[], sql: Queries): Promise<void> {
   await sql`UPDATE launch_checks SET asked_at = now() WHERE entry = ANY(${entries}::text[])`;
+}
+
+// The operator's decisions
+
+export async function readDecisions(sql: Queries): Promise<ProviderDecision[]> {
+  return sql<ProviderDecision[]>`
+    SELECT provider_id AS provider, encode(sealed, 'base64') AS sealed, terms_checked AS "termsChecked",
+      subprocessor_listed AS "subprocessorListed", disabled,
+      coalesce(tested IN ('refused', 'no_credit', 'other_region', 'not_served_here'), false) AS refused
+    FROM service_providers ORDER BY provider_id`;
 }
 
 // Route health

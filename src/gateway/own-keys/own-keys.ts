@@ -186,7 +186,7 @@ export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
 }
 
 /** Half of a short key would be shown. */
-function lastFourOf(key: string): string | null {
+export function lastFourOf(key: string): string | null {
   return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
 }
 

@@ -8,7 +8,7 @@ import { text, textOrNull } from "../../http/json-schema.ts";
 import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";
 
 /** It becomes a header's value. */
-const Key = Type.String({
+export const ProviderKey = Type.String({
   pattern: "^[!-~]*$",
   writeOnly: true,
   minLength: ownKeyCharactersMin,
@@ -26,12 +26,12 @@ const ZeroDataRetention = Type.Optional(
 export const OwnKeyForm = Type.Object({
   provider: line("the id of a provider"),
   name: Type.Optional(line("a name", { title: "Its name" })),
-  key: Key,
+  key: ProviderKey,
   zero_data_retention: ZeroDataRetention,
 });
 export type OwnKeyForm = Static<typeof OwnKeyForm>;
 
-export const NewOwnKey = Type.Object({ key: Key, zero_data_retention: ZeroDataRetention });
+export const NewOwnKey = Type.Object({ key: ProviderKey, zero_data_retention: ZeroDataRetention });
 export type NewOwnKey = Static<typeof NewOwnKey>;
 
 export const OwnKeyTestForm = Type.Object({ model: Type.Optional(line("the id of a model", { title: "Test only this model" })) });

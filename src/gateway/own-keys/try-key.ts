@@ -3,12 +3,11 @@
  * before the call, since many would show which of a stranger's keys are good. Providers take own keys only if their terms were checked and
  * they are in the subprocessor list, since customers' requests are passed on to them.
  */
-import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { text } from "../../http/json-schema.ts";
+import type { SafeFetch } from "../../http/safe-fetch.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
@@ -19,10 +18,14 @@ import type { Model, ProviderRecord, Route } from "../models/model.ts";
 import type { Models } from "../models/models.ts";
 import { chargedCost } from "../models/price.ts";
 import type { CallProvider } from "../providers/http.ts";
-import { launchCheck } from "../providers/launch-check.ts";
+import { refusingOutcomes, tryProviderKey } from "../providers/key-trial.ts";
+import { launchCheckFailure } from "../providers/launch-check.ts";
+import type { UpstreamFailure } from "../providers/provider.ts";
 
 export interface TrySources {
   models: Pick<Models, "catalog" | "list">;
+  /** Asks providers for their lists of models. */
+  fetchProviders: SafeFetch;
   /** Calls providers with this key. */
   callWith(key: Secret): CallProvider;
   clock: Clock;
@@ -49,6 +52,7 @@ export function requireProvider(id: string, { models }: Pick<TrySources, "models
   if (!takesKey(provider)) {
     throw new DomainError("invalid_field", `The provider "${id}" takes no key`, { field: "provider" });
   }
+  if (provider.disabled) throw new DomainError("conflict", `The operator has disabled "${id}"`);
   if (!isPassedOn(provider)) {
     throw new DomainError(
       "conflict",
@@ -69,13 +73,18 @@ export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources
 }
 
 /** @returns our error code; null: the provider answered */
-export async function tryKey(
+export async function tryKey(tried: { key: Secret; candidate: TriedModel }, sources: TrySources): Promise<string | null> {
+  return (await callOnce(tried, sources))?.code ?? null;
+}
+
+/** The launch check of a model with the key. @returns null: the provider answered */
+export async function callOnce(
   { key, candidate }: { key: Secret; candidate: TriedModel },
-  { callWith, clock }: TrySources,
-): Promise<string | null> {
+  { callWith, clock }: Pick<TrySources, "callWith" | "clock">,
+): Promise<UpstreamFailure | null> {
   const now = clock.now();
   const ticket = probeTicket({ generation: newGenerationId(now), request: newRequestId(now), nowMs: now });
-  return launchCheck({ ticket, model: candidate.model.id, route: candidate.route }, callWith(key));
+  return launchCheckFailure({ ticket, model: candidate.model.id, route: candidate.route }, callWith(key));
 }
 
 /**
@@ -99,13 +108,23 @@ export async function requireAccepted(
   const [candidate] = candidatesOf(provider, sources);
   if (!candidate) throw new DomainError("conflict", `The catalog has no chat model of "${provider.id}" to test a key with`);
   await countKeyTest(workspace, sources);
-  const code = await tryKey({ key, candidate }, sources);
-  if (code === null) return candidate;
-  const rest = `${testProblem(code)} (${candidate.model.id}: ${code}); nothing was stored`;
-  if (code === "upstream_error" || code === "upstream_timeout") {
-    throw new DomainError("unavailable", `${provider.name} ${rest}`);
-  }
-  throw new DomainError("conflict", `${provider.name} ${rest}`);
+  const failure = await callOnce({ key, candidate }, sources);
+  if (failure === null) return candidate;
+  const { code } = failure;
+  const problem = code === "upstream_auth" ? await refusalOf({ key, provider }, failure, sources) : null;
+  const words = problem ?? `${provider.name} ${testProblem(code)} (${candidate.model.id}: ${code})`;
+  const isSilent = code === "upstream_error" || code === "upstream_timeout";
+  throw new DomainError(isSilent ? "unavailable" : "conflict", `${words}; nothing was stored`);
+}
+
+/** Tells a wrong key from one of another region, or of an account without credit, by what costs nothing. @returns null: it is neither */
+async function refusalOf(
+  tried: { key: Secret; provider: ProviderRecord },
+  failure: UpstreamFailure,
+  { fetchProviders: fetch }: TrySources,
+): Promise<string | null> {
+  const { outcome, message } = await tryProviderKey(tried, { fetch, call: async () => failure });
+  return refusingOutcomes.has(outcome) ? message : null;
 }
 
 /** A short question, and as much output as a test call may have. */
@@ -134,19 +153,7 @@ function testProblem(code: string): string {
   }
 }
 
-// Providers that take own keys
-
-export const OwnKeyProvider = Type.Object({
-  id: text("Its id, the `provider` of an own key"),
-  name: text("Its display name"),
-});
-export type OwnKeyProvider = Static<typeof OwnKeyProvider>;
-
-/** By name. @throws DomainError unavailable without a catalog */
-export function listOwnKeyProviders({ models }: { models: Pick<Models, "catalog"> }): OwnKeyProvider[] {
-  const providers = [...catalogProviders(models).values()].filter((provider) => takesKey(provider) && isPassedOn(provider));
-  return providers.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
-}
+// Providers
 
 /** @throws DomainError unavailable */
 function catalogProviders(models: Pick<Models, "catalog">): ReadonlyMap<string, ProviderRecord> {
@@ -161,6 +168,6 @@ function takesKey({ keyEnv }: ProviderRecord): boolean {
 }
 
 /** Whether customers' requests may be passed on to it. */
-function isPassedOn({ termsChecked, subprocessorListed }: ProviderRecord): boolean {
-  return termsChecked && subprocessorListed;
+function isPassedOn({ termsChecked, subprocessorListed, disabled }: ProviderRecord): boolean {
+  return termsChecked && subprocessorListed && !disabled;
 }

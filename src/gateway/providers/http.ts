@@ -35,8 +35,8 @@ import type { Post } from "./transport/transport.ts";
 export interface CallContext {
   clock: Clock;
   clocks: ProviderClocks;
-  /** Returns our key for a provider, by the variable named in its `key_env`. */
-  providerKey(name: string): Secret | null;
+  /** Returns the service's key for a provider. */
+  providerKey(provider: ProviderRecord): Secret | null;
   /**
    * Opens the workspace's own key of a route. Absent: routes have none.
    * @throws GatewayError when it cannot be read
@@ -147,12 +147,12 @@ export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, con
  * @throws UpstreamFailure when there is none; GatewayError when the own key cannot be read
  */
 export function credentialOf(
-  { provider: { id, keyEnv }, ownKey }: Route,
+  { provider, ownKey }: Route,
   { openOwnKey, providerKey }: Pick<CallContext, "openOwnKey" | "providerKey">,
 ): Secret | null {
-  if (keyEnv === null) return null;
-  const key = ownKey ? (openOwnKey?.(ownKey) ?? null) : providerKey(keyEnv);
-  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
+  if (provider.keyEnv === null) return null;
+  const key = ownKey ? (openOwnKey?.(ownKey) ?? null) : providerKey(provider);
+  if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${provider.id}`);
   return key;
 }
 

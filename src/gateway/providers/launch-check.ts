@@ -12,11 +12,19 @@ import { embeddingFormats } from "./embedding-formats.ts";
 import type { CallProvider } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 
+interface Checked {
+  ticket: Reservation;
+  model: string;
+  route: Route;
+}
+
 /** @returns null when it passed, else our error code */
-export async function launchCheck(
-  { ticket, model, route }: { ticket: Reservation; model: string; route: Route },
-  call: CallProvider,
-): Promise<string | null> {
+export async function launchCheck(checked: Checked, call: CallProvider): Promise<string | null> {
+  return (await launchCheckFailure(checked, call))?.code ?? null;
+}
+
+/** @returns null when it passed */
+export async function launchCheckFailure({ ticket, model, route }: Checked, call: CallProvider): Promise<UpstreamFailure | null> {
   const chat = { model, messages: [{ role: "user", content: "Answer with one word." }] };
   try {
     const answer = await call(ticket, {
@@ -26,9 +34,10 @@ export async function launchCheck(
       maxOutputTokens: probeOutputTokensMax,
       streamed: false,
     });
-    return answer.kind === "whole" && answer.answer.usage !== null ? null : "upstream_error";
+    const isWhole = answer.kind === "whole" && answer.answer.usage !== null;
+    return isWhole ? null : new UpstreamFailure("upstream_error", "the answer has no count of tokens");
   } catch (error) {
-    if (error instanceof UpstreamFailure) return error.code;
+    if (error instanceof UpstreamFailure) return error;
     throw error;
   }
 }

@@ -29,6 +29,7 @@ interface Readiness {
 
 /** What a reason means, for one model and for several. */
 const missing: Record<UnavailableReason, { one: string; many: string }> = {
+  provider_disabled: { one: "has a disabled provider", many: "have a disabled provider" },
   provider_not_configured: { one: "needs its provider's key", many: "need a provider's key" },
   terms_not_checked: { one: "needs its provider's terms to be checked", many: "need their provider's terms to be checked" },
   launch_check_missing: { one: "waits for its launch check", many: "wait for their launch check" },

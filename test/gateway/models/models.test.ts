@@ -1,15 +1,19 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import type { Queries } from "../../../src/backing/backing.ts";
 import type { Topic } from "../../../src/backing/bus.ts";
 import { launchChecksPollMs, launchChecksRetryMs } from "../../../src/gateway/limits.ts";
-import type { Catalog } from "../../../src/gateway/models/model.ts";
+import type { Catalog, ProviderRecord } from "../../../src/gateway/models/model.ts";
+import { sealServiceKey } from "../../../src/gateway/models/decisions.ts";
 import { openModels, type Models, watchCatalog } from "../../../src/gateway/models/models.ts";
 import { readLaunchChecks, recordLaunchCheck, type CheckOutcome } from "../../../src/gateway/models/store.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { stubModel, stubProvider, writeCatalog, writeStubCatalog } from "../../support/providers/stub-catalog.ts";
+import { secretsKeyNamed } from "../../support/secrets-key.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
@@ -42,10 +46,12 @@ function passed(models: Models): CheckOutcome {
   return { model: "stub/model", provider: "stub", entry, passed: true, code: null };
 }
 
+const keyring = new Keyring([new Secret(secretsKeyNamed("models"))]);
+
 async function open(folder: string, sql: Queries, bus = new Topics(), clock = new ManualClock()): Promise<Models> {
   const models = { stub: [stubModel(), stubModel({ id: "stub/hidden", published: false })] };
   await writeCatalog(folder, { providers: [stubProvider()], models });
-  return openModels({ folder, sandbox: true, clock, log: silentLog, sql, bus, providerKey: () => "key" });
+  return openModels({ folder, sandbox: true, clock, log: silentLog, sql, bus, environmentKey: () => new Secret("key"), keyring });
 }
 
 for (const database of databases) {
@@ -81,6 +87,32 @@ for (const database of databases) {
       await until(() => reasonOf(models) === "launch_check_failed");
     });
 
+    test("a row of the database stands over the files and the environment in every process, at the notification or within seconds", async () => {
+      await using folder = await temporaryFolder();
+      const bus = new Topics();
+      const clock = new ManualClock();
+      using models = await open(folder.path, store.sql, bus, clock);
+      await recordLaunchCheck(store.sql, passed(models));
+      await models.refreshChecks();
+      const provider = () => aProvider(models.catalog());
+      const key = () => models.serviceKey(provider())?.reveal();
+      expect([reasonOf(models), key()]).toEqual([null, "key"]);
+      const sealed = Buffer.from(sealServiceKey({ provider: "stub", key: new Secret("stored") }, keyring));
+      await store.sql`
+        INSERT INTO service_providers (provider_id, sealed, terms_checked, subprocessor_listed, disabled, changed_at)
+        VALUES ('stub', ${sealed}, false, true, false, now())`;
+      bus.broadcast("checks-changed");
+      await until(() => reasonOf(models) === "terms_not_checked");
+      expect(key()).toBe("stored");
+      await store.sql`UPDATE service_providers SET terms_checked = NULL, disabled = true`;
+      clock.advance(launchChecksPollMs);
+      await until(() => reasonOf(models) === "provider_disabled");
+      await store.sql`DELETE FROM service_providers`;
+      clock.advance(launchChecksPollMs);
+      await until(() => reasonOf(models) === null);
+      expect(key()).toBe("key");
+    });
+
     test("a process that started without the database reads the checks half a second after it is back", async () => {
       await using folder = await temporaryFolder();
       const clock = new ManualClock();
@@ -95,6 +127,12 @@ for (const database of databases) {
       await until(() => reasonOf(models) === null);
     });
   });
+}
+
+function aProvider(catalog: Catalog | null): ProviderRecord {
+  const provider = catalog?.providers.get("stub");
+  if (!provider) throw new Error("There is no provider");
+  return provider;
 }
 
 /** A database with the same result for every statement. */
@@ -127,9 +165,11 @@ describe("the models of a process", () => {
     read = () => new Promise((resolve) => reads.push(resolve));
     bus.broadcast("checks-changed");
     bus.broadcast("checks-changed");
-    reads[1]?.([{ ...passed(models), requested: false }]);
+    // A read has two statements: launch checks, then decisions.
+    reads[2]?.([{ ...passed(models), requested: false }]);
+    reads[3]?.([]);
     await until(() => reasonOf(models) === null);
-    reads[0]?.([]);
+    for (const early of reads.slice(0, 2)) early([]);
     await new Promise((resolve) => setImmediate(resolve));
     expect(reasonOf(models)).toBeNull();
   });

@@ -22,7 +22,7 @@ test("a secret comes from the file that its variable names, without the line end
     expect(secretText({ NATS_URL_FILE: fileOf("tls://bus:4222\n", mode) }, "NATS_URL")).toBe("tls://bus:4222");
   }
   const config = readConfig({ OPERATOR_TOKEN_FILE: fileOf("t".repeat(32)), ACME_API_KEY_FILE: fileOf("sk-acme") });
-  expect([config.operatorToken?.reveal(), config.providerKey("ACME_API_KEY")?.reveal()]).toEqual(["t".repeat(32), "sk-acme"]);
+  expect([config.operatorToken?.reveal(), config.environmentKey("ACME_API_KEY")?.reveal()]).toEqual(["t".repeat(32), "sk-acme"]);
 });
 
 test("a file that is missing, empty, too large or open to every user is refused by the variable's and the file's name", () => {

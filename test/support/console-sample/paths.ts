@@ -29,6 +29,8 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /alerts/webhooks/:id": ({ webhook }) => `/alerts/webhooks/${webhook}`,
   "workspace /alerts/webhooks/:id/delete": ({ webhook }) => `/alerts/webhooks/${webhook}/delete`,
   "workspace /top-ups/:id": ({ topUp }) => `/top-ups/${topUp}`,
+  "operator /providers/:id": () => "/providers/openai",
+  "operator /providers/:id/remove": () => "/providers/openai/remove",
   "operator /workspaces/:id": ({ workspace }) => `/workspaces/${workspace}`,
 };
 

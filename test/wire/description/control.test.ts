@@ -168,7 +168,6 @@ test("own provider keys match the document", async () => {
   await ask("post /api/console/provider-keys", 409, { body: form });
   await ask("post /api/console/provider-keys", 400, { body: { ...form, key: "short" } });
   await ask("get /api/console/provider-keys", 200, { query: `?workspace=${workspace}` });
-  await ask("get /api/console/providers", 200);
   await ask("get /api/console/workspaces/{id}/retention", 200, { id: workspace });
   await ask("put /api/console/provider-keys/{id}", 200, { id, body: { key: "sk-of-the-customer-2" } });
   await ask("post /api/console/provider-keys/{id}/test", 200, { id, body: { model: "openai/model" } });
@@ -176,6 +175,19 @@ test("own provider keys match the document", async () => {
   await ask("delete /api/console/provider-keys/{id}", 200, { id, query: `?workspace=${workspace}` });
   await ask("delete /api/console/provider-keys/{id}", 404, { id });
   await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: [] });
+});
+
+test("providers match the document", async () => {
+  const id = "openai";
+  const acts = { terms_checked: true, subprocessor_listed: true };
+  await ask("get /api/console/providers", 200);
+  await ask("put /api/console/providers/{id}", 200, { id, body: { key: "sk-of-the-service", ...acts } });
+  await ask("put /api/console/providers/{id}", 400, { id, body: { terms_checked: true } });
+  await ask("put /api/console/providers/{id}", 404, { id: "none", body: acts });
+  await ask("post /api/console/providers/{id}/test", 200, { id, body: {} });
+  await ask("post /api/console/providers/{id}/disable", 200, { id, body: {} });
+  await ask("post /api/console/providers/{id}/enable", 200, { id, body: {} });
+  await ask("delete /api/console/providers/{id}", 200, { id });
 });
 
 test("top-ups by card match the document", async () => {

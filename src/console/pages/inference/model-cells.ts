@@ -3,6 +3,7 @@
  * figure that was not measured is shown as none, never as zero.
  */
 import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
+import type { UnavailableReason } from "../../../gateway/models/model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge, copyButton, money, day } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
@@ -23,14 +24,26 @@ export function mayTry({ workspace: { role } }: PageCall, { kind, runnable }: Pi
 
 const words = { available: "not callable", request_access: "on request", coming_soon: "coming soon" } as const;
 
-export function stateBadge({ runnable, availability }: Pick<ModelDetails, "runnable" | "availability">): Html {
+/** What a model lacks, where somebody can give it. */
+const lacks: Partial<Record<UnavailableReason, string>> = {
+  provider_not_configured: "needs a key",
+  terms_not_checked: "terms not read",
+  provider_disabled: "provider disabled",
+  launch_check_missing: "being checked",
+  launch_check_failed: "failed its check",
+};
+
+type Judged = Pick<ModelDetails, "runnable" | "availability" | "unavailable_reason">;
+
+export function stateBadge({ runnable, availability, unavailable_reason: why }: Judged): Html {
   if (runnable) return badge("good", "callable");
-  return badge(availability === "available" ? "warn" : "neutral", words[availability]);
+  return badge(availability === "available" ? "warn" : "neutral", (why && lacks[why]) ?? words[availability]);
 }
 
-/** With the reason in words, if there is one. */
-export function state(model: Pick<ModelDetails, "runnable" | "availability" | "unavailable_message">): Html {
-  return markup`${stateBadge(model)}${reason(model)}`;
+/** With the reason in words, if the badge does not say it. */
+export function state(model: Judged & Pick<ModelDetails, "unavailable_message">): Html {
+  const isSaid = model.unavailable_reason !== null && lacks[model.unavailable_reason] !== undefined;
+  return markup`${stateBadge(model)}${isSaid ? null : reason(model)}`;
 }
 
 export function routeState({ runnable, unavailable_message: message }: RouteDetails): Html {

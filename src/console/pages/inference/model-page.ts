@@ -9,8 +9,10 @@ import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing
 import type { UnavailableReason } from "../../../gateway/models/model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";
+import { address } from "../../look/forms.ts";
 import { codeSamples, facts, notice, section, table, type Column, money } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { addingPath, providersPath } from "../operator/providers-page.ts";
 import * as cells from "./model-cells.ts";
 import { ofModels } from "./models-page.ts";
 import { samplesFor } from "./request-samples.ts";
@@ -26,7 +28,7 @@ async function render(call: PageCall): Promise<PageContent> {
     trail: [{ path: call.link("/models"), label: "Models" }],
     badge: cells.stateBadge(model),
     actions: actions(model, call),
-    main: markup`${lacking(model)}${modelFacts(model)}
+    main: markup`${lacking(model, call)}${modelFacts(model)}
       ${section("prices", "Prices", prices(model))}
       ${model.routes.length === 0 ? null : section("routes", "Routes", routes(model.routes))}
       ${section("fields", "Fields of a request", model.kind === undefined ? requestFields(model) : vectors(model))}
@@ -40,21 +42,53 @@ function actions(model: ModelDetails, call: PageCall): Html {
   return markup`${cells.mayTry(call, model) ? workbench : null}<a class="button quiet" href="${call.link(cells.comparePath([model.id]))}">Compare</a>`;
 }
 
-/** What changes the state, and by whom. */
+/** What changes the state, where there is no page that does. */
 const steps: Partial<Record<UnavailableReason, string>> = {
   request_access: "Ask the operator for it.",
-  provider_not_configured:
-    "The operator starts the service with the provider's key, or an admin stores the workspace's own key under Provider keys.",
-  terms_not_checked: "The operator reads the provider's terms and records that in the catalog.",
   launch_check_missing: "The service tests it once automatically; then it can be called.",
-  launch_check_failed: "The operator can repeat the check by model check, and sees its error in the log.",
   zero_data_retention_required: "An admin decides under Settings whether the workspace requires it.",
 };
 
-function lacking({ unavailable_reason: reason, unavailable_message: message }: ModelDetails): Html | null {
+/** Why it cannot be called, who changes that, and the way there for those who may. */
+function lacking(model: ModelDetails, call: PageCall): Html | null {
+  const { unavailable_reason: reason, unavailable_message: message, routes } = model;
   if (reason === null || message === null) return null;
-  const step = steps[reason];
-  return notice({ tone: "warn", words: `It cannot be called here now: ${message}.${step === undefined ? "" : ` ${step}`}` });
+  const route = routes.find((one) => one.unavailable_reason === reason) ?? routes[0];
+  const step = (route && providerStep(reason, route, call)) ?? steps[reason];
+  return notice({ tone: "warn", words: markup`It cannot be called here now: ${message}. ${step ?? null}` });
+}
+
+/** What is to be done at its provider; null: nothing. */
+function providerStep(reason: UnavailableReason, { provider, provider_name: name }: RouteDetails, call: PageCall): Html | null {
+  const isOperator = call.workspace.role === "operator";
+  const at = (path: string, words: string): Html => markup`<a href="${path}">${words}</a>`;
+  const own = ownKeyPath(call, provider);
+  switch (reason) {
+    case "provider_not_configured": {
+      const adding = isOperator
+        ? markup`${at(addingPath(provider), `Add the key of ${name}`)}.`
+        : markup`The operator adds the key of ${name}.`;
+      return own === null ? adding : markup`${adding} Or ${at(own, "store the workspace’s own key")}.`;
+    }
+    case "terms_not_checked":
+      return isOperator
+        ? markup`${at(addingPath(provider), `Read the terms of ${name}`)}.`
+        : markup`The operator reads the terms of ${name}.`;
+    case "provider_disabled":
+    case "launch_check_failed":
+      return isOperator
+        ? markup`${at(`${providersPath}/${provider}`, `See ${name}`)}.`
+        : markup`The operator sees why, and changes it.`;
+    default:
+      return null;
+  }
+}
+
+/** null: the viewer stores none. */
+function ownKeyPath(call: PageCall, provider: string): string | null {
+  return call.offers("/provider-keys/new") && call.workspace.role !== "operator"
+    ? address(call.link("/provider-keys/new"), { provider })
+    : null;
 }
 
 function modelFacts(model: ModelDetails): Html {

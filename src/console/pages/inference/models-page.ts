@@ -10,6 +10,7 @@ import { modelsComparedMax, modelsShownMax } from "../../limits.ts";
 import { address } from "../../look/forms.ts";
 import { emptyState, notice, cursorLinks, table, type Column, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { addingPath } from "../operator/providers-page.ts";
 import { modelFilters, modelQuery, type ModelQuery, findModels, nearestModels } from "./find-models.ts";
 import { context, latency, modelPath, shortPrice, state, uptime } from "./model-cells.ts";
 
@@ -88,9 +89,17 @@ function columns(call: PageCall): Column<ModelDetails>[] {
     { label: "Output", kind: "money", cell: (model) => shortPrice(model, "output") },
     { label: "First token", kind: "number", cell: latency },
     { label: "Uptime", kind: "number", cell: uptime },
-    { label: "Here now", kind: "badge", cell: state },
+    { label: "Here now", kind: "badge", cell: (model) => markup`${state(model)}${wayToKey(model, call)}` },
     { label: "Compare", kind: "badge", cell: compareBox },
   ];
+}
+
+/** Only the operator adds a provider. */
+function wayToKey({ unavailable_reason: reason, routes: [route] }: ModelDetails, call: PageCall): Html | null {
+  const isMissing = reason === "provider_not_configured" || reason === "terms_not_checked";
+  if (!isMissing || route === undefined || call.workspace.role !== "operator") return null;
+  const words = reason === "terms_not_checked" ? "Read terms" : "Add key";
+  return markup`<span class="under"><a href="${addingPath(route.provider)}">${words}<span class="unseen"> of ${route.provider_name}</span></a></span>`;
 }
 
 function compareBox({ id, name }: ModelDetails): Html {

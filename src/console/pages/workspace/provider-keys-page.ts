@@ -6,13 +6,15 @@
 import { managers } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { providerEndpoints } from "../../../control-api/endpoints/providers.ts";
 import { providerKeyEndpoints } from "../../../control-api/endpoints/provider-keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
+import type { ProviderView } from "../../../gateway/service-keys/schema.ts";
 import type { OwnKeyView, OwnKeyTest } from "../../../gateway/own-keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { monogram } from "../../../http/monogram.ts";
 import { providerFormMs } from "../../limits.ts";
-import { type Field, form, actionButton, confirmForm } from "../../look/forms.ts";
+import { type Field, address, form, actionButton, confirmForm } from "../../look/forms.ts";
 import {
   dialog,
   opener,
@@ -28,6 +30,7 @@ import {
 } from "../../look/parts.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import { addingPath, providersPath } from "../operator/providers-page.ts";
 
 const providerKeysPage: Page = {
   of: "workspace",
@@ -119,7 +122,8 @@ function keyState(state: OwnKeyView["state"]): Html {
 
 async function renderNew(call: PageCall): Promise<PageContent> {
   const reason = await reasonAgainstKeys(call);
-  const main = reason === null ? await newProviderKeyForm(call, call.link("/provider-keys/new")) : markup`<p>${reason}</p>`;
+  const action = address(call.link("/provider-keys/new"), { provider: call.query.get("provider") ?? undefined });
+  const main = reason === null ? await newProviderKeyForm(call, action) : markup`<p>${reason}</p>`;
   return { title: "Add a provider key", trail: [{ path: call.link("/provider-keys"), label: "Provider keys" }], main };
 }
 
@@ -144,10 +148,12 @@ const secretFields: readonly Field[] = [
 async function newProviderKeyForm(call: PageCall, action: string): Promise<Html> {
   const first = signInFirst(call, "add a provider key");
   if (first !== null) return first;
-  const { data: providers } = await call.control(providerKeyEndpoints.listProviders);
-  if (providers.length === 0)
-    return emptyState("No provider can take a key yet: the operator has to check a provider’s terms first.", null);
-  // None is preselected: a key must not reach the wrong provider by mistake.
+  const { data } = await call.control(providerEndpoints.list);
+  const wanted = call.query.get("provider") ?? "";
+  const providers = data.filter((one) => one.own_keys).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+  const isPossible = wanted === "" ? providers.length > 0 : providers.some(({ id }) => id === wanted);
+  if (!isPossible) return keyLater(data, wanted, call);
+  // None is preselected unless the address names it: a key must not reach the wrong provider by mistake.
   const choices = [{ value: "", label: "Choose one" }, ...providers.map(({ id, name }) => ({ value: id, label: name }))];
   return form({
     id: "new-provider-key",
@@ -158,10 +164,25 @@ async function newProviderKeyForm(call: PageCall, action: string): Promise<Html>
       { kind: "text", name: "name", label: "Name", hint: "If empty: the provider's name.", charactersMax: nameCharactersMax },
       ...secretFields,
     ],
-    state: formState(call, { action: "create" }),
-    submit: "Test and store it",
+    state: formState(call, { action: "create", values: { provider: wanted } }),
+    submit: "Test and add",
     cancelPath: call.link("/provider-keys"),
   });
+}
+
+/** Requests are passed on to a provider only once the operator has read its terms. */
+function keyLater(all: readonly ProviderView[], wanted: string, call: PageCall): Html {
+  const provider = all.find(({ id }) => id === wanted);
+  const name = provider?.name ?? "a provider";
+  if (call.workspace.role !== "operator") {
+    return emptyState(
+      `A key can be stored once the operator has read the terms of ${name}, and listed it as a subprocessor.`,
+      null,
+    );
+  }
+  const path = provider === undefined ? providersPath : addingPath(provider.id, { own: true });
+  const link = markup`<a class="button" href="${path}">Read the terms of ${name}</a>`;
+  return emptyState(`Workspaces can store keys once you have read the terms of ${name}, and listed it as a subprocessor.`, link);
 }
 
 async function createProviderKey(call: PageCall, typed: FormFields): Promise<ActionResult> {

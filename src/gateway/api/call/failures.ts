@@ -11,6 +11,7 @@ import type { Reservation } from "../../credit/reservation.ts";
 import type { RouteHealth } from "../../models/route-health.ts";
 import type { Candidate } from "../../models/candidate.ts";
 import type { KeyReports } from "../../own-keys/key-reports.ts";
+import type { ServiceKeyReports } from "../../service-keys/call-reports.ts";
 import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
 import { native, type ChatBody, type UpstreamFailure } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
@@ -31,6 +32,7 @@ interface Recorders {
   log: Logger;
   health: Pick<RouteHealth, "recordFailure">;
   ownKeys: Pick<KeyReports, "refused">;
+  serviceKeys: Pick<ServiceKeyReports, "refused">;
 }
 
 type Failed = Pick<Attempt, "candidate" | "failure">;
@@ -39,13 +41,16 @@ type Failed = Pick<Attempt, "candidate" | "failure">;
 export function recordFailure(
   { reservation, lifecycle, clientSignal }: FailureContext,
   { candidate, failure }: Failed,
-  { log, health, ownKeys }: Recorders,
+  { log, health, ownKeys, serviceKeys }: Recorders,
 ): void {
   const { route } = candidate;
   logFailure(reservation, { candidate, failure }, log);
   upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
   const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
-  if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
+  if (failure.code === "upstream_auth") {
+    if (route.ownKey) ownKeys.refused(route.ownKey);
+    else serviceKeys.refused(route.provider, failure);
+  }
   // A provider may refuse or limit the workspace's account while it serves all others.
   const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
   if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);

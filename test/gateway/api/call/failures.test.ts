@@ -313,7 +313,12 @@ describe("what the client gets", () => {
   test("our log has the name of the cause, and no field of the client", () => {
     const lines: unknown[] = [];
     const log = { ...silentLog, warn: (facts: unknown) => void lines.push(facts) } as unknown as Logger;
-    const recorders = { log, health: { recordFailure: () => {} }, ownKeys: { refused: () => {} } };
+    const recorders = {
+      log,
+      health: { recordFailure: () => {} },
+      ownKeys: { refused: () => {} },
+      serviceKeys: { refused: () => {} },
+    };
     const context = {
       reservation: { generation: "gen-a" },
       lifecycle: { stop: {} },
