@@ -70,6 +70,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     ownKeys: { accepted() {}, refused() {} },
+    refused: { note() {} },
     usage: () => Promise.reject(new Error("The bench asks for no usage")),
     generation: () => Promise.reject(new Error("The bench asks for no generation")),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),

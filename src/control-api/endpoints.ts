@@ -18,6 +18,7 @@ import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
 import { productEndpoints, projectEndpoints } from "./endpoints/projects.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
+import { refusalEndpoints } from "./endpoints/refusals.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
@@ -34,6 +35,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   topUpEndpoints,
   workbenchEndpoints,
   logEndpoints,
+  refusalEndpoints,
   usageEndpoints,
   statementEndpoints,
   promptEndpoints,

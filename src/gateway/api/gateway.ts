@@ -12,6 +12,7 @@ import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { KeptAnswers } from "../prompts/kept-answers.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
+import type { RefusedCalls } from "../refusals/refused-calls.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
 import type { ReadKeyGeneration } from "../generations/generations.ts";
 import type { ReadKeyUsage } from "../usage/usage.ts";
@@ -43,6 +44,8 @@ export interface Gateway {
   usage: ReadKeyUsage;
   /** Reads a generation of a key. */
   generation: ReadKeyGeneration;
+  /** Takes the calls that were refused. */
+  refused: Pick<RefusedCalls, "note">;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
