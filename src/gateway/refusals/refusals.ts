@@ -9,7 +9,7 @@ import type { Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { isMemberCaller, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import { findCallers } from "../generations/generations.ts";
-import { refusedDays, refusedMinuteDaysMax } from "./limits.ts";
+import { refusedCountRowsDefault, refusedDays, refusedMinuteDaysMax } from "./limits.ts";
 import type { RefusalCounts, RefusedList, RefusedView } from "./schema.ts";
 import * as store from "./store.ts";
 
@@ -86,7 +86,10 @@ export async function countRefusals(
   const dimensions = { period, key: by.includes("key") };
   const rows = keys?.length === 0 ? [] : await store.selectCounts({ page, by: dimensions, limit: limit + 1 }, sql);
   const listed = rows.slice(0, limit);
-  const whole = rows.length > limit ? await store.selectCounts({ page, by: { period: null, key: false }, limit }, sql) : rows;
+  const whole =
+    rows.length > limit
+      ? await store.selectCounts({ page, by: { period: null, key: false }, limit: refusedCountRowsDefault }, sql)
+      : rows;
   const callers = dimensions.key ? await findCallers(listed, sql) : new Map<KeyId, Caller>();
   return {
     from: isoTime(fromMs),
