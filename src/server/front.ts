@@ -291,6 +291,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),
+    reservedByKey: gateway.admission.reservedByKey.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
     serviceState: serviceState(checks(parts, gateway), clock),
     notify: (topic: Notification) => backing.bus.broadcast(topic),

@@ -219,6 +219,11 @@ export class AdmissionClient {
     return this.#credit.position({ workspace, key }).catch(() => null);
   }
 
+  /** What the open requests of each key reserve; keys without one are absent. null: the gateways cannot be asked. */
+  reservedByKey(workspace: WorkspaceId): Promise<ReadonlyMap<KeyId, NanoUsd> | null> {
+    return this.#credit.reservedByKey(workspace).catch(() => null);
+  }
+
   /**
    * The credit that must stay when credit is taken away, after gateways have returned what they were lent; null when the counters do not
    * answer.

@@ -76,6 +76,37 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test("a failed and a refused request say at the top what to do, in both themes and on a phone, and the list leads there by keyboard", async () => {
+    const { name, generations, refused } = service.sample;
+    const visit = await visitOf(addressOf("super_admin"));
+    const requests = `/console/w/${name}/requests`;
+    for (const id of [generations.failed, refused]) {
+      const shown = await visit.open(`${requests}/${id}`);
+      const box = shown.locator(".problem-box");
+      expect(await box.getByText("Next step:").count()).toBe(1);
+      expect(await box.getByRole("link", { name: "in the reference" }).getAttribute("href")).toMatch(/^\/reference\/inference#error-\d{3}$/);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await shown.emulateMedia({ colorScheme });
+        expect(await visit.audit()).toEqual([]);
+      }
+      await shown.setViewportSize({ width: 320, height: 800 });
+      expect(await visit.overflow()).toBe(0);
+      await shown.setViewportSize({ width: 1_280, height: 800 });
+    }
+    const list = await visit.open(requests);
+    await list.getByRole("navigation", { name: "Requests by outcome" }).getByRole("link", { name: "Refused" }).focus();
+    await list.keyboard.press("Enter");
+    await list.waitForURL("**/requests?status=refused");
+    expect(await visit.audit()).toEqual([]);
+    await list.locator("tbody a").first().focus();
+    await list.keyboard.press("Enter");
+    await list.waitForURL(`**/requests/${refused}`);
+    const reference = await visit.open("/reference/inference");
+    for (const status of [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504])
+      expect([status, await reference.locator(`#error-${status}`).count()]).toEqual([status, 1]);
+    expect(visit.faults).toEqual([]);
+  });
+
   test.each(["member", "auditor"] as const)("a %s gets the pages of the role, and of the others a reason", async (role) => {
     const visit = await visitOf(addressOf(role));
     for (const page of pages.filter(({ of }) => of !== "person")) {
