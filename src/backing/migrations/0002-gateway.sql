@@ -280,7 +280,7 @@ CREATE TABLE refused_calls (
   span smallint NOT NULL,
   -- Minutes since 1970 in UTC, a multiple of the span.
   start integer NOT NULL,
-  -- The caller, as in generations.
+  -- The caller, as in generations. Empty also for the callers beyond the first of a minute.
   key_id text COLLATE "C" NOT NULL,
   code text COLLATE "C" NOT NULL,
   calls bigint NOT NULL,

@@ -5,9 +5,11 @@ export const refusedDays = 31;
 export const refusedKeptMax = 200;
 /** Refused calls of all workspaces that wait in a gateway to be written; those of a workspace replace its own oldest. */
 export const refusedWaitingMax = 2_000;
-/** Different counts that wait in a gateway, by key, code and minute; further ones count without a key. */
+/** Different counts that wait in a gateway; further ones count without a key. */
 export const refusedCountsWaitingMax = 10_000;
-/** Further counts that wait, by code and minute over all workspaces. */
+/** Pairs of key and code of a workspace that have their own count in a minute; further ones count without a key. */
+export const refusedPairsMax = 50;
+/** Further counts that wait, by code and time over all workspaces. */
 export const refusedSumsWaitingMax = 1_000;
 /** Pause between a gateway's writes, which have all that was refused meanwhile. */
 export const refusedWriteMs = 2_000;

@@ -78,11 +78,11 @@ export async function countRefusals(
   const [period = null, second] = periods.filter((one) => by.includes(one));
   if (second !== undefined)
     throw new DomainError("invalid_field", `Cannot count by ${period} and ${second} at once`, { field: "by" });
-  const { fromMs, toMs } = wholeMinutes(range, clock.now());
+  const { fromMs, toMs, isUntilNow } = wholeMinutes(range, clock.now());
   if (period === "minute" && toMs - fromMs > refusedMinuteDaysMax * dayMs)
     throw new DomainError("invalid_field", "Cannot count more than a day by the minute: name from and to", { field: "from" });
   const keys = await keysOf(asked, sql);
-  const page = { workspace: asked.workspace, keys, code, fromMs, toMs };
+  const page = { workspace: asked.workspace, keys, code, fromMs, toMs, isUntilNow };
   const dimensions = { period, key: by.includes("key") };
   const rows = keys?.length === 0 ? [] : await store.selectCounts({ page, by: dimensions, limit: limit + 1 }, sql);
   const listed = rows.slice(0, limit);
@@ -108,11 +108,14 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Counts are kept by the minute, and nothing older than 31 days. */
-function wholeMinutes({ fromMs, toMs }: Pick<CountAsked, "fromMs" | "toMs">, nowMs: number): { fromMs: number; toMs: number } {
+function wholeMinutes(
+  { fromMs, toMs }: Pick<CountAsked, "fromMs" | "toMs">,
+  nowMs: number,
+): { fromMs: number; toMs: number; isUntilNow: boolean } {
   const first = nowMs - refusedDays * dayMs;
   const to = Math.ceil(Math.min(toMs ?? nowMs, nowMs + minuteMs) / minuteMs) * minuteMs;
   const from = Math.floor(Math.max(fromMs ?? first, first) / minuteMs) * minuteMs;
-  return { fromMs: Math.min(from, to), toMs: to };
+  return { fromMs: Math.min(from, to), toMs: to, isUntilNow: to >= nowMs };
 }
 
 /** @returns null: all callers */

@@ -1,12 +1,12 @@
 /**
- * Refused calls of a gateway, from the moment that they are answered to their rows. Each is counted by key, code and minute, and the last
- * 200 of a workspace are kept with their message. A call is refused without waiting for this: it is noted in memory, and one write every two
- * seconds has what was refused since. A flood therefore costs a bounded memory and a bounded number of rows: 10,000 counts, 2,000 calls, of
- * which one workspace has 200. Beyond 10,000 counts, calls count for their workspace without a key, or for all workspaces. Wrong keys are
- * counted without a key or a workspace, so that what strangers send makes no rows.
- * Each gateway of a fleet writes its own, and the database adds them up. A gateway that is killed loses what was refused in its last two
- * seconds; one that stops in order loses nothing. While the database does not answer, counts wait within the same bounds. A write that was
- * carried out but not confirmed is repeated, so that its calls may count twice: these are figures for people, and no money follows them.
+ * Refused calls of a gateway, from the moment that they are answered to their rows. Each is counted by key, code and minute, and by key, code
+ * and day; and the last 200 of a workspace are kept with their message. A call is refused without waiting for this: it is noted in memory,
+ * and one write every two seconds has what was refused since. So a flood costs bounded memory, writes and rows. A gateway holds 11,000 counts
+ * and 2,000 calls, of which one workspace has 200. In a minute 50 pairs of key and code of a workspace have their own count, and further ones
+ * count without a key; days are exact by key. Wrong keys count without a key or a workspace, so what strangers send makes no rows.
+ * Each gateway of a fleet writes its own counts, and the database adds them up. A gateway that is killed loses what was refused in its last
+ * two seconds; one that stops in order loses nothing. While the database does not answer, counts wait within the same bounds. A write that
+ * was carried out but not confirmed is repeated, so that its calls may count twice: these are figures for people, and no money follows them.
  */
 import type { Database } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
@@ -18,7 +18,7 @@ import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import * as limits from "./limits.ts";
 import type { RefusedEndpoint } from "./schema.ts";
-import { addRefusals, deleteOldRefusals, type RefusalCount, type RefusedRow } from "./store.ts";
+import { addRefusals, deleteOldRefusals, nameOfCount, spans, type RefusalCount, type RefusedRow } from "./store.ts";
 
 /** A call that was refused. Nothing in it is a text of the request. */
 export interface RefusedCall {
@@ -44,7 +44,8 @@ interface RefusedParts {
 
 export class RefusedCalls {
   readonly #parts: RefusedParts;
-  /** By workspace, key, code and minute. */
+  readonly #named = new NamedPairs();
+  /** By their names. */
   #counts = new Map<string, RefusalCount>();
   /** The newest of each workspace, oldest first. */
   #kept = new Map<WorkspaceId, RefusedRow[]>();
@@ -63,10 +64,13 @@ export class RefusedCalls {
 
   /** Never throws. */
   note(call: RefusedCall): void {
-    const { clock } = this.#parts;
-    const nowMs = clock.now();
+    const nowMs = this.#parts.clock.now();
+    const minute = Math.floor(nowMs / minuteMs);
     const { workspace, key, code } = call;
-    this.#count({ workspace: workspace ?? "", key: key ?? "", code, minute: Math.floor(nowMs / minuteMs), calls: 1 });
+    const caller = { workspace: workspace ?? "", key: key ?? "" };
+    const named = this.#named.has({ ...caller, code, minute }) ? caller : { ...caller, key: "" };
+    this.#count({ ...named, code, span: spans.minute, start: minute, calls: 1 });
+    this.#count({ ...caller, code, span: spans.day, start: minute - (minute % spans.day), calls: 1 });
     if (workspace !== null && key !== null) this.#keep(rowOf({ ...call, workspace, key }, nowMs));
     this.#writeSoon();
   }
@@ -81,19 +85,19 @@ export class RefusedCalls {
   }
 
   #count(count: RefusalCount): void {
-    const known = this.#counts.get(nameOf(count));
+    const known = this.#counts.get(nameOfCount(count));
     if (known) known.calls += count.calls;
-    else if (this.#counts.size < limits.refusedCountsWaitingMax) this.#counts.set(nameOf(count), count);
+    else if (this.#counts.size < limits.refusedCountsWaitingMax) this.#counts.set(nameOfCount(count), count);
     else if (count.key !== "") this.#count({ ...count, key: "" });
-    else this.#countElsewhere(count);
+    else this.#countElsewhere({ ...count, workspace: "" });
   }
 
-  /** There is no room for the workspace: the calls count for all of them, and not at all if the database has been away for an hour. */
-  #countElsewhere({ code, minute, calls }: RefusalCount): void {
-    const sum = { workspace: "", key: "", code, minute, calls: 0 };
-    const known = this.#counts.get(nameOf(sum)) ?? sum;
-    known.calls += calls;
-    if (this.#counts.size < limits.refusedCountsWaitingMax + limits.refusedSumsWaitingMax) this.#counts.set(nameOf(known), known);
+  /** There is no room for the workspace: the calls count for all of them, and not at all once the database has been away for long. */
+  #countElsewhere(count: RefusalCount): void {
+    const known = this.#counts.get(nameOfCount(count));
+    if (known) known.calls += count.calls;
+    else if (this.#counts.size < limits.refusedCountsWaitingMax + limits.refusedSumsWaitingMax)
+      this.#counts.set(nameOfCount(count), count);
   }
 
   #keep(row: RefusedRow): void {
@@ -141,8 +145,22 @@ export class RefusedCalls {
 
 const minuteMs = 60_000;
 
-function nameOf({ workspace, key, code, minute }: RefusalCount): string {
-  return `${workspace} ${key} ${code} ${minute}`;
+/** The pairs of key and code that have their own count in a minute: the first of each workspace. */
+class NamedPairs {
+  #minute = -1;
+  #size = 0;
+  #pairs = new Map<WorkspaceId, Set<string>>();
+
+  has({ workspace, key, code, minute }: Pick<RefusalCount, "workspace" | "key" | "code"> & { minute: number }): boolean {
+    if (minute !== this.#minute) [this.#minute, this.#size, this.#pairs] = [minute, 0, new Map()];
+    const pair = `${key} ${code}`;
+    const pairs = this.#pairs.get(workspace) ?? new Set();
+    if (pairs.has(pair)) return true;
+    if (pairs.size >= limits.refusedPairsMax || this.#size >= limits.refusedCountsWaitingMax) return false;
+    this.#pairs.set(workspace, pairs.add(pair));
+    this.#size++;
+    return true;
+  }
 }
 
 function rowOf(call: RefusedCall & Pick<RefusedRow, "workspace" | "key">, nowMs: number): RefusedRow {

@@ -51,9 +51,9 @@ export type RefusedList = Static<typeof RefusedList>;
 
 const RefusalCounted = Type.Object({
   starts_at: Type.Optional(text("When the minute, hour or day begins, ISO 8601 in UTC")),
-  key_id: Type.Optional(textOrNull("The key; null: the Workbench, or no key is known")),
-  key_name: Type.Optional(textOrNull("The key's present name, or `Workbench`; null: no key is known")),
-  member: Type.Optional(textOrNull("The key's owner, or the member in the Workbench; null: no key is known")),
+  key_id: Type.Optional(textOrNull("The key; null: the Workbench, no key is known, or keys beyond the first of a minute")),
+  key_name: Type.Optional(textOrNull("The key's present name, or `Workbench`; null: none is known")),
+  member: Type.Optional(textOrNull("The key's owner, or the member in the Workbench; null: none is known")),
   code: text("The code of the error"),
   calls: Type.Integer({ minimum: 0, description: "How many calls were refused" }),
 });

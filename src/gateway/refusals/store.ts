@@ -1,7 +1,7 @@
 /**
- * All SQL of refused calls. A count is added to two rows: that of its minute, and that of its day in UTC, so that a month is read from a few
- * rows. Of the calls with their messages a workspace keeps its newest; a write deletes the ones that it pushes out. All writers add
- * in one order, so that two of them never wait for each other in a circle.
+ * All SQL of refused calls. Calls are counted by the minute and by the day in UTC, so that a month is read from a few rows. Of the calls with
+ * their messages a workspace keeps its newest; a write deletes the ones that it pushes out. All writers add counts in one order, so that two
+ * of them never wait for each other in a circle.
  */
 import type { Database, Queries } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
@@ -11,14 +11,24 @@ import { byCodeUnits } from "../../kernel/text.ts";
 import { refusedKeptMax } from "./limits.ts";
 import type { RefusedEndpoint } from "./schema.ts";
 
+/** The lengths of time that are counted, in minutes. */
+export const spans = { minute: 1, day: 1_440 } as const;
+
 export interface RefusalCount {
   /** Empty: no key is known. */
   workspace: WorkspaceId;
+  /** Empty also for the keys that are not counted one by one. */
   key: KeyId;
   code: ErrorCode;
-  /** Minutes since 1970 in UTC. */
-  minute: number;
+  span: (typeof spans)[keyof typeof spans];
+  /** Minutes since 1970 in UTC, a multiple of the span. */
+  start: number;
   calls: number;
+}
+
+/** What a count is of, as one text. */
+export function nameOfCount({ workspace, key, code, span, start }: RefusalCount): string {
+  return `${workspace} ${span} ${start} ${key} ${code}`;
 }
 
 /** A refused call with its message. */
@@ -37,10 +47,7 @@ export interface RefusedRow {
   retryAfterMs: number | null;
 }
 
-/** In minutes. */
-const daySpan = 1_440;
-
-/** Adds counts and calls, in one transaction. */
+/** Adds counts, each once, and calls, in one transaction. */
 export async function addRefusals(
   { counts, rows }: { counts: RefusalCount[]; rows: RefusedRow[] },
   sql: Database,
@@ -54,34 +61,14 @@ export async function addRefusals(
 }
 
 async function addCounts(counts: RefusalCount[], tx: Queries): Promise<void> {
-  const added = bySpan(counts);
-  const column = (read: (row: SpanCount) => string | number): string => arrayText(added, read);
+  const added = counts.toSorted((one, other) => byCodeUnits(nameOfCount(one), nameOfCount(other)));
+  const column = (read: (row: RefusalCount) => string | number): string => arrayText(added, read);
   await tx`
     INSERT INTO refused_calls AS kept (workspace_id, span, start, key_id, code, calls)
     SELECT * FROM unnest(${column(({ workspace }) => workspace)}::text[], ${column(({ span }) => span)}::smallint[],
       ${column(({ start }) => start)}::integer[], ${column(({ key }) => key)}::text[], ${column(({ code }) => code)}::text[],
       ${column(({ calls }) => calls)}::bigint[])
     ON CONFLICT (workspace_id, span, start, key_id, code) DO UPDATE SET calls = kept.calls + excluded.calls`;
-}
-
-interface SpanCount extends Omit<RefusalCount, "minute"> {
-  span: number;
-  start: number;
-}
-
-/** The minutes and their days, each once, in the order in which all writers add. */
-function bySpan(counts: RefusalCount[]): SpanCount[] {
-  const sums = new Map<string, SpanCount>();
-  for (const { minute, ...count } of counts) {
-    for (const span of [1, daySpan]) {
-      const start = minute - (minute % span);
-      const name = [count.workspace, span, start, count.key, count.code].join(" ");
-      const known = sums.get(name);
-      if (known) known.calls += count.calls;
-      else sums.set(name, { ...count, span, start });
-    }
-  }
-  return [...sums].toSorted(([one], [other]) => byCodeUnits(one, other)).map(([, sum]) => sum);
 }
 
 async function insertRows(rows: RefusedRow[], tx: Queries): Promise<void> {
@@ -113,9 +100,10 @@ export async function deleteOldRefusals(
   { beforeMs, limit }: { beforeMs: number; limit: number },
   sql: Queries,
 ): Promise<boolean> {
+  const before = Math.floor(beforeMs / 60_000);
   const counts = await sql`
     DELETE FROM refused_calls WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM refused_calls WHERE start + span <= ${Math.floor(beforeMs / 60_000)} LIMIT ${limit}))`;
+      SELECT ctid FROM refused_calls WHERE start < ${before} AND start + span <= ${before} LIMIT ${limit}))`;
   const rows = await sql`
     DELETE FROM refused_requests WHERE id IN (
       SELECT id FROM refused_requests WHERE id < ${firstRequestId(beforeMs)} LIMIT ${limit})`;
@@ -124,7 +112,7 @@ export async function deleteOldRefusals(
 
 // Reading
 
-export interface RefusedPage {
+interface RefusedPage {
   /** null: all workspaces, and calls without a known key. */
   workspace: WorkspaceId | null;
   /** null: all callers. */
@@ -164,14 +152,21 @@ export async function selectRefusedCall(id: string, sql: Queries): Promise<Refus
   return row;
 }
 
+/** Its times are whole minutes. */
+interface CountedPage extends RefusedPage {
+  fromMs: number;
+  toMs: number;
+  isUntilNow: boolean;
+}
+
 /** What a row of counts is of, besides the code. */
-export interface CountedBy {
+interface CountedBy {
   /** null: the whole time. */
   period: "minute" | "hour" | "day" | null;
   key: boolean;
 }
 
-export interface CountedRow {
+interface CountedRow {
   /** Minutes since 1970 in UTC; 0: the whole time. */
   start: number;
   /** Empty: no key is known, or the row is of all keys. */
@@ -182,26 +177,27 @@ export interface CountedRow {
 
 /**
  * Sums of counts, by period and then by calls. Whole days are read from the rows of days, the rest from those of minutes.
- * @param page its times are whole minutes
  */
 export async function selectCounts(
-  { page, by, limit }: { page: RefusedPage & { fromMs: number; toMs: number }; by: CountedBy; limit: number },
+  { page, by, limit }: { page: CountedPage; by: CountedBy; limit: number },
   sql: Queries,
 ): Promise<CountedRow[]> {
   const { workspace, keys, code } = page;
   const [from, to] = [page.fromMs / 60_000, page.toMs / 60_000];
-  const [firstDay, endDay] = [Math.ceil(from / daySpan) * daySpan, Math.floor(to / daySpan) * daySpan];
+  const firstDay = Math.ceil(from / spans.day) * spans.day;
+  // Nothing is counted after now, so the row of an unfinished day is that of its part.
+  const endDay = (page.isUntilNow ? Math.ceil(to / spans.day) : Math.floor(to / spans.day)) * spans.day;
   const hasDays = firstDay < endDay && by.period !== "minute" && by.period !== "hour";
   const ofSpan = (span: number, start: number, end: number) => sql`(span = ${span} AND start >= ${start} AND start < ${end})`;
-  const spans = hasDays
-    ? sql`${ofSpan(1, from, firstDay)} OR ${ofSpan(daySpan, firstDay, endDay)} OR ${ofSpan(1, endDay, to)}`
-    : ofSpan(1, from, to);
-  const length = by.period === null ? null : { minute: 1, hour: 60, day: daySpan }[by.period];
+  const within = hasDays
+    ? sql`${ofSpan(spans.minute, from, firstDay)} OR ${ofSpan(spans.day, firstDay, endDay)} OR ${ofSpan(spans.minute, endDay, to)}`
+    : ofSpan(spans.minute, from, to);
+  const length = by.period === null ? null : { minute: 1, hour: 60, day: spans.day }[by.period];
   return sql<CountedRow[]>`
     SELECT ${length === null ? sql`0` : sql`start - start % ${length}::integer`} AS start, ${by.key ? sql`key_id` : sql`''`} AS key, code,
       sum(calls)::bigint AS calls
     FROM refused_calls
-    WHERE (${spans}) ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`} ${ofKeys(keys, sql)} ${ofCode(code, sql)}
+    WHERE (${within}) ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`} ${ofKeys(keys, sql)} ${ofCode(code, sql)}
     GROUP BY 1, 2, 3 ORDER BY 1, 4 DESC, 3, 2 LIMIT ${limit}`;
 }
 

@@ -50,7 +50,7 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
   test("a flood of one key costs one write of one count and its newest 200 calls, however long it is", async () => {
     const refused = gateway();
     for (let nth = 0; nth < 20_000; nth++) refused.note(call({ message: `nth ${nth}` }));
-    expect([refused.waiting, clock.pending]).toEqual([{ counts: 1, calls: limits.refusedKeptMax }, 1]);
+    expect([refused.waiting, clock.pending]).toEqual([{ counts: 2, calls: limits.refusedKeptMax }, 1]);
     await refused.flushed(10_000);
     expect([refused.waiting, clock.pending]).toEqual([{ counts: 0, calls: 0 }, 0]);
     expect(await counts()).toEqual(["ws-1 1 0 key-1 rate_limited: 20000", "ws-1 1440 -720 key-1 rate_limited: 20000"]);
@@ -64,12 +64,30 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
     for (let nth = 0; nth < calls; nth++) refused.note(call({ workspace: `ws-${nth % 50}`, key: `key-${nth}` }));
     for (let nth = 0; nth < 100; nth++) refused.note(call({ workspace: null, key: null, code: "invalid_api_key" }));
     const { counts: sums, calls: rows } = refused.waiting;
-    expect([sums <= limits.refusedCountsWaitingMax + 2, rows]).toEqual([true, limits.refusedWaitingMax]);
+    expect([sums <= limits.refusedCountsWaitingMax + limits.refusedSumsWaitingMax, rows]).toEqual([true, limits.refusedWaitingMax]);
     await refused.flushed(30_000);
-    const [sum] = await database.sql<{ calls: bigint; keyless: bigint }[]>`
+    const sumsBySpan = await database.sql<{ calls: bigint; keyless: bigint }[]>`
       SELECT sum(calls)::bigint AS calls, sum(calls) FILTER (WHERE code = 'invalid_api_key')::bigint AS keyless
-      FROM refused_calls WHERE span = 1`;
-    expect(sum).toEqual({ calls: BigInt(calls + 100), keyless: 100n });
+      FROM refused_calls GROUP BY span`;
+    const sum = { calls: BigInt(calls + 100), keyless: 100n };
+    expect([...sumsBySpan]).toEqual([sum, sum]);
+  });
+
+  test("a workspace of many keys makes 51 rows a minute, and its days are exact by key", async () => {
+    const refused = gateway();
+    for (let nth = 0; nth < 600; nth++) refused.note(call({ key: `key-${nth % 300}` }));
+    await refused.flushed(10_000);
+    clock.advance(60_000);
+    for (let nth = 299; nth >= 0; nth--) refused.note(call({ key: `key-${nth}` }));
+    await refused.flushed(10_000);
+    const rows = await database.sql<{ span: number; start: number; rows: number; least: number; calls: number }[]>`
+      SELECT span, start - ${minute} AS start, count(*)::integer AS rows, min(calls)::integer AS least, sum(calls)::integer AS calls
+      FROM refused_calls GROUP BY span, start ORDER BY span, start`;
+    expect([...rows]).toEqual([
+      { span: 1, start: 0, rows: limits.refusedPairsMax + 1, least: 2, calls: 600 },
+      { span: 1, start: 1, rows: limits.refusedPairsMax + 1, least: 1, calls: 300 },
+      { span: 1_440, start: -720, rows: 300, least: 3, calls: 900 },
+    ]);
   });
 
   test("two gateways add up, and a workspace keeps its 200 newest of both", async () => {
@@ -102,7 +120,7 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
     await refused.flushed(10_000);
     refused.note(call());
     // It dies here: nothing else writes what waits in its memory.
-    expect(refused.waiting.counts).toBe(1);
+    expect(refused.waiting.counts).toBe(2);
     expect(await counts()).toEqual(["ws-1 1 0 key-1 rate_limited: 1", "ws-1 1440 -720 key-1 rate_limited: 1"]);
   });
 
@@ -119,7 +137,7 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
     await refused.flushed(10_000);
     refused.note(call());
     await refused.flushed(10_000);
-    expect([refused.waiting, lines.length]).toEqual([{ counts: 1, calls: 2 }, 2]);
+    expect([refused.waiting, lines.length]).toEqual([{ counts: 2, calls: 2 }, 2]);
     isAway = false;
     clock.advance(limits.refusedWriteMs);
     await refused.flushed(10_000);

@@ -10,7 +10,7 @@ import { content, userText, type Content } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { duration } from "./request-columns.ts";
 
-export interface Problem {
+interface Problem {
   status: number;
   code: string;
   /** What the caller was told, or what is known instead; null: nothing. */
