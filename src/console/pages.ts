@@ -26,6 +26,7 @@ import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage, newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
 import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts";
+import { refusedRequestPage } from "./pages/inference/refused-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
@@ -54,6 +55,7 @@ export const pages: readonly Page[] = [
   workbenchPage,
   requestsPage,
   requestPage,
+  refusedRequestPage,
   deletePromptPage,
   spendPage,
   statementsPage,

@@ -54,7 +54,7 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
   };
   /** The ids of the listed requests, in their order. */
   const idsIn = (text: string): string[] =>
-    [...text.matchAll(/\/requests\/((?:gen|req)-[a-z2-7]{26})"/g)].map(([, id = ""]) => id);
+    [...text.matchAll(/\/requests\/(?:refused\/)?((?:gen|req)-[a-z2-7]{26})"/g)].map(([, id = ""]) => id);
   const nextIn = (text: string): string | null => /href="[^"]*\?([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&#38;", "&") ?? null;
   const walk = async (query: string, browser = browsers.admin): Promise<string[]> => {
     const ids: string[] = [];
@@ -105,24 +105,25 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
 
   test("a refused request's page says what happened, why, what to do and how often, and charges nothing", async () => {
     const [newest = "", second = ""] = await walk("status=refused");
-    const limited = await page(`/${second}`);
+    const limited = await page(`/refused/${second}`);
     for (const words of ["429 refused", "Too many requests", "60 requests per minute", "to wait 2.4 s", `/keys/${keys.mine}"`])
       expect(limited).toContain(words);
     expect(limited).toContain('href="/reference/inference#error-429"');
     expect(limited).toContain("No provider was called, and nothing was charged");
     expect(limited).toContain("<bdi>mine ‮evil</bdi>");
     expect(limited).toContain(`?status=refused&#38;code=rate_limited&#38;key=${keys.mine}"`);
-    expect(await page(`/${newest}`)).toContain("There is no such model");
+    expect(await page(`/refused/${newest}`)).toContain("There is no such model");
+    expect(await page("", browsers.member, `/keys/${keys.mine}`)).toContain(">30 refused</a> in the last 24 hours");
   });
 
   test("another member's refused request, and one of another workspace, is not found", async () => {
     const [theirs = "", mine = ""] = await walk("status=refused");
     const statusOf = async (path: string, browser: Browser) => (await world.get(path, browser)).status;
-    expect(await statusOf(`/console/w/mixed/requests/${theirs}`, browsers.member)).toBe(404);
-    expect(await statusOf(`/console/w/mixed/requests/${mine}`, browsers.member)).toBe(200);
-    expect(await statusOf(`/console/w/other/requests/${mine}`, await world.signIn("admin@other"))).toBe(404);
-    expect(await statusOf(`/console/w/other/requests/${mine}`, browsers.operator)).toBe(404);
-    expect(await statusOf(`/console/w/mixed/requests/req-${"2".repeat(26)}`, browsers.admin)).toBe(404);
+    expect(await statusOf(`/console/w/mixed/requests/refused/${theirs}`, browsers.member)).toBe(404);
+    expect(await statusOf(`/console/w/mixed/requests/refused/${mine}`, browsers.member)).toBe(200);
+    expect(await statusOf(`/console/w/other/requests/refused/${mine}`, await world.signIn("admin@other"))).toBe(404);
+    expect(await statusOf(`/console/w/other/requests/refused/${mine}`, browsers.operator)).toBe(404);
+    expect(await statusOf(`/console/w/mixed/requests/refused/req-${"2".repeat(26)}`, browsers.admin)).toBe(404);
   });
 
   test("a failed request's page begins with what it means, and an answered one's does not", async () => {

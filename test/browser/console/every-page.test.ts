@@ -80,8 +80,8 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     const { name, generations, refused } = service.sample;
     const visit = await visitOf(addressOf("super_admin"));
     const requests = `/console/w/${name}/requests`;
-    for (const id of [generations.failed, refused]) {
-      const shown = await visit.open(`${requests}/${id}`);
+    for (const path of [generations.failed, `refused/${refused}`]) {
+      const shown = await visit.open(`${requests}/${path}`);
       const box = shown.locator(".problem-box");
       expect(await box.getByText("Next step:").count()).toBe(1);
       expect(await box.getByRole("link", { name: "in the reference" }).getAttribute("href")).toMatch(/^\/reference\/inference#error-\d{3}$/);
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(await visit.audit()).toEqual([]);
     await list.locator("tbody a").first().focus();
     await list.keyboard.press("Enter");
-    await list.waitForURL(`**/requests/${refused}`);
+    await list.waitForURL(`**/requests/refused/${refused}`);
     const reference = await visit.open("/reference/inference");
     for (const status of [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504])
       expect([status, await reference.locator(`#error-${status}`).count()]).toEqual([status, 1]);

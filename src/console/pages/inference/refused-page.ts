@@ -8,13 +8,20 @@ import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
 import { facts, section, time, userText } from "../../look/parts.ts";
-import type { PageCall, PageContent } from "../../page.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
 import { problemBox } from "./problem-box.ts";
 import { callerName, duration, refusedBadge } from "./request-columns.ts";
 
-/** The page of a refused request. @throws DomainError not_found */
-export async function refusedRequest(id: string, call: PageCall): Promise<PageContent> {
-  const refused = await call.control(refusalEndpoints.show, { id });
+export const refusedRequestPage: Page = {
+  of: "workspace",
+  path: "/requests/refused/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const refused = await call.control(refusalEndpoints.show, { id: call.params["id"] ?? "" });
   const { key_id: key, message, retry_after_ms: retryAfterMs, status, code, model } = refused;
   return {
     title: "Refused request",

@@ -16,7 +16,7 @@ export function isRefused(row: RequestRow): row is RefusedView {
 }
 
 export function requestPath(row: Pick<GenerationView, "generation_id"> | Pick<RefusedView, "request_id">): string {
-  return `/requests/${"generation_id" in row ? row.generation_id : row.request_id}`;
+  return "generation_id" in row ? `/requests/${row.generation_id}` : `/requests/refused/${row.request_id}`;
 }
 
 /** @param withMember whether requests of several people are listed */

@@ -18,7 +18,6 @@ import { facts, section, table, time, userText, type Content, money, dialog, ope
 import { hiddenFields, signInFirst, formState } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { problemBox } from "./problem-box.ts";
-import { refusedRequest } from "./refused-page.ts";
 import { callerName, duration, requestBadge, requestPath } from "./request-columns.ts";
 
 export const requestPage: Page = {
@@ -26,15 +25,10 @@ export const requestPage: Page = {
   path: "/requests/:id",
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
-  render: renderRequest,
+  render: async (call) => content(await requestOf(call), call, null),
   actions: { prompt: showPrompt },
 };
 
-/** Refused requests have ids of their own kind, and a page without a cost. */
-async function renderRequest(call: PageCall): Promise<PageContent> {
-  const id = call.params["id"] ?? "";
-  return id.startsWith("req-") ? refusedRequest(id, call) : content(await requestOf(call), call, null);
-}
 
 function requestOf(call: PageCall): Promise<GenerationDetail> {
   return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
