@@ -27,7 +27,7 @@ type Call = Pick<PageCall, "link" | "offers">;
 
 export function problemBox(problem: Problem, call: Call): Html {
   const { code, cause } = problem;
-  const { title, meaning, next } = Object.hasOwn(words, code) ? words[code as keyof typeof words] : unknown;
+  const { title, meaning, next } = wordsOf(code);
   const waitMs = problem.retryAfterMs ?? (code === "upstream_rate_limited" ? upstreamRetryAfterSeconds * 1_000 : null);
   // A stream that broke off has the status of its beginning.
   const known = Object.hasOwn(errorTable, code) ? errorTable[code as ErrorCode].status : null;
@@ -40,6 +40,15 @@ export function problemBox(problem: Problem, call: Call): Html {
     ${waitMs === null ? null : markup`<p><b>Retry-After:</b> the answer asked the caller to wait ${duration(waitMs)}.</p>`}
     ${place === null ? null : markup`<p class="under"><a href="${place}"><code>${code}</code> in the reference</a></p>`}
   </section>`;
+}
+
+/** What a code means, in a few words. */
+export function titleOf(code: string): string {
+  return wordsOf(code).title;
+}
+
+function wordsOf(code: string): Words {
+  return Object.hasOwn(words, code) ? words[code as keyof typeof words] : unknown;
 }
 
 interface Links {

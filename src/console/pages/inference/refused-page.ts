@@ -1,16 +1,19 @@
 /**
- * A request that was refused: what the caller was told, what it means and what to do, and how often the same happened in the last day. There
+ * A request that was refused: what the caller was told, what it means and what to do, and how often the same happened in the last day; and
+ * how often each code was, for the list of them. There
  * is no cost, answer or prompt to show: no provider was called, and the text of the request is not kept.
  */
 import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
+import { refusedDays } from "../../../gateway/refusals/limits.ts";
 import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
-import { facts, section, time, userText } from "../../look/parts.ts";
+import { facts, section, table, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { problemBox } from "./problem-box.ts";
+import { problemBox, titleOf } from "./problem-box.ts";
 import { callerName, duration, refusedBadge } from "./request-columns.ts";
+import type { RequestFilters } from "./request-rows.ts";
 
 export const refusedRequestPage: Page = {
   of: "workspace",
@@ -67,4 +70,36 @@ async function often({ code, key_id: key, member }: RefusedView, call: PageCall)
     [key === null ? "By this member" : "With this key", own === null ? null : own.calls.toLocaleString("en-US")],
     [call.workspace.role === "member" ? "All of yours" : "In the workspace", all.calls.toLocaleString("en-US")],
   ])}<p><a href="${list}">The newest of them</a></p>`;
+}
+
+// What is refused most, above the list of refused requests.
+
+interface CodeCounts {
+  code: string;
+  day: number;
+  month: number;
+}
+
+/** @param of a key or a member whose calls are counted; null of both: all that the viewer sees @returns null: none was refused */
+export async function refusedByCode(call: PageCall, { key, member }: Pick<RequestFilters, "key" | "member">): Promise<Html | null> {
+  const of = { ...(key && { key }), ...(member && { member }) };
+  const [day, month] = await Promise.all([
+    call.control(refusalEndpoints.count, { ...of, from: isoTime(call.nowMs - dayMs) }),
+    call.control(refusalEndpoints.count, of),
+  ]);
+  if (month.calls === 0) return null;
+  const ofDay = new Map(day.data.map(({ code, calls }) => [code, calls]));
+  const rows = month.data.map(({ code, calls }) => ({ code, day: ofDay.get(code) ?? 0, month: calls }));
+  const path = (code: string): string => address(call.path, { status: "refused", code, key, member });
+  return table<CodeCounts>({
+    caption: "Refused calls by code",
+    columns: [
+      { label: "Code", kind: "text", cell: ({ code }) => markup`<a href="${path(code)}"><code>${code}</code></a>` },
+      { label: "Meaning", kind: "text", cell: ({ code }) => titleOf(code) },
+      { label: "Last 24 hours", kind: "number", cell: ({ day: calls }) => calls.toLocaleString("en-US") },
+      { label: `Last ${refusedDays} days`, kind: "number", cell: ({ month: calls }) => calls.toLocaleString("en-US") },
+    ],
+    rows,
+    empty: markup``,
+  });
 }

@@ -20,6 +20,7 @@ import { endingCodes, refusingCodes } from "../../../kernel/errors.ts";
 import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
 import { emptyState, cursorLinks, table, tabs } from "../../look/parts.ts";
+import { refusedByCode } from "./refused-page.ts";
 import { refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
 import { readRequestRows, shownWords, type RequestFilters, type RequestRows, type ShownRequests } from "./request-rows.ts";
 import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
@@ -44,9 +45,11 @@ async function render(call: PageCall): Promise<PageContent> {
   const shown = shownOf(filters);
   const { zone, problem } = dayZone(call);
   const before = call.query.get("before") ?? "";
-  const [listed, { data: keys }] = await Promise.all([
-    readRequestRows(call, { shown, filters: fieldsOf(call, zone), before, limit: rowsOfPage }),
+  const fields = fieldsOf(call, zone);
+  const [listed, { data: keys }, counts] = await Promise.all([
+    readRequestRows(call, { shown, filters: fields, before, limit: rowsOfPage }),
     call.control(keyEndpoints.list, { limit: String(choicesMax) }),
+    shown === "refused" && before === "" ? refusedByCode(call, fields) : null,
   ]);
   const isMember = call.workspace.role === "member";
   const columns = shown === "refused" ? refusedColumns : requestColumns;
@@ -56,7 +59,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Requests",
     lead: leadOf(shown, isMember),
     actions: listed.rows.length === 0 ? null : fileLink(call, filters),
-    main: markup`${problem}${views(call, { shown, chosen })}${filterForm(form)}
+    main: markup`${problem}${views(call, { shown, chosen })}${counts}${filterForm(form)}
       ${zoneOffer(call, zone)}
       ${table<RequestRow>({
         caption: `${leads[shown]}, newest first`,
