@@ -83,7 +83,8 @@ export class AvailableCredit {
   }
 
   /**
-   * What the open requests of each key reserve, by the gateways; keys without one are absent. A gateway that does not answer in time is left out.
+   * What the open requests of each key reserve, by the gateways; keys without one are absent. A gateway that does not answer in time is left
+   * out.
    * @throws BusUnavailableError
    */
   reservedByKey(workspace: WorkspaceId): Promise<ReadonlyMap<KeyId, NanoUsd>> {

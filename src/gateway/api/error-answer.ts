@@ -1,7 +1,7 @@
 /**
- * Turns whatever an endpoint threw into the response that the specification has for it, counts it, and notes it as a refused call. An error that is not a
- * `GatewayError` is our bug: it is logged and answered as 500 `internal_error`, without its text. `endingError` is the same for a request
- * that was accepted already: it has a charge and a row in the log, so only errors that may end it count.
+ * Turns whatever an endpoint threw into the response that the specification has for it, counts it, and notes it as a refused call. An error
+ * that is not a `GatewayError` is our bug: it is logged and answered as 500 `internal_error`, without its text. `endingError` is the same for
+ * a request that was accepted already: it has a charge and a row in the log, so only errors that may end it count.
  */
 import { RefusedError } from "../admission/client.ts";
 import { chatErrors, endingErrorCodes, GatewayError, type EndingErrorCode, type ErrorShape } from "../../kernel/errors.ts";

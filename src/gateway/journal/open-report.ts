@@ -1,8 +1,8 @@
 /**
  * What gateways report about a workspace, in one message form. A rebuild of counters gets open generations and the times of the last
  * minute's admissions. A recall gets the blocks that end. A credit read gets what open requests hold of blocks, or what they reserve by key,
- * and ends none. Replies are
- * checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
+ * and ends none. Replies are checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is
+ * spent.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

@@ -1,9 +1,8 @@
 /**
  * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. If it failed, the page begins
- * with what that means and what to do. A cost of zero is folded away. The computation runs from token
- * counts to the amount in the ledger, with twelve decimals, and is left out if the catalog's current prices do not yield it. The prompt is
- * read only on demand, and each view is in the audit log. None of it is treated as markup, images and files are shown by type only, and
- * long texts are shortened.
+ * with what that means and what to do. The computation runs from token counts to the amount in the ledger, with twelve decimals, and is left
+ * out if the catalog's current prices do not yield it; a cost of zero is folded away. The prompt is read only on demand, and each view is in
+ * the audit log. None of it is treated as markup, images and files are shown by type only, and long texts are shortened.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
