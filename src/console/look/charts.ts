@@ -1,10 +1,10 @@
 /**
- * Bars by day, stacked by series, and a sparkline, drawn on the server as SVG. The same numbers are in a table below or next to
+ * Bars by day, stacked by series, a meter and a sparkline, drawn on the server as SVG. The same numbers are in a table below or next to
  * them, and series differ in pattern as well as colour, so that a chart can be read without colours. Months, zones and sums come from the
  * pages.
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
-import { table, type Column, day, shortDay, userText, type Content } from "./parts.ts";
+import { table, type Column, day, shortDay, userText, type Content, content } from "./parts.ts";
 
 interface BarChart {
   /** Unique on its page. */
@@ -203,6 +203,43 @@ const drawings = ["M-1 7 7-1M-1 1 1-1M5 7 7 5", "M2 2h2v2H2z", "M0 3h6", "M-1-1 
 function patterns(id: string, count: number): Html {
   const drawn = drawings.slice(0, Math.max(0, count - 1));
   return markup`<defs>${drawn.map((path, index) => markup`<pattern id="${id}-${index + 1}" width="6" height="6" patternUnits="userSpaceOnUse"><path d="${trusted(path)}" /></pattern>`)}</defs>`;
+}
+
+// How much of a limit is used: a bar next to the same in words.
+
+/** The fractions of a limit from which it needs attention. */
+const warnPerMille = 800n;
+const fullPerMille = 1_000n;
+
+/**
+ * @param of the limit; null draws no bar. Zero counts as used up.
+ * @param reserved counts as used, and is drawn lighter
+ */
+export function meter({ used, reserved = 0n, of, words }: Meter): Html {
+  if (of === null) return markup`<div class="meter">${content(words)}</div>`;
+  const perMille = perMilleOf(used + reserved, of);
+  const tone = perMille >= fullPerMille ? "bad" : perMille >= warnPerMille ? "warn" : "good";
+  const behind = reserved > 0n ? meterBar("reserved", used + reserved, of) : null;
+  return markup`<div class="meter ${tone}">${content(words)}<svg aria-hidden="true"><rect class="track" width="100%" height="6" rx="3" />${behind}${meterBar("used", used, of)}</svg></div>`;
+}
+
+interface Meter {
+  used: bigint;
+  reserved?: bigint;
+  of: bigint | null;
+  words: Content;
+}
+
+function meterBar(name: string, amount: bigint, of: bigint): Html {
+  const perMille = perMilleOf(amount, of);
+  const shown = perMille > fullPerMille ? fullPerMille : perMille < 0n ? 0n : perMille;
+  // Any use is visible.
+  const width = amount > 0n && shown < 10n ? 10n : shown;
+  return markup`<rect class="${name}" width="${Number(width) / 10}%" height="6" rx="3" />`;
+}
+
+function perMilleOf(amount: bigint, of: bigint): bigint {
+  return of <= 0n ? fullPerMille : (amount * 1_000n) / of;
 }
 
 // How a number developed, without axes, next to its value.

@@ -1,7 +1,7 @@
 /** What the gallery's pages show: ordinary and hostile text. */
 import { markup } from "../../../src/http/html.ts";
 import { badge, money, time, type Column } from "../../../src/console/look/parts.ts";
-import { meter } from "../../../src/console/look/limit-meter.ts";
+import { meter } from "../../../src/console/look/charts.ts";
 import { actionButton, type Field } from "../../../src/console/look/forms.ts";
 import type { Surroundings } from "../../../src/console/look/frame.ts";
 
@@ -60,7 +60,7 @@ export const columns: Column<Key>[] = [
   {
     label: "Spent this month",
     kind: "money",
-    cell: ({ spent, limit }) => meter({ spent, reserved: 0n, of: limit, words: markup`${money(spent)} of ${money(limit)}` }),
+    cell: ({ spent, limit }) => meter({ used: spent, of: limit, words: markup`${money(spent)} of ${money(limit)}` }),
   },
   { label: "Last used", kind: "time", cell: ({ used }) => time(used) },
   {

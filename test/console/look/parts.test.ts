@@ -1,7 +1,7 @@
 /** The Console's parts as text; test/browser/console covers what a person does with them. */
 import { describe, expect, test } from "bun:test";
-import { barChart, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
-import { limitMeter, meter, type SpendLimit } from "../../../src/console/look/limit-meter.ts";
+import { barChart, meter, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
+import { limitMeter, type SpendLimit } from "../../../src/console/look/limit-meter.ts";
 import { filterForm, form } from "../../../src/console/look/forms.ts";
 import { consoleScript, consoleStyle, consoleHeaders, plainPage } from "../../../src/console/look/frame.ts";
 import { exactUsd, money, roundedUsd, time, userText, table } from "../../../src/console/look/parts.ts";
@@ -212,7 +212,7 @@ test.each([
   [150n, 100n, "bad", "100%"],
   [0n, 0n, "bad", "100%"],
 ])("a meter of %d of %d is %s and %s long", (used, of, tone, width) => {
-  const text = String(meter({ spent: used, reserved: 0n, of, words: "…" }));
+  const text = String(meter({ used, of, words: "…" }));
   expect([text.includes(`class="meter ${tone}"`), text.includes(`class="used" width="${width}"`)]).toEqual([true, true]);
 });
 

@@ -133,7 +133,7 @@ function nothing(call: PageCall, { filters, listed: { next, searched } }: Listed
     );
   if (shownOf(filters) === "refused") return emptyState("No call was refused here lately.", null);
   return emptyState(
-    "No request has ended here yet.",
+    "No requests yet.",
     call.offers("/workbench")
       ? markup`<a class="button" href="${call.link("/workbench")}">Open the Workbench</a>`
       : markup`<a class="button quiet" href="${call.link("/keys")}">See the keys</a>`,
