@@ -19,7 +19,7 @@ import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { FindingPage } from "../../security/findings/lists/search-findings.ts";
 import { address } from "../look/forms.ts";
 import { leftWords, limitBar } from "../look/limit-meter.ts";
-import { content, emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
+import { emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { spent } from "./inference/keys-page.ts";
@@ -152,7 +152,7 @@ function spendTile(
   const drawing = limitBar({ limit, spent: used, reserved });
   const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
   const ofLimit =
-    limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${content(leftWords({ reserved, left }))}`;
+    limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
   const note =
     ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {

@@ -9,7 +9,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
 import { leftWords, limitBar } from "../../look/limit-meter.ts";
-import { content, emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
+import { emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { dayAt, dayZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
 import {
@@ -129,7 +129,7 @@ function limitTile(workspace: WorkspaceView): Tile {
   const note =
     limit === null
       ? "the workspace has no limit"
-      : markup`of the workspace’s limit of ${money(limit)}: ${content(leftWords({ reserved, left }))}`;
+      : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
   const drawing = limitBar({ limit, spent, reserved });
   return { label: `The workspace in ${monthName(month)} (UTC)`, value: money(spent), drawing, note };
 }
