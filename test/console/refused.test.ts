@@ -55,7 +55,8 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
   /** The ids of the listed requests, in their order. */
   const idsIn = (text: string): string[] =>
     [...text.matchAll(/\/requests\/(?:refused\/)?((?:gen|req)-[a-z2-7]{26})"/g)].map(([, id = ""]) => id);
-  const nextIn = (text: string): string | null => /href="[^"]*\?([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&#38;", "&") ?? null;
+  const nextIn = (text: string): string | null =>
+    /href="[^"]*\?([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&#38;", "&") ?? null;
   const walk = async (query: string, browser = browsers.admin): Promise<string[]> => {
     const ids: string[] = [];
     for (let next: string | null = query; next !== null;) {
@@ -92,9 +93,11 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
 
   test("the list of the refused begins with how often each code was, of the chosen key", async () => {
     const rows = (text: string) =>
-      [...text.matchAll(/<code>(\w+)<\/code>[^]*?data-label="Last 24 hours"><div>(?:<bdi>)?(\d+)[^]*?data-label="Last 31 days"><div>(?:<bdi>)?(\d+)/g)].map(
-        ([, ...cells]) => cells.join(" "),
-      );
+      [
+        ...text.matchAll(
+          /<code>(\w+)<\/code>[^]*?data-label="Last 24 hours"><div>(?:<bdi>)?(\d+)[^]*?data-label="Last 31 days"><div>(?:<bdi>)?(\d+)/g,
+        ),
+      ].map(([, ...cells]) => cells.join(" "));
     const all = ["invalid_request 20 20", "model_not_found 20 20", "rate_limited 20 20"];
     expect(rows(await page("?status=refused")).toSorted()).toEqual(all);
     expect(rows(await page(`?status=refused&key=${keys.mine}`))).toContain("rate_limited 10 10");
@@ -177,7 +180,14 @@ function refusal(workspace: string, key: string, nth: number): RefusedCall {
   }
   if (nth % 3 === 2)
     return { ...shared, code: "model_not_found", status: 404, message: "There is no model with the id …", param: "model" };
-  return { ...shared, endpoint: "count_tokens", code: "invalid_request", status: 400, message: "messages is required", param: "messages" };
+  return {
+    ...shared,
+    endpoint: "count_tokens",
+    code: "invalid_request",
+    status: 400,
+    message: "messages is required",
+    param: "messages",
+  };
 }
 
 describe("the box of an error", () => {

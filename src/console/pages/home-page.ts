@@ -151,8 +151,7 @@ function spendTile(
   const { spend_limit_usd: limit, month_spent_usd: used, reserved_usd: reserved, month_left_usd: left, month } = workspace;
   const drawing = limitBar({ limit, spent: used, reserved });
   const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
-  const ofLimit =
-    limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
+  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
   const note =
     ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {

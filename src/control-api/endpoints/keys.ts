@@ -36,7 +36,11 @@ async function keyAndActor({
   parts,
 }: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
   const row = await keys.findKey(id, parts);
-  const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: keys.noKey(id) });
+  const { actor, workspace } = await actors.forResource({
+    named: input.workspace,
+    workspace: row.workspace,
+    unknown: keys.noKey(id),
+  });
   return { actor, row: keys.requireSeen({ actor, workspace: workspace.id, row }) };
 }
 

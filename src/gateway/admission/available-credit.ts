@@ -13,7 +13,13 @@ import type { Counters } from "../../backing/counters.ts";
 import { monthOf, sleep, type Clock, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { decodeBlockUses, decodeReserved, encodeReportRequest, type BlockUse, type ReportRequest } from "../journal/open-report.ts";
+import {
+  decodeBlockUses,
+  decodeReserved,
+  encodeReportRequest,
+  type BlockUse,
+  type ReportRequest,
+} from "../journal/open-report.ts";
 import {
   blockUseAsksMax,
   blockUseMs,

@@ -68,7 +68,11 @@ describe.each(oneDatabase)("listing keys on $name", ({ open }) => {
     const [hidden] = await control.list("/members?workspace=w&email=admin@w", { as: "member@w" });
     expect(hidden).toMatchObject({ reserved_usd: null, month_left_usd: null });
     control.reserved = null;
-    expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({ reserved_usd: null, month_left_usd: null, day_left_usd: null });
+    expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({
+      reserved_usd: null,
+      month_left_usd: null,
+      day_left_usd: null,
+    });
     control.reserved = new Map();
     await control.expect("PATCH", "/workspaces/w", { body: { spend_limit_usd: "2" } });
     control.position = { balance: 5n, reserved: 500_000_000n, available: 5n, keySpent: null, month: "2026-11" };

@@ -84,7 +84,9 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
       const shown = await visit.open(`${requests}/${path}`);
       const box = shown.locator(".problem-box");
       expect(await box.getByText("Next step:").count()).toBe(1);
-      expect(await box.getByRole("link", { name: "in the reference" }).getAttribute("href")).toMatch(/^\/reference\/inference#error-\d{3}$/);
+      expect(await box.getByRole("link", { name: "in the reference" }).getAttribute("href")).toMatch(
+        /^\/reference\/inference#error-\d{3}$/,
+      );
       for (const colorScheme of ["light", "dark"] as const) {
         await shown.emulateMedia({ colorScheme });
         expect(await visit.audit()).toEqual([]);

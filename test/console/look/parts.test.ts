@@ -222,7 +222,12 @@ describe("a spend limit", () => {
 
   test("says what is spent, reserved and left, and draws what is reserved behind what is spent", () => {
     const text = shown({});
-    expect(text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ").trim()).toBe("$0.50 of $1.00 $0.25 reserved, $0.25 left");
+    expect(
+      text
+        .replaceAll(/<[^>]*>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    ).toBe("$0.50 of $1.00 $0.25 reserved, $0.25 left");
     expect(text).toMatch(/class="reserved" width="75%".*class="used" width="50%"/);
   });
 

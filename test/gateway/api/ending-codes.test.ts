@@ -5,7 +5,14 @@ import { endingError } from "../../../src/gateway/api/error-answer.ts";
 import { answerFailure } from "../../../src/gateway/api/generate.ts";
 import type { GenerationLifecycle } from "../../../src/gateway/api/lifecycle.ts";
 import { expiredSettlement } from "../../../src/gateway/journal/recovery.ts";
-import { endingCodes, endingErrorCodes, errorTable, GatewayError, refusingCodes, type ErrorCode } from "../../../src/kernel/errors.ts";
+import {
+  endingCodes,
+  endingErrorCodes,
+  errorTable,
+  GatewayError,
+  refusingCodes,
+  type ErrorCode,
+} from "../../../src/kernel/errors.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { chat, outcomeOf } from "../../support/gateway/requests.ts";
 import type { Customer } from "../../support/operator.ts";

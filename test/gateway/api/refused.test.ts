@@ -57,7 +57,14 @@ describe("a text of the request in an error", () => {
     [
       "the id of a call without a result",
       messages,
-      { ...asked, messages: [user, { role: "assistant", content: [{ type: "tool_use", id: "canary_of_the_request", name: "x", input: {} }] }, user] },
+      {
+        ...asked,
+        messages: [
+          user,
+          { role: "assistant", content: [{ type: "tool_use", id: "canary_of_the_request", name: "x", input: {} }] },
+          user,
+        ],
+      },
     ],
     ["the type of an item", responsesFormat(clock), { model: known.id, input: [{ type: canary }] }],
     ["the type of a tool of Responses", responsesFormat(clock), { model: known.id, input: "Hello", tools: [{ type: canary }] }],
@@ -75,10 +82,19 @@ describe("a text of the request in an error", () => {
 
   test("is not kept of a schema that the sandbox cannot satisfy, of embeddings, of an unknown model, or of one that a worker names", async () => {
     const schema = { type: "object", required: [canary], properties: { [canary]: { type: "string", pattern: "^x$" } } };
-    const chat = { model: known.id, messages: [user], response_format: { type: "json_schema", json_schema: { name: "x", schema } } };
+    const chat = {
+      model: known.id,
+      messages: [user],
+      response_format: { type: "json_schema", json_schema: { name: "x", schema } },
+    };
     const sandbox = { routes: known.routes.map((route) => ({ ...route, format: "sandbox" as const })) };
     const embedding = new TextEncoder().encode(JSON.stringify({ model: "nobody/none", input: "Hello", [canary]: 1 }));
-    const worker = { kind: "refused", code: "model_not_found", param: "model", message: `There is no model with the id ${canary}` } as const;
+    const worker = {
+      kind: "refused",
+      code: "model_not_found",
+      param: "model",
+      message: `There is no model with the id ${canary}`,
+    } as const;
     for (const error of [
       thrownBy(() => rejectUnsupportedFields(chat as Parameters<typeof rejectUnsupportedFields>[0], sandbox)),
       thrownBy(() => checkEmbedding(embedding, { find })),
@@ -105,7 +121,13 @@ describe("a refusal", () => {
   test("has its caller, its model and the wait that was answered", async () => {
     const refused = { kind: "refused", code: "rate_limited", message: "Too many", retryAfterMs: 1_234.5 } as const;
     const { noted } = await answered(refusedTo(caller, new RefusedError(refused, { model: known.id })));
-    expect(noted).toMatchObject({ key: "key-1", model: "acme/one", code: "rate_limited", message: "Too many", retryAfterMs: 1_235 });
+    expect(noted).toMatchObject({
+      key: "key-1",
+      model: "acme/one",
+      code: "rate_limited",
+      message: "Too many",
+      retryAfterMs: 1_235,
+    });
   });
 
   test("of a wrong key has no caller, and neither has one that was checked by no one", async () => {
@@ -117,5 +139,4 @@ describe("a refusal", () => {
     const { noted } = await answered(refusedTo(caller, new Error(canary)));
     expect(noted).toMatchObject({ key: "key-1", code: "internal_error", message: "An unexpected error occurred" });
   });
-
 });

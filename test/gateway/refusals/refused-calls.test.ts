@@ -64,7 +64,10 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
     for (let nth = 0; nth < calls; nth++) refused.note(call({ workspace: `ws-${nth % 50}`, key: `key-${nth}` }));
     for (let nth = 0; nth < 100; nth++) refused.note(call({ workspace: null, key: null, code: "invalid_api_key" }));
     const { counts: sums, calls: rows } = refused.waiting;
-    expect([sums <= limits.refusedCountsWaitingMax + limits.refusedSumsWaitingMax, rows]).toEqual([true, limits.refusedWaitingMax]);
+    expect([sums <= limits.refusedCountsWaitingMax + limits.refusedSumsWaitingMax, rows]).toEqual([
+      true,
+      limits.refusedWaitingMax,
+    ]);
     await refused.flushed(30_000);
     const sumsBySpan = await database.sql<{ calls: bigint; keyless: bigint }[]>`
       SELECT sum(calls)::bigint AS calls, sum(calls) FILTER (WHERE code = 'invalid_api_key')::bigint AS keyless

@@ -157,15 +157,32 @@ async function limitNearly(
 type Refusal = Pick<RefusedCall, "code" | "status" | "message"> & Partial<RefusedCall>;
 
 const refusals: readonly Refusal[] = [
-  { code: "rate_limited", status: 429, message: "Too many requests for this key: it may make 60 requests per minute", retryAfterMs: 2_400 },
-  { code: "model_not_found", status: 404, message: "Did you mean openai/gpt-5.4? There is no model with the id …", param: "model" },
+  {
+    code: "rate_limited",
+    status: 429,
+    message: "Too many requests for this key: it may make 60 requests per minute",
+    retryAfterMs: 2_400,
+  },
+  {
+    code: "model_not_found",
+    status: 404,
+    message: "Did you mean openai/gpt-5.4? There is no model with the id …",
+    param: "model",
+  },
   {
     code: "key_spend_limit_exceeded",
     status: 402,
-    message: "The request may cost up to 0.045 USD and 0.012 USD are left of this key's monthly spend limit, enough for max_tokens up to 800",
+    message:
+      "The request may cost up to 0.045 USD and 0.012 USD are left of this key's monthly spend limit, enough for max_tokens up to 800",
     model: "openai/gpt-5.4",
   },
-  { code: "invalid_request", status: 400, message: "temperature must be a number from 0 to 2", param: "temperature", endpoint: "messages" },
+  {
+    code: "invalid_request",
+    status: 400,
+    message: "temperature must be a number from 0 to 2",
+    param: "temperature",
+    endpoint: "messages",
+  },
 ];
 
 /** A refused call each hour of the last ten. @returns the id of the newest */

@@ -92,7 +92,8 @@ function figures({ model }: Links, about: Pick<Problem, "model">): Html | null {
 const words = {
   invalid_request: {
     title: "The request is not valid",
-    meaning: "A field is missing, has the wrong type or is out of range. Weir checks fields before it reserves or sends anything.",
+    meaning:
+      "A field is missing, has the wrong type or is out of range. Weir checks fields before it reserves or sends anything.",
     next: () => markup`Change the field. Unchanged, the request is refused again.`,
   },
   unsupported_parameter: {
@@ -102,7 +103,8 @@ const words = {
   },
   upstream_rejected: {
     title: "The provider rejected the request",
-    meaning: "The provider says that the request is at fault. The answer to the caller names the cause and the field, where they are known.",
+    meaning:
+      "The provider says that the request is at fault. The answer to the caller names the cause and the field, where they are known.",
     next: () =>
       markup`Change what <code>message</code> and <code>param</code> of the answer name. Unchanged, the request is rejected again.`,
   },
@@ -119,7 +121,8 @@ const words = {
   },
   key_spend_limit_exceeded: {
     title: "The key is at its spend limit",
-    meaning: "What the key has spent, what its open requests reserve, and the most that this one may cost together pass the limit.",
+    meaning:
+      "What the key has spent, what its open requests reserve, and the most that this one may cost together pass the limit.",
     next: ({ key }, about) =>
       markup`Raise the limit on ${about.key === null ? "the member’s page" : key(about.key)}, or wait: days and months begin at 00:00 UTC. A lower <code>max_tokens</code> reserves less.`,
   },
@@ -168,7 +171,8 @@ const words = {
   upstream_rate_limited: {
     title: "The provider limits the rate",
     meaning: "The provider gets too many requests from this service at the moment.",
-    next: () => markup`Try again after the wait. With fallbacks on, Weir has asked another provider of the model, if there is one.`,
+    next: () =>
+      markup`Try again after the wait. With fallbacks on, Weir has asked another provider of the model, if there is one.`,
   },
   internal_error: {
     title: "Weir failed",
@@ -199,7 +203,8 @@ const words = {
   },
   billing_unavailable: {
     title: "Credit could not be checked",
-    meaning: "The part of Weir that counts credit did not answer in time, or the gateway was at its limit. No request runs without being metered.",
+    meaning:
+      "The part of Weir that counts credit did not answer in time, or the gateway was at its limit. No request runs without being metered.",
     next: tryAgain,
   },
   upstream_timeout: {
@@ -209,7 +214,8 @@ const words = {
   },
   client_gone: {
     title: "The client disconnected",
-    meaning: "The client closed the connection before the answer ended, as Stop in the Workbench does. What was produced by then is charged.",
+    meaning:
+      "The client closed the connection before the answer ended, as Stop in the Workbench does. What was produced by then is charged.",
     next: () => markup`Nothing, if someone stopped it. Otherwise raise the client’s timeout, or stream the answer.`,
   },
 } satisfies Record<ErrorCode | "client_gone", Words>;

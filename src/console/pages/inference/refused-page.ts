@@ -41,7 +41,10 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-function about({ at, key_id: key, member, endpoint, model, param, retry_after_ms: wait, ...rest }: RefusedView, call: PageCall): Html {
+function about(
+  { at, key_id: key, member, endpoint, model, param, retry_after_ms: wait, ...rest }: RefusedView,
+  call: PageCall,
+): Html {
   const caller = callerName({ key_id: key, key_name: rest.key_name });
   return facts([
     ["Refused", time(at, { seconds: true })],
@@ -81,7 +84,10 @@ interface CodeCounts {
 }
 
 /** @param of a key or a member whose calls are counted; null of both: all that the viewer sees @returns null: none was refused */
-export async function refusedByCode(call: PageCall, { key, member }: Pick<RequestFilters, "key" | "member">): Promise<Html | null> {
+export async function refusedByCode(
+  call: PageCall,
+  { key, member }: Pick<RequestFilters, "key" | "member">,
+): Promise<Html | null> {
   const of = { ...(key && { key }), ...(member && { member }) };
   const [day, month] = await Promise.all([
     call.control(refusalEndpoints.count, { ...of, from: isoTime(call.nowMs - dayMs) }),

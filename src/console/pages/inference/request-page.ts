@@ -28,7 +28,6 @@ export const requestPage: Page = {
   actions: { prompt: showPrompt },
 };
 
-
 function requestOf(call: PageCall): Promise<GenerationDetail> {
   return call.control(logEndpoints.show, { id: call.params["id"] ?? "" });
 }
@@ -63,7 +62,8 @@ function problemOf(request: GenerationDetail, call: PageCall): Html | null {
 
 /** The providers that were called, as far as the log has them; null: none was. */
 function calledProviders({ attempts = [], provider }: GenerationDetail): Html | null {
-  if (attempts.length === 0) return provider === "none" ? null : markup`The provider that was called last is ${userText(provider)}.`;
+  if (attempts.length === 0)
+    return provider === "none" ? null : markup`The provider that was called last is ${userText(provider)}.`;
   const calls = attempts.map(
     ({ provider: called, code, ms }, index) =>
       markup`${index === 0 ? "" : ", then "}${userText(called)} (<code>${code ?? "answered"}</code> after ${duration(ms)})`,
@@ -71,7 +71,12 @@ function calledProviders({ attempts = [], provider }: GenerationDetail): Html | 
   return markup`Called ${calls}.`;
 }
 
-function isFree({ cost_usd: cost, uncharged_usd: uncharged, list_cost_usd: list, exact_cost_usd: exact }: GenerationDetail): boolean {
+function isFree({
+  cost_usd: cost,
+  uncharged_usd: uncharged,
+  list_cost_usd: list,
+  exact_cost_usd: exact,
+}: GenerationDetail): boolean {
   return parseUsd(cost) === 0n && parseUsd(uncharged) === 0n && list === null && /^[0.]+$/.test(exact);
 }
 

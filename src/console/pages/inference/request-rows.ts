@@ -96,10 +96,7 @@ function placeOf(row: RequestRow): string {
  * The rows that no unread one is newer than, and where the next page begins.
  * @param bound the place below which a source may have more; empty: none has
  */
-function pageOf(
-  merged: RequestRow[],
-  { limit, bound }: { limit: number; bound: string },
-): Pick<RequestRows, "rows" | "next"> {
+function pageOf(merged: RequestRow[], { limit, bound }: { limit: number; bound: string }): Pick<RequestRows, "rows" | "next"> {
   const known = merged.filter((row) => placeOf(row) >= bound);
   const rows = known.slice(0, limit);
   const last = rows.at(-1);

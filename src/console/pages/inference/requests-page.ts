@@ -54,7 +54,11 @@ async function render(call: PageCall): Promise<PageContent> {
   const isMember = call.workspace.role === "member";
   const columns = shown === "refused" ? refusedColumns : requestColumns;
   const { status, ...chosen } = filters;
-  const form = { path: call.path, filters: filterFields(filters, { keys, role: call.workspace.role }), kept: status === "" ? {} : { status } };
+  const form = {
+    path: call.path,
+    filters: filterFields(filters, { keys, role: call.workspace.role }),
+    kept: status === "" ? {} : { status },
+  };
   return {
     title: "Requests",
     lead: leadOf(shown, isMember),
