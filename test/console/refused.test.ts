@@ -122,7 +122,7 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
     const limited = await page(`/refused/${second}`);
     for (const words of ["429 refused", "Too many requests", "60 requests per minute", "to wait 2.4 s", `/keys/${keys.mine}"`])
       expect(limited).toContain(words);
-    expect(limited).toContain('href="/reference/inference#error-429"');
+    expect(limited).toContain('href="/reference/inference#error-rate_limited"');
     expect(limited).toContain("No provider was called, and nothing was charged");
     expect(limited).toContain("<bdi>mine ‮evil</bdi>");
     expect(limited).toContain(`?status=refused&#38;code=rate_limited&#38;key=${keys.mine}"`);

@@ -31,7 +31,7 @@ export function problemBox(problem: Problem, call: Call): Html {
   const waitMs = problem.retryAfterMs ?? (code === "upstream_rate_limited" ? upstreamRetryAfterSeconds * 1_000 : null);
   // A stream that broke off has the status of its beginning.
   const known = Object.hasOwn(errorTable, code) ? errorTable[code as ErrorCode].status : null;
-  const place = known === null ? null : `/reference/inference#error-${known}`;
+  const place = known === null ? null : `/reference/inference#error-${code}`;
   return markup`<section class="problem-box ${(known ?? problem.status) < 500 ? "warn" : "bad"}" aria-labelledby="problem-title">
     <h2 id="problem-title">${title}</h2>
     <p>${meaning}</p>
