@@ -13,6 +13,7 @@ import { settlementStore } from "../src/gateway/metering/store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 import { startForgettingAnswers } from "../src/gateway/prompts/kept-answers.ts";
 import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
+import { startForgettingRefusals } from "../src/gateway/refusals/refused-calls.ts";
 import { startClosing } from "../src/gateway/statements/close.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
 import type { Clock } from "../src/kernel/clock.ts";
@@ -58,6 +59,7 @@ export async function startMetering({
   stack.use(startClosing(parts));
   stack.use(startPromptRetention(parts));
   stack.use(startForgettingAnswers(parts));
+  stack.use(startForgettingRefusals(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

@@ -71,6 +71,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     coolDown: new RouteCoolDown(clock),
     ownKeys: { accepted() {}, refused() {} },
     serviceKeys: { accepted() {}, refused() {} },
+    refused: { note() {} },
     usage: () => Promise.reject(new Error("The bench asks for no usage")),
     generation: () => Promise.reject(new Error("The bench asks for no generation")),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: models.serviceKey }),

@@ -32,6 +32,13 @@ const gateFlags: readonly Flag[] = [
   ...reportFlags,
 ];
 
+const since: Flag = {
+  name: "since",
+  field: "from",
+  value: ageOrDate,
+  help: "the same as --from, also as a date or an age such as 30m, 24h or 7d",
+};
+
 const exploitSource: Value = { ...text, placeholder: "FILE|URL" };
 const modelColumns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
 
@@ -55,16 +62,14 @@ export const additions: Readonly<Record<string, Addition>> = {
       `${String(model)} by ${String(provider)}: ${code === null ? "passed" : String(code)}`,
   },
   "log list": {
-    flags: [
-      {
-        name: "since",
-        field: "from",
-        value: ageOrDate,
-        help: "the same as --from, also as a date or an age such as 30m, 24h or 7d",
-      },
-    ],
+    flags: [since],
     show: async (body) => (await import("./verbs/usage.ts")).printLog(body),
   },
+  "refusal list": {
+    flags: [since],
+    columns: ["at", "status", "code", "endpoint", "model", "key_name", "member", "message"],
+  },
+  "refusal count": { flags: [since], columns: ["starts_at", "key_name", "member", "code", "calls"] },
   "log retain": {
     progress: ({ month, generations, bytes }) => `${String(month)}: ${String(generations)} generations, ${String(bytes)} bytes`,
   },

@@ -28,6 +28,7 @@ import { providerPages } from "./pages/operator/provider-page.ts";
 import { providersPage } from "./pages/operator/providers-page.ts";
 import { operatorWorkspacePage, newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
 import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts";
+import { refusedRequestPage } from "./pages/inference/refused-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
@@ -56,6 +57,7 @@ export const pages: readonly Page[] = [
   workbenchPage,
   requestsPage,
   requestPage,
+  refusedRequestPage,
   deletePromptPage,
   spendPage,
   statementsPage,

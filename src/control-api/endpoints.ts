@@ -19,6 +19,7 @@ import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
 import { productEndpoints, projectEndpoints } from "./endpoints/projects.ts";
 import { providerEndpoints } from "./endpoints/providers.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
+import { refusalEndpoints } from "./endpoints/refusals.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
@@ -35,6 +36,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   topUpEndpoints,
   workbenchEndpoints,
   logEndpoints,
+  refusalEndpoints,
   usageEndpoints,
   statementEndpoints,
   promptEndpoints,

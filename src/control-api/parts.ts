@@ -88,6 +88,8 @@ export interface ControlParts {
   runInWorkbench(run: WorkbenchRun): Promise<Response>;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
+  /** What the open requests of each key reserve; keys without one are absent. null: not known at present. */
+  reservedByKey(workspace: WorkspaceId): Promise<ReadonlyMap<KeyId, NanoUsd> | null>;
   /** Makes the counters read the ledger again after credit was added. */
   refresh(workspace: WorkspaceId): Promise<void>;
   /** Sells credit by card; null: the operator has set no Stripe key. */

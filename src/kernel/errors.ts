@@ -1,7 +1,7 @@
 /**
  * The inference API's error table: the only place with each code's status, type, retry and message. Tested against
  * docs/reference/errors.md. A `GatewayError` may be thrown anywhere. It is written in one place, in the specification's form, and never
- * contains a provider's text.
+ * contains a provider's text. What it repeats of the request is marked (`asSent`), so that an error can be kept without it.
  */
 import { jsonResponse } from "./json.ts";
 
@@ -83,11 +83,26 @@ export type EndingErrorCode = (typeof endingErrorCodes)[number];
 export const endingCodes = [...endingErrorCodes, "client_gone"] as const;
 export type EndingCode = (typeof endingCodes)[number];
 
+/** The codes of calls that were refused, which the log lacks: the client got an error, and no provider was called. */
+export const refusingCodes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !code.startsWith("upstream_"));
+
+/** Around a text of the request, from Unicode's private use: no message of ours has them. */
+const [sentBegins, sentEnds] = ["\uE000", "\uE001"] as const;
+const marks = /[\uE000\uE001]/g;
+const sentTexts = /\uE000[^\uE001]*\uE001/g;
+
+/** Marks a text of the request within a message or a `param`. The client gets it back; what is kept of the error has `…` in its place. */
+export function asSent(text: string): string {
+  return `${sentBegins}${text.replaceAll(marks, "")}${sentEnds}`;
+}
+
 interface GatewayErrorOptions {
   /** The offending field, such as `model` or `messages[0].content`. */
   param?: string | undefined;
   /** Replaces the table's message; never a provider's text. */
   message?: string | undefined;
+  /** The id of the request's model, which the catalog has. */
+  model?: string | undefined;
   /** Additional headers of the answer. */
   headers?: Record<string, string> | undefined;
   /** Replaces the table's `x-should-retry`. */
@@ -106,17 +121,30 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly param: string | null;
   readonly headers: Record<string, string>;
   readonly details: Readonly<Record<string, unknown>> | null;
+  /** Message and `param` with the marks of `asSent`, for an error that is made from this one. */
+  readonly marked: { message: string; param: string | null };
+  /** The id of the request's model, if the catalog has it and it was known by then. */
+  model: string | null;
 
   constructor(code: Code, options: GatewayErrorOptions = {}) {
     const entry: ErrorRow = errorTable[code];
-    super(options.message ?? entry.message, { cause: options.cause });
+    const message = options.message ?? entry.message;
+    super(message.replaceAll(marks, ""), { cause: options.cause });
     this.code = code;
     this.status = entry.status;
     this.type = entry.type;
-    this.param = options.param ?? null;
+    this.marked = { message, param: options.param ?? null };
+    this.param = options.param?.replaceAll(marks, "") ?? null;
+    this.model = options.model ?? null;
     this.details = options.details ?? null;
     const shouldRetry = options.shouldRetry ?? entry.shouldRetry;
     this.headers = { ...(shouldRetry === undefined ? {} : { "x-should-retry": String(shouldRetry) }), ...options.headers };
+  }
+
+  /** Message and `param` without what they repeat of the request. */
+  get kept(): { message: string; param: string | null } {
+    const { message, param } = this.marked;
+    return { message: message.replaceAll(sentTexts, "…"), param: param?.replaceAll(sentTexts, "…") ?? null };
   }
 }
 

@@ -25,6 +25,11 @@ export function newRequestId(nowMs: number): string {
   return `req-${timeSortedText(nowMs)}`;
 }
 
+/** The beginning of all request ids of this millisecond: no id of it or of a later one is less. */
+export function firstRequestId(nowMs: number): string {
+  return `req-${timeText(nowMs)}`;
+}
+
 export function newWorkspaceId(nowMs: number): WorkspaceId {
   return `ws-${timeSortedText(nowMs)}`;
 }

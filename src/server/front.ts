@@ -31,6 +31,7 @@ import type { Models } from "../gateway/models/models.ts";
 import { RouteCoolDown, RouteHealth, RouteSpeeds } from "../gateway/models/route-health.ts";
 import { KeptAnswers } from "../gateway/prompts/kept-answers.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
+import { RefusedCalls } from "../gateway/refusals/refused-calls.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
@@ -89,7 +90,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   const inFlight = new InFlightRequests();
   const operator = new OperatorAuthenticator(operatorToken, clock);
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
-  const stored = storedTexts(parts);
+  const stored = storedLater(parts);
   const gateway: Gateway = {
     admission,
     journal,
@@ -145,9 +146,10 @@ export async function openFront(parts: FrontParts): Promise<Front> {
 }
 
 /** What is written in the background. */
-function storedTexts({ promptSql: sql, keyring, clock, log }: FrontParts): { prompts: PromptQueue; keptAnswers: KeptAnswers } {
+function storedLater({ backing, promptSql: sql, keyring, clock, log }: FrontParts) {
   const parts = { sql, keyring, clock, log };
-  return { prompts: new PromptQueue(parts), keptAnswers: new KeptAnswers(parts) };
+  const refused = new RefusedCalls({ sql: backing.sql, clock, log });
+  return { prompts: new PromptQueue(parts), keptAnswers: new KeptAnswers(parts), refused };
 }
 
 /** Opens admission, which settles what an earlier owner of the folder left. */
@@ -300,6 +302,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),
+    reservedByKey: gateway.admission.reservedByKey.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
     serviceState: serviceState(checks(parts, gateway), clock),
     notify: (topic: Notification) => backing.bus.broadcast(topic),

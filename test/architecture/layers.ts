@@ -8,7 +8,7 @@ export const layers = rowsOf(`
   .: kernel/ process/ config.ts http/ backing/
   accounts: * audit/ sessions/store.ts workspaces/,members/ quotas/ secrets/ keys/ sessions/ second-factor/ oidc/ mails/ alerts/
   connectors: * catalog/files/ catalog/ pages/ connections/
-  gateway: * credit/ top-ups/ models/ providers/ own-keys/ service-keys/ journal/ usage/ generations/ prompts/ admission/ metering/ statements/
+  gateway: * credit/ top-ups/ models/ providers/ own-keys/ service-keys/ journal/ usage/ generations/ refusals/ prompts/ admission/ metering/ statements/
   gateway/api: answer/ request/ call/ messages/ responses/ *
   security: limits.ts,subprocess.ts,resource.ts,resource-store.ts versions/ archives/ scans/ advisories/ sboms/ lockfiles/
   security: operation.ts,fields.ts tickets/ findings/* findings/scan/ vulnerabilities/ findings/lists/ findings/details/

@@ -65,7 +65,8 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     const admin = await home("used", "admin@used");
     for (const words of [
       "lasts 955 days at this month",
-      "9.1 % failed (1)",
+      "1 failed</a> (9.1 %)",
+      "10 answered</a>",
       "500 ms · 1.0 s",
       "of 10 answers in the last 24 hours",
       "Keys near their limit",

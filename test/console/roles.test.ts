@@ -10,6 +10,8 @@ import { formToken } from "../../src/accounts/sessions/browser.ts";
 import { startSession } from "../../src/accounts/sessions/sign-in.ts";
 import { totpStepMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { RefusedCalls } from "../../src/gateway/refusals/refused-calls.ts";
+import { silentLog } from "../../src/kernel/log.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
 import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { SecuritySamples } from "../support/security/role-samples.ts";
@@ -112,6 +114,15 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     await storePrompt(request, world.control);
     return request.generation;
   };
+  const newRefusal = async (email: string | null): Promise<string> => {
+    const key = (await ids["/keys/:id"]?.(email)) ?? "";
+    const calls = new RefusedCalls({ sql: database.sql, clock: world.control.clock, log: silentLog });
+    const about = { endpoint: "chat", model: null, message: "Too many", param: null, retryAfterMs: null } as const;
+    calls.note({ workspace: await workspaceId(), key, code: "rate_limited", status: 429, ...about });
+    await calls.flushed(10_000);
+    const [row] = await world.control.list(`/refusals?workspace=acme&key=${key}`);
+    return String(row?.["request_id"]);
+  };
   const newWebhook = async (): Promise<string> => {
     await database.sql`DELETE FROM alert_webhooks`;
     const form = { workspace: "acme", url: "https://hooks.example/acme" };
@@ -135,6 +146,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/keys/:id": async (email) => (await world.control.key("acme", { owner: email === "member@acme" ? email : "admin@acme" })).id,
     "/models/*id": async () => "stub/alpha",
     "/requests/:id": newRequest,
+    "/requests/refused/:id": newRefusal,
     // The open one: that of the ledger's first entry, by the database's clock.
     "/statements/:number": async () => new Date().toISOString().slice(0, 7),
     "/members/:id": newMember,

@@ -65,6 +65,7 @@ test("the search covers tables, the spool, the database's files, logs and metric
   expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
   expect(traces.whereIs(on.sent.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
   expect(traces.whereIs(on.sent.answered[0]?.generation ?? "none")).toContain("telemetry");
+  expect(traces.whereIs("There is no model with the id …")).toContain("table.refused_requests");
   for (const kind of ["table.generations", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
   expect(traces.names.some((name) => /spool/.test(name))).toBe(true);
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);

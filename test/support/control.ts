@@ -64,6 +64,8 @@ export class Control {
   };
   /** The counters' reply; null: none. */
   position: CreditPosition | null = null;
+  /** What the gateways say that open requests reserve, by key; null: they cannot be asked. */
+  reserved: ReadonlyMap<string, bigint> | null = new Map();
   /** The connector catalog for connections. */
   readonly connectors: { -readonly [Part in keyof ControlParts["connectors"]]: ControlParts["connectors"][Part] } = {
     published: null,
@@ -133,6 +135,7 @@ export class Control {
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
       runInWorkbench: (run) => this.runInWorkbench(run),
       position: async () => this.position,
+      reservedByKey: async () => this.reserved,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       serviceState: async () => ({
         version: "0",

@@ -8,12 +8,12 @@
 import type { Transaction, Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { mintKey, newKeyId, type WorkspaceId, type KeyId, maskKey } from "../../kernel/ids.ts";
-import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { type MemberActor, type Actor, authorize, writers, managers, ownerSeenBy } from "../audit/actor.ts";
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
-import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
+import { canonicalEmail, leftOf, parseAmount } from "../workspaces/fields.ts";
 import type { KeyForm, KeyKind, NewKeyView, KeyEdit, KeyView } from "./schema.ts";
 import * as store from "./store.ts";
 
@@ -147,7 +147,7 @@ const nameWhenEmpty = "Untitled key";
 
 const newLimits: store.Limits = { name: nameWhenEmpty, monthlyLimit: null, dailyLimit: null, requestsPerMinute: null };
 
-/** A key as clients see it, masked: the key itself is not stored. */
+/** A key as clients see it, masked: the key itself is not stored. What its requests reserve, the gateways know (`withReserved`). */
 export function viewKey(row: store.KeyRow): KeyView {
   return {
     id: row.id,
@@ -162,9 +162,24 @@ export function viewKey(row: store.KeyRow): KeyView {
     rate_limit_rpm: row.requestsPerMinute,
     month_spent_usd: formatUsd(row.monthSpent),
     day_spent_usd: row.daySpent === null || row.dailyLimit === null ? null : formatUsd(row.daySpent),
+    reserved_usd: null,
+    month_left_usd: null,
+    day_left_usd: null,
     created_at: isoTime(row.createdAt.getTime()),
     last_used_at: row.lastUsedAt && isoTime(row.lastUsedAt.getTime()),
     revoked_at: row.revokedAt && isoTime(row.revokedAt.getTime()),
+  };
+}
+
+/** @param reserved by the key's open requests; null: not known */
+export function withReserved<View extends KeyView>(view: View, reserved: NanoUsd | null): View {
+  const nano = (usd: string | null): NanoUsd | null => (usd === null ? null : parseUsd(usd));
+  const { monthly_spend_limit_usd: monthly, daily_spend_limit_usd: daily, month_spent_usd: month, day_spent_usd: day } = view;
+  return {
+    ...view,
+    reserved_usd: reserved === null ? null : formatUsd(reserved),
+    month_left_usd: leftOf({ limit: nano(monthly), spent: nano(month), reserved }),
+    day_left_usd: leftOf({ limit: nano(daily), spent: nano(day), reserved }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
 import { requestsPerMinuteDefault, requestsPerMinuteMax, requestsPerMinuteMin } from "../limits.ts";
-import { emailOf, line, usd } from "../workspaces/fields.ts";
+import { emailOf, leftWords, line, usd } from "../workspaces/fields.ts";
 
 const limit = Type.Union([usd(), Type.Null()], {
   title: "What the key may spend in a calendar month (UTC), up to two decimals",
@@ -62,6 +62,9 @@ export const KeyView = Type.Object({
   }),
   month_spent_usd: text("What it has spent in the current month (UTC), in USD with nine decimals"),
   day_spent_usd: textOrNull("What it has spent today (UTC), in USD with nine decimals; null: it has no daily limit"),
+  reserved_usd: textOrNull("What its open requests reserve, in USD with nine decimals; null: not known at present"),
+  month_left_usd: textOrNull(leftWords("the monthly limit")),
+  day_left_usd: textOrNull(leftWords("the daily limit")),
   created_at: text("When it was created, ISO 8601 in UTC"),
   last_used_at: textOrNull("When it was last used, ISO 8601 in UTC; null: never"),
   revoked_at: textOrNull("When it was revoked, ISO 8601 in UTC; null: it is active"),

@@ -9,13 +9,13 @@
 import type { Queries, Database, Transaction } from "../../backing/backing.ts";
 import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { formatUsd } from "../../kernel/money.ts";
+import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { type Actor, type Role, ownerSeenBy, authorize, managers } from "../audit/actor.ts";
 import { change, type Sources, changedFields, type AuditEvent } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { deleteInvitationLinks } from "../sessions/store.ts";
-import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
+import { canonicalEmail, leftOf, parseAmount } from "../workspaces/fields.ts";
 import type { ListedMember, MemberView, MemberForm, MemberEdit } from "../workspaces/schema.ts";
 import * as store from "./store.ts";
 import type { Person } from "./principal.ts";
@@ -218,12 +218,27 @@ export async function requireAnotherSuperAdmin(
 function viewListed(row: store.ListedMemberRow, isSeen: boolean): ListedMember {
   const { activeKeys, monthSpent, seenAt } = row;
   const view = viewMember(row);
-  if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
+  const unknown = { reserved_usd: null, month_left_usd: null };
+  if (!isSeen)
+    return { ...view, ...unknown, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
   return {
     ...view,
     active_keys: activeKeys,
     month_spent_usd: formatUsd(monthSpent),
+    ...unknown,
     last_seen_at: seenAt && isoTime(seenAt.getTime()),
+  };
+}
+
+/** @param reserved by the open requests of the member's keys and the Workbench; null: not known */
+export function memberWithReserved(member: ListedMember, reserved: NanoUsd | null): ListedMember {
+  const { month_spent_usd: spent, monthly_spend_limit_usd: limit } = member;
+  // What a member may not see of another stays unknown.
+  if (spent === null || reserved === null) return member;
+  return {
+    ...member,
+    reserved_usd: formatUsd(reserved),
+    month_left_usd: leftOf({ limit: limit === null ? null : parseUsd(limit), spent: parseUsd(spent), reserved }),
   };
 }
 

@@ -4,7 +4,7 @@
  * another person's.
  */
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
-import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
+import { formatUsd, parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../limits.ts";
 import { DomainError } from "../errors.ts";
 
@@ -56,4 +56,24 @@ export function parseAmount({ field, text, decimalsMax }: { field: string; text:
   if (amount <= 0n) throw refuse("an amount above zero is needed");
   if (amount > balanceNanoMax) throw refuse(`at most ${balanceUsdMax} USD are allowed`);
   return amount;
+}
+
+/** A limit and what counts against it. */
+interface LimitUse {
+  limit: NanoUsd | null;
+  /** null: not known, or not counted. */
+  spent: NanoUsd | null;
+  reserved: NanoUsd | null;
+}
+
+/** What a limit leaves for further requests, never below zero. null: there is no limit, or what counts against it is not known. */
+export function leftOf({ limit, spent, reserved }: LimitUse): string | null {
+  if (limit === null || spent === null || reserved === null) return null;
+  const left = limit - spent - reserved;
+  return formatUsd(left > 0n ? left : 0n);
+}
+
+/** The description of what a limit leaves. @param limit such as "the monthly limit" */
+export function leftWords(limit: string): string {
+  return `What ${limit} leaves for further requests: the limit minus what is spent and reserved, in USD with nine decimals; null: no limit, or it is not known what is reserved`;
 }

@@ -8,7 +8,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
 import { Role } from "../audit/actor.ts";
 import { promptRetentionDaysMax } from "../limits.ts";
-import { emailOf, line, usd } from "./fields.ts";
+import { emailOf, leftWords, line, usd } from "./fields.ts";
 
 /** The descriptions of settings in forms and views. */
 const about = {
@@ -87,6 +87,8 @@ export const WorkspaceView = Type.Object({
   month: text("The current month in UTC, as YYYY-MM"),
   month_spent_usd: text("The charges of the current month, in USD with nine decimals"),
   day_spent_usd: textOrNull("The charges of today (UTC), in USD with nine decimals; null: it has no daily limit"),
+  month_left_usd: textOrNull(leftWords("the monthly limit")),
+  day_left_usd: textOrNull(leftWords("the daily limit")),
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
@@ -117,6 +119,10 @@ export const ListedMember = Type.Composite([
     month_spent_usd: textOrNull(
       `What their keys and the Workbench have spent in the current month (UTC), in USD with nine decimals; ${overseen}`,
     ),
+    reserved_usd: textOrNull(
+      `What their open requests reserve, in USD with nine decimals; null: not known at present, and ${overseen}`,
+    ),
+    month_left_usd: textOrNull(leftWords("their monthly limit")),
     last_seen_at: textOrNull(
       `When they last used this workspace in the Console, to the minute, ISO 8601 in UTC; null: never, and ${overseen}`,
     ),

@@ -11,7 +11,7 @@ import { type Actor, authorize, operatorOnly, managers } from "../audit/actor.ts
 import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
-import { parseAmount } from "./fields.ts";
+import { leftOf, parseAmount } from "./fields.ts";
 import type { WorkspaceSettings, WorkspaceView } from "./schema.ts";
 import { insertWorkspace, selectWorkspaces, type WorkspaceRow, lockSettings, updateSettings, type Settings } from "./store.ts";
 
@@ -112,6 +112,8 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     month,
     month_spent_usd: formatUsd(row.monthSpent),
     day_spent_usd: row.daySpent === null ? null : formatUsd(row.daySpent),
+    month_left_usd: leftOf({ limit: row.spendLimit, spent: row.monthSpent, reserved: credit?.reserved ?? null }),
+    day_left_usd: leftOf({ limit: row.dailySpendLimit, spent: row.daySpent, reserved: credit?.reserved ?? null }),
   };
 }
 

@@ -272,6 +272,41 @@ CREATE TABLE kept_answers (
 CREATE INDEX kept_answers_by_time ON kept_answers (at);
 ALTER TABLE kept_answers ALTER COLUMN answer SET STORAGE EXTERNAL;
 
+-- Calls that were refused, so that the log lacks them: how many, for 31 days.
+CREATE TABLE refused_calls (
+  -- Empty: no key is known.
+  workspace_id text COLLATE "C" NOT NULL,
+  -- In minutes: 1, and 1440 for the sum of a day in UTC.
+  span smallint NOT NULL,
+  -- Minutes since 1970 in UTC, a multiple of the span.
+  start integer NOT NULL,
+  -- The caller, as in generations. Empty also for the callers beyond the first of a minute.
+  key_id text COLLATE "C" NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  calls bigint NOT NULL,
+  PRIMARY KEY (workspace_id, span, start, key_id, code)
+) WITH (fillfactor = 50);
+CREATE INDEX refused_calls_by_time ON refused_calls (start);
+
+-- The newest of them of each workspace, with what the caller was told. Nothing in it is a text of the request.
+CREATE TABLE refused_requests (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  at timestamptz NOT NULL,
+  endpoint text NOT NULL,
+  status smallint NOT NULL,
+  code text NOT NULL,
+  -- NULL: it was not known by then, or is not in the catalog.
+  model text,
+  message text NOT NULL,
+  -- The field at fault. NULL: none.
+  param text,
+  -- NULL: the answer named no wait.
+  retry_after_ms bigint
+);
+CREATE INDEX refused_requests_by_workspace ON refused_requests (workspace_id, id);
+
 -- Workspaces' own keys for providers.
 CREATE TABLE own_keys (
   id text COLLATE "C" PRIMARY KEY,

@@ -211,15 +211,35 @@ function patterns(id: string, count: number): Html {
 const warnPerMille = 800n;
 const fullPerMille = 1_000n;
 
-/** @param of the limit; null draws no bar. Zero counts as used up. */
-export function meter({ used, of, words }: { used: bigint; of: bigint | null; words: Content }): Html {
+/**
+ * @param of the limit; null draws no bar. Zero counts as used up.
+ * @param reserved counts as used, and is drawn lighter
+ */
+export function meter({ used, reserved = 0n, of, words }: Meter): Html {
   if (of === null) return markup`<div class="meter">${content(words)}</div>`;
-  const perMille = of <= 0n ? fullPerMille : (used * 1_000n) / of;
-  const shown = perMille > fullPerMille ? fullPerMille : perMille < 0n ? 0n : perMille;
+  const perMille = perMilleOf(used + reserved, of);
   const tone = perMille >= fullPerMille ? "bad" : perMille >= warnPerMille ? "warn" : "good";
+  const behind = reserved > 0n ? meterBar("reserved", used + reserved, of) : null;
+  return markup`<div class="meter ${tone}">${content(words)}<svg aria-hidden="true"><rect class="track" width="100%" height="6" rx="3" />${behind}${meterBar("used", used, of)}</svg></div>`;
+}
+
+interface Meter {
+  used: bigint;
+  reserved?: bigint;
+  of: bigint | null;
+  words: Content;
+}
+
+function meterBar(name: string, amount: bigint, of: bigint): Html {
+  const perMille = perMilleOf(amount, of);
+  const shown = perMille > fullPerMille ? fullPerMille : perMille < 0n ? 0n : perMille;
   // Any use is visible.
-  const width = used > 0n && shown < 10n ? 10n : shown;
-  return markup`<div class="meter ${tone}">${content(words)}<svg aria-hidden="true"><rect class="track" width="100%" height="6" rx="3" /><rect class="used" width="${Number(width) / 10}%" height="6" rx="3" /></svg></div>`;
+  const width = amount > 0n && shown < 10n ? 10n : shown;
+  return markup`<rect class="${name}" width="${Number(width) / 10}%" height="6" rx="3" />`;
+}
+
+function perMilleOf(amount: bigint, of: bigint): bigint {
+  return of <= 0n ? fullPerMille : (amount * 1_000n) / of;
 }
 
 // How a number developed, without axes, next to its value.

@@ -10,20 +10,22 @@ import { findingEndpoints } from "../../control-api/endpoints/findings.ts";
 import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
 import { providerEndpoints } from "../../control-api/endpoints/providers.ts";
 import { logEndpoints } from "../../control-api/endpoints/log.ts";
+import { refusalEndpoints } from "../../control-api/endpoints/refusals.ts";
 import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
 import type { GenerationView } from "../../gateway/generations/schema.ts";
 import type { UsageSums } from "../../gateway/usage/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
+import { isoTime, monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { FindingPage } from "../../security/findings/lists/search-findings.ts";
-import { meter } from "../look/charts.ts";
 import { address } from "../look/forms.ts";
+import { leftWords, limitBar } from "../look/limit-meter.ts";
 import { emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { spent } from "./inference/keys-page.ts";
-import { requestColumns, duration } from "./inference/request-columns.ts";
+import { requestColumns, duration, type RequestRow } from "./inference/request-columns.ts";
+import { newestFirst } from "./inference/request-rows.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
 import { providersPath } from "./operator/providers-page.ts";
@@ -44,19 +46,21 @@ const lastRequests = 5;
 
 async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
-  const [workspace, spend, log, { data: near }, attention] = await Promise.all([
+  const [workspace, spend, log, refused, { data: near }, attention] = await Promise.all([
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readMonthSpend(call, { month, zone: "UTC", by: "model" }),
     call.control(logEndpoints.list, { limit: String(sampleMax) }),
+    readRefused(call, month),
     call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
     readAttention(call),
   ]);
+  const rows = newestFirst([...log.data, ...refused.newest]).slice(0, lastRequests);
   const isNew = log.data.length === 0;
   const isOwn = call.workspace.role === "member";
   const all = [
     creditTile(workspace, call),
     spendTile({ workspace, total: spend.total, isOwn }, call),
-    requestsTile({ month, total: spend.total, isOwn }, call),
+    requestsTile({ month, total: spend.total, refused: refused.calls, isOwn }, call),
     firstTokenTile({ newest: log.data, sampleMax }, call),
   ];
   const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
@@ -68,8 +72,8 @@ async function render(call: PageCall): Promise<PageContent> {
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
-      ? markup`${tiles(all)}${await firstSteps(call)}${attentionNow}`
-      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(log.data, call)}`,
+      ? markup`${tiles(all)}${await firstSteps(call)}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
+      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(rows, call)}`,
   };
 }
 
@@ -88,11 +92,11 @@ function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
   return section("near", "Keys near their limit", rows);
 }
 
-function newest(rows: readonly GenerationView[], call: PageCall): Html {
-  const last = table<GenerationView>({
+function newest(rows: readonly RequestRow[], call: PageCall): Html {
+  const last = table<RequestRow>({
     caption: "Last requests, newest first",
     columns: requestColumns(call, { withMember: call.workspace.role !== "member" }),
-    rows: rows.slice(0, lastRequests),
+    rows,
     empty: markup``,
   });
   return section("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
@@ -167,10 +171,10 @@ function spendTile(
   { workspace, total, isOwn }: { workspace: WorkspaceView; total: UsageSums; isOwn: boolean },
   call: Call,
 ): Tile {
-  const { spend_limit_usd: limit, month_spent_usd: used, month } = workspace;
-  const drawing = limit === null ? null : meter({ used: parseUsd(used), of: parseUsd(limit), words: "" });
+  const { spend_limit_usd: limit, month_spent_usd: used, reserved_usd: reserved, month_left_usd: left, month } = workspace;
+  const drawing = limitBar({ limit, spent: used, reserved });
   const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
-  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}`;
+  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
   const note =
     ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {
@@ -183,12 +187,27 @@ function spendTile(
 }
 
 function requestsTile(
-  { month, total: { requests, errors }, isOwn }: { month: Month; total: UsageSums; isOwn: boolean },
+  { month, total: { requests, errors }, refused, isOwn }: { month: Month; total: UsageSums; refused: number; isOwn: boolean },
   call: Call,
 ): Tile {
   const label = `${isOwn ? "Your requests" : "Requests"} in ${monthName(month)}`;
-  const note = requests === 0 ? "none has ended" : `${percent(errors, requests)} failed (${errors.toLocaleString("en-US")})`;
-  return { label, value: requests.toLocaleString("en-US"), note, path: call.link("/requests") };
+  const part = (count: number, word: string, status: string, more = ""): Html =>
+    markup`<a href="${address(call.link("/requests"), { status })}">${count.toLocaleString("en-US")} ${word}</a>${more}`;
+  const failed = part(errors, "failed", "error", requests === 0 ? "" : ` (${percent(errors, requests)})`);
+  const note =
+    requests + refused === 0
+      ? "no requests yet"
+      : markup`${part(requests - errors, "answered", "ok")} · ${failed} · ${part(refused, "refused", "refused")}`;
+  return { label, value: (requests + refused).toLocaleString("en-US"), note, path: call.link("/requests") };
+}
+
+/** How many calls of the month were refused, and the newest of them. */
+async function readRefused(call: PageCall, month: Month): Promise<{ calls: number; newest: RequestRow[] }> {
+  const [{ calls }, { data }] = await Promise.all([
+    call.control(refusalEndpoints.count, { from: isoTime(monthBounds(month).startMs) }),
+    call.control(refusalEndpoints.list, { limit: String(lastRequests) }),
+  ]);
+  return { calls, newest: data };
 }
 
 function percent(part: number, whole: number): string {

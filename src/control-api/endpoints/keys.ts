@@ -5,7 +5,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { createKey, editKey, listKeys, revokeKey, findKey, noKey, requireSeen, viewKey } from "../../accounts/keys/keys.ts";
+import * as keys from "../../accounts/keys/keys.ts";
 import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schema.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
@@ -13,7 +13,7 @@ import { emailOf } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { endpoint, type EndpointCall } from "../endpoint.ts";
-import { keyRowsMax } from "../limits.ts";
+import { keyRowsMax, positionsAtOnceMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
 /** @throws DomainError invalid_field without a person */
@@ -35,10 +35,33 @@ async function keyAndActor({
   actors,
   parts,
 }: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
-  const row = await findKey(id, parts);
-  const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
-  return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
+  const row = await keys.findKey(id, parts);
+  const { actor, workspace } = await actors.forResource({
+    named: input.workspace,
+    workspace: row.workspace,
+    unknown: keys.noKey(id),
+  });
+  return { actor, row: keys.requireSeen({ actor, workspace: workspace.id, row }) };
 }
+
+/** With what their open requests reserve. Over many workspaces the gateways are not asked. */
+async function describeKeys<View extends KeyView>(views: View[], { reservedByKey }: Sources): Promise<View[]> {
+  const workspaces = [...new Set(views.map(({ workspace_id: workspace }) => workspace))];
+  if (workspaces.length > positionsAtOnceMax) return views;
+  const asked = workspaces.map(async (workspace) => [workspace, await reservedByKey(workspace)] as const);
+  const reserved = new Map(await Promise.all(asked));
+  return views.map((view) => {
+    const ofWorkspace = reserved.get(view.workspace_id) ?? null;
+    return keys.withReserved(view, ofWorkspace && (ofWorkspace.get(view.id) ?? 0n));
+  });
+}
+
+async function describeKey<View extends KeyView>(view: View, sources: Sources): Promise<View> {
+  const [described = view] = await describeKeys([view], sources);
+  return described;
+}
+
+type Sources = Pick<ControlParts, "reservedByKey">;
 
 const trueOrFalse = (title: string) =>
   Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { title, description: "true or false" }));
@@ -65,7 +88,7 @@ export const keyEndpoints = {
     async handle({ input: { workspace: named, ...form }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
-      return createKey({ actor: owner, workspace: workspace.id, form }, parts);
+      return describeKey(await keys.createKey({ actor: owner, workspace: workspace.id, form }, parts), parts);
     },
   }),
   list: endpoint({
@@ -99,7 +122,7 @@ export const keyEndpoints = {
         after,
         limit: limit === undefined ? null : parseRowLimit(limit, { normal: keyRowsMax, max: keyRowsMax }),
       };
-      return { data: await listKeys({ actor, ...filter }, parts) };
+      return { data: await describeKeys(await keys.listKeys({ actor, ...filter }, parts), parts) };
     },
   }),
   show: endpoint({
@@ -109,7 +132,7 @@ export const keyEndpoints = {
     summary: "Show a key",
     fields: withOptionalWorkspace(NoFields),
     view: KeyView,
-    handle: async (call) => viewKey((await keyAndActor(call)).row),
+    handle: async (call) => describeKey(keys.viewKey((await keyAndActor(call)).row), call.parts),
   }),
   edit: endpoint({
     method: "PATCH",
@@ -121,7 +144,7 @@ export const keyEndpoints = {
     async handle(call) {
       const { actor } = await keyAndActor(call);
       const { workspace: _named, ...edit } = call.input;
-      return editKey({ actor, id: call.id, edit }, call.parts);
+      return describeKey(await keys.editKey({ actor, id: call.id, edit }, call.parts), call.parts);
     },
   }),
   revoke: endpoint({
@@ -133,7 +156,7 @@ export const keyEndpoints = {
     view: KeyView,
     async handle(call) {
       const { actor } = await keyAndActor(call);
-      return revokeKey({ actor, id: call.id }, call.parts);
+      return describeKey(await keys.revokeKey({ actor, id: call.id }, call.parts), call.parts);
     },
   }),
 };

@@ -7,8 +7,9 @@ import { Type } from "@sinclair/typebox";
 import { type Actor, managers } from "../../accounts/audit/actor.ts";
 import { LimitReachedError } from "../../accounts/errors.ts";
 import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
+import { selectCallers } from "../../accounts/keys/store.ts";
 import { insertMail } from "../../accounts/mails/store.ts";
-import { listMembers, reactivateMember, setMember, addMember } from "../../accounts/members/members.ts";
+import { listMembers, memberWithReserved, reactivateMember, setMember, addMember } from "../../accounts/members/members.ts";
 import { selectMembers, lockMember } from "../../accounts/members/store.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
@@ -18,6 +19,7 @@ import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
@@ -69,7 +71,10 @@ export const memberEndpoints = {
         after: input.after ?? null,
         limit: parseRowLimit(input.limit, { normal: memberRowsMax, max: memberRowsMax }),
       };
-      return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
+      const members = await listMembers({ actor, workspace: workspace.id, page }, parts);
+      const reserved = await reservedByMember(workspace.id, parts);
+      const described = members.map((one) => memberWithReserved(one, reserved && (reserved.get(one.email) ?? 0n)));
+      return { data: described };
     },
   }),
   edit: endpoint({
@@ -117,6 +122,19 @@ export const memberEndpoints = {
     },
   }),
 };
+
+/** What open requests reserve, by the address of the person behind them; null: not known. */
+async function reservedByMember(
+  workspace: WorkspaceId,
+  { reservedByKey, sql }: Pick<ControlParts, "reservedByKey" | "sql">,
+): Promise<ReadonlyMap<string, NanoUsd> | null> {
+  const byKey = await reservedByKey(workspace);
+  if (byKey === null || byKey.size === 0) return byKey;
+  const sums = new Map<string, NanoUsd>();
+  for (const { id, email } of await selectCallers([...byKey.keys()], sql))
+    sums.set(email, (sums.get(email) ?? 0n) + (byKey.get(id) ?? 0n));
+  return sums;
+}
 
 /** What a change of members needs. */
 interface Sources {

@@ -13,7 +13,13 @@ import type { Counters } from "../../backing/counters.ts";
 import { monthOf, sleep, type Clock, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { decodeBlockUses, encodeReportRequest, type BlockUse } from "../journal/open-report.ts";
+import {
+  decodeBlockUses,
+  decodeReserved,
+  encodeReportRequest,
+  type BlockUse,
+  type ReportRequest,
+} from "../journal/open-report.ts";
 import {
   blockUseAsksMax,
   blockUseMs,
@@ -67,11 +73,28 @@ type Uses = ReadonlyMap<GenerationId, BlockUse>;
 
 export class AvailableCredit {
   readonly #parts: AvailableCreditParts;
-  readonly #surveys: Surveys;
+  readonly #surveys: Surveys<Uses>;
+  readonly #reserved: Surveys<ReadonlyMap<KeyId, NanoUsd>>;
 
   constructor(parts: AvailableCreditParts) {
     this.#parts = parts;
-    this.#surveys = new Surveys(parts);
+    this.#surveys = new Surveys<Uses>(parts, { use: true }, (answers) => {
+      return new Map(answers.flatMap(decodeBlockUses).map((use) => [use.block, use]));
+    });
+    this.#reserved = new Surveys<ReadonlyMap<KeyId, NanoUsd>>(parts, { byKey: true }, (answers) => {
+      const sums = new Map<KeyId, NanoUsd>();
+      for (const { key, reserved } of answers.flatMap(decodeReserved)) sums.set(key, (sums.get(key) ?? 0n) + reserved);
+      return sums;
+    });
+  }
+
+  /**
+   * What the open requests of each key reserve, by the gateways; keys without one are absent. A gateway that does not answer in time is left
+   * out.
+   * @throws BusUnavailableError
+   */
+  reservedByKey(workspace: WorkspaceId): Promise<ReadonlyMap<KeyId, NanoUsd>> {
+    return this.#reserved.ask(workspace);
   }
 
   /**
@@ -133,18 +156,26 @@ function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): Nano
  * loop share one. A few questions about a workspace follow each other at once, as one look needs, and then at a bounded rate: each costs
  * every gateway something.
  */
-class Surveys {
+class Surveys<Answer> {
   readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;
   /** The times of the last questions, in monotonic ms. */
   readonly #sentAt = new LRUCache<WorkspaceId, number[]>({ max: blockUseWorkspacesMax });
-  readonly #next = new Map<WorkspaceId, Promise<Uses>>();
+  readonly #next = new Map<WorkspaceId, Promise<Answer>>();
+  readonly #asked: Omit<ReportRequest, "workspace">;
+  readonly #read: (answers: Uint8Array[]) => Answer;
 
-  constructor(parts: Pick<AvailableCreditParts, "bus" | "clock">) {
+  constructor(
+    parts: Pick<AvailableCreditParts, "bus" | "clock">,
+    asked: Omit<ReportRequest, "workspace">,
+    read: (answers: Uint8Array[]) => Answer,
+  ) {
     this.#parts = parts;
+    this.#asked = asked;
+    this.#read = read;
   }
 
   /** @throws BusUnavailableError */
-  ask(workspace: WorkspaceId): Promise<Uses> {
+  ask(workspace: WorkspaceId): Promise<Answer> {
     const known = this.#next.get(workspace);
     if (known !== undefined) return known;
     const next = this.#turn(workspace).then(() => {
@@ -162,11 +193,10 @@ class Surveys {
     return waitMs > 0 ? sleep(clock, waitMs) : new Promise((resolve) => void clock.endOfTurn(resolve));
   }
 
-  async #send(workspace: WorkspaceId): Promise<Uses> {
+  async #send(workspace: WorkspaceId): Promise<Answer> {
     const { bus, clock } = this.#parts;
     const sentAt = this.#sentAt.get(workspace) ?? [];
     this.#sentAt.set(workspace, [...sentAt.slice(1 - blockUseAsksMax), clock.monotonic()]);
-    const answers = await bus.survey("open-generations", encodeReportRequest({ workspace, use: true }), blockUseMs);
-    return new Map(answers.flatMap(decodeBlockUses).map((use) => [use.block, use]));
+    return this.#read(await bus.survey("open-generations", encodeReportRequest({ workspace, ...this.#asked }), blockUseMs));
   }
 }

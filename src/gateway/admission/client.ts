@@ -10,7 +10,7 @@ import { hash } from "node:crypto";
 import type { Bus } from "../../backing/bus.ts";
 import { admissionDeadlineMs } from "../../backing/limits.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/errors.ts";
+import { asSent, GatewayError } from "../../kernel/errors.ts";
 import { newGenerationId, newRequestId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { measureAdmission } from "../../kernel/metrics.ts";
@@ -46,15 +46,27 @@ export class RefusedError extends GatewayError {
   readonly spentOn: GenerationId | null;
 
   constructor(refused: Refused, { model, candidates, field }: Pick<RequestFacts, "model" | "candidates" | "field">) {
-    const message = refused.reason ? unavailableMessage(candidates?.[0]?.[0] ?? model, refused.reason) : refused.message;
+    const named = candidates?.[0]?.[0] ?? model;
+    const message = refused.reason ? unavailableMessage(asSent(named), refused.reason) : markedAtItsEnd(refused.message, named);
     const shouldRetry = refused.reason === "catalog_unreadable" ? true : undefined;
     const param = refused.param === "model" ? (field ?? "model") : refused.param;
     const { generation } = refused;
-    super(refused.code, { message, param, shouldRetry, ...(generation && { headers: { "x-generation-id": generation } }) });
+    super(refused.code, {
+      message,
+      param,
+      shouldRetry,
+      model: named,
+      ...(generation && { headers: { "x-generation-id": generation } }),
+    });
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
     this.spentOn = generation ?? null;
   }
+}
+
+/** A worker's message ends with the id of a model that the catalog lacks. */
+function markedAtItsEnd(message: string | undefined, model: string): string | undefined {
+  return message?.endsWith(` ${model}`) ? message.slice(0, -model.length) + asSent(model) : message;
 }
 
 type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
@@ -205,6 +217,11 @@ export class AdmissionClient {
   /** Credit and month for GET /key and the control API; null when the counters do not answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null> {
     return this.#credit.position({ workspace, key }).catch(() => null);
+  }
+
+  /** What the open requests of each key reserve; keys without one are absent. null: the gateways cannot be asked. */
+  reservedByKey(workspace: WorkspaceId): Promise<ReadonlyMap<KeyId, NanoUsd> | null> {
+    return this.#credit.reservedByKey(workspace).catch(() => null);
   }
 
   /**

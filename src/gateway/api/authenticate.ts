@@ -8,6 +8,7 @@ import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey, type KeyId } from "../../kernel/ids.ts";
 import type { Caller } from "../admission/message.ts";
 import type { Gateway } from "./gateway.ts";
+import { refusedTo } from "./refused.ts";
 
 /**
  * The caller of the key in the `Authorization` header. It is not an `Authenticator` of `src/accounts`, which reads the database.
@@ -34,8 +35,7 @@ export function authenticateEither(request: Request, gateway: Gateway): Promise<
 async function callerOf(key: string | null, gateway: Gateway): Promise<Caller> {
   const caller = key === null ? null : await gateway.admission.authenticate(hashKey(key));
   if (caller === null) throw invalidKey(gateway.keyPrefix);
-  if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
-  return caller;
+  return enabled(caller);
 }
 
 /**
@@ -46,7 +46,11 @@ async function callerOf(key: string | null, gateway: Gateway): Promise<Caller> {
 export async function authenticateMember(callerId: KeyId, gateway: Gateway): Promise<Caller> {
   const caller = await gateway.admission.authenticate(hashKey(callerId));
   if (caller === null) throw new GatewayError("invalid_api_key", { message: "This member cannot use the Workbench at present" });
-  if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
+  return enabled(caller);
+}
+
+function enabled(caller: Caller): Caller {
+  if (!caller.record.enabled) throw refusedTo(caller, new GatewayError("gateway_disabled"));
   return caller;
 }
 

@@ -31,6 +31,7 @@ import { planRoute } from "./call/route-plan.ts";
 import type { Gateway } from "./gateway.ts";
 import { messagesFormat } from "./messages/request.ts";
 import { modelNotFound } from "./models.ts";
+import { asCaller } from "./refused.ts";
 import { checkBody } from "./pipeline.ts";
 import { holderOf, readBody } from "./request/body.ts";
 import type { CheckedChat, RequestFormat } from "./request/chat-request.ts";
@@ -55,7 +56,7 @@ interface Count {
 export async function countTokens(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticateEither(request, gateway);
   const format = messagesFormat({ version: request.headers.get("anthropic-version"), onlyCounts: true });
-  const count = await countedBody(request, { format, caller }, gateway);
+  const count = await asCaller(caller, () => countedBody(request, { format, caller }, gateway));
   const body: Static<typeof TokenCountBody> = { input_tokens: count.tokens };
   return counted(body, count);
 }
@@ -63,7 +64,8 @@ export async function countTokens(request: Request, gateway: Gateway): Promise<R
 /** For Responses. @throws GatewayError with the first problem */
 export async function countInputTokens(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticate(request, gateway);
-  const count = await countedBody(request, { format: responsesFormat(gateway.clock), caller }, gateway);
+  const format = responsesFormat(gateway.clock);
+  const count = await asCaller(caller, () => countedBody(request, { format, caller }, gateway));
   const body: Static<typeof InputTokensBody> = { object: "response.input_tokens", input_tokens: count.tokens };
   return counted(body, count);
 }
@@ -156,5 +158,6 @@ function requireModel(id: string, { record }: Caller, { models }: Gateway): void
   const model = models.find(id);
   if (model === null) throw modelNotFound(id, nearestModel(id, models.list()));
   const { reason } = models.availability(model, record);
-  if (reason !== null) throw new GatewayError("model_unavailable", { param: "model", message: unavailableMessage(id, reason) });
+  if (reason !== null)
+    throw new GatewayError("model_unavailable", { param: "model", message: unavailableMessage(id, reason), model: id });
 }

@@ -8,13 +8,15 @@ import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import { requestTarget } from "../../http/router.ts";
-import { GatewayError } from "../../kernel/errors.ts";
+import { asSent, GatewayError } from "../../kernel/errors.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import { answerFields, type GenerationRow } from "../generation-fields.ts";
 import { UsageFields } from "../usage/periods.ts";
 import { authenticate } from "./authenticate.ts";
+import type { Caller } from "../admission/message.ts";
 import type { Gateway } from "./gateway.ts";
+import { asCaller } from "./refused.ts";
 
 const KeyDescription = Type.Object({
   name: Type.String({ description: "The key's label" }),
@@ -68,8 +70,12 @@ export async function describeKey(request: Request, gateway: Gateway): Promise<R
  * @throws GatewayError invalid_request, and billing_unavailable while the sums cannot be read
  */
 export async function describeUsage(request: Request, gateway: Gateway): Promise<Response> {
-  const { record } = await authenticate(request, gateway);
-  const fields = readUsageFields(requestTarget(request).query);
+  const caller = await authenticate(request, gateway);
+  return asCaller(caller, () => usageOf(caller, requestTarget(request).query, gateway));
+}
+
+async function usageOf({ record }: Caller, query: URLSearchParams, gateway: Gateway): Promise<Response> {
+  const fields = readUsageFields(query);
   try {
     const usage = await gateway.usage({ workspace: record.workspace, key: record.id, fields });
     return jsonResponse(usage, { headers: { "cache-control": "no-store" } });
@@ -93,8 +99,9 @@ function readUsageFields(query: URLSearchParams): UsageFields {
   const fields = new Map<string, string>();
   for (const [param, value] of query) {
     const schema = Object.entries(UsageFields.properties).find(([name]) => name === param)?.[1];
-    const refuse = (message: string) => new GatewayError("invalid_request", { message, param });
-    if (!schema) throw refuse(`There is no parameter "${param}": ${Object.keys(UsageFields.properties).join(", ")} are possible`);
+    const refuse = (message: string) => new GatewayError("invalid_request", { message, param: asSent(param) });
+    if (!schema)
+      throw refuse(`There is no parameter "${asSent(param)}": ${Object.keys(UsageFields.properties).join(", ")} are possible`);
     if (fields.has(param)) throw refuse(`The parameter "${param}" is given twice`);
     if (value.length > (schema.maxLength ?? 0)) throw refuse(`The parameter "${param}" is too long`);
     fields.set(param, value);
@@ -113,8 +120,12 @@ export const GenerationBody = Type.Object({
  * @throws GatewayError invalid_request, and billing_unavailable while the log cannot be read
  */
 export async function describeGeneration(request: Request, gateway: Gateway): Promise<Response> {
-  const { record } = await authenticate(request, gateway);
-  const generation = readId(requestTarget(request).query);
+  const caller = await authenticate(request, gateway);
+  return asCaller(caller, () => generationOf(caller, requestTarget(request).query, gateway));
+}
+
+async function generationOf({ record }: Caller, query: URLSearchParams, gateway: Gateway): Promise<Response> {
+  const generation = readId(query);
   const row = /^gen-[a-z2-7]{26}$/.test(generation) ? await readGeneration({ key: record.id, generation }, gateway) : null;
   const headers = { "cache-control": "no-store" };
   if (row === null) return jsonResponse({ detail: "Not Found" }, { status: 404, headers });
@@ -123,7 +134,8 @@ export async function describeGeneration(request: Request, gateway: Gateway): Pr
 
 function readId(query: URLSearchParams): string {
   const refuse = (param: string, message: string) => new GatewayError("invalid_request", { message, param });
-  for (const param of query.keys()) if (param !== "id") throw refuse(param, `There is no parameter "${param}": id is possible`);
+  for (const param of query.keys())
+    if (param !== "id") throw refuse(asSent(param), `There is no parameter "${asSent(param)}": id is possible`);
   const [id, second] = query.getAll("id");
   if (id === undefined) throw refuse("id", 'The parameter "id" is missing: it takes the value of X-Generation-Id');
   if (second !== undefined) throw refuse("id", 'The parameter "id" is given twice');

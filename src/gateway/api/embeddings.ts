@@ -24,6 +24,7 @@ import { chargedEmbedding, noUsage, nothingCharged, type ChargedUsage, chargedFa
 import { recordFailure, nameRejectedInput } from "./call/failures.ts";
 import { endingError } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
+import { refusedTo } from "./refused.ts";
 import { answerFailure, clientGone } from "./generate.ts";
 import { GenerationLifecycle } from "./lifecycle.ts";
 import { readBody, asGatewayError, holderOf } from "./request/body.ts";
@@ -36,23 +37,27 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
   const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await authenticate(request, gateway);
-  requireEarlyAccess(caller, "embeddings");
-  // 2. The body's size (413), then its fields (400)
-  using memory = new DisposableStack();
-  const lease = memory.use(bodies.lease(holderOf(caller)));
-  const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const embedding = checkEmbedding(bytes, models);
-  const claim = readClaim(request, { caller, endpoint: "embeddings", bytes });
-  inFlight.requireCapacity(caller);
   try {
-    lease.grow(embedding.answerBytes);
+    requireEarlyAccess(caller, "embeddings");
+    // 2. The body's size (413), then its fields (400)
+    using memory = new DisposableStack();
+    const lease = memory.use(bodies.lease(holderOf(caller)));
+    const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
+    const embedding = checkEmbedding(bytes, models);
+    const claim = readClaim(request, { caller, endpoint: "embeddings", bytes });
+    inFlight.requireCapacity(caller);
+    try {
+      lease.grow(embedding.answerBytes);
+    } catch (error) {
+      throw asGatewayError(error, caller);
+    }
+    // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
+    const admitted = await admission.admit(caller, claim === null ? embedding : { ...embedding, claim });
+    // 6. The provider (400, 429, 502, 504)
+    return await embedAdmitted({ clientSignal: request.signal, trace, caller, embedding, admitted, memory }, gateway);
   } catch (error) {
-    throw asGatewayError(error, caller);
+    throw refusedTo(caller, error);
   }
-  // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
-  const admitted = await admission.admit(caller, claim === null ? embedding : { ...embedding, claim });
-  // 6. The provider (400, 429, 502, 504)
-  return await embedAdmitted({ clientSignal: request.signal, trace, caller, embedding, admitted, memory }, gateway);
 }
 
 interface AcceptedEmbedding {

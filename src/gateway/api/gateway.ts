@@ -13,6 +13,7 @@ import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { ServiceKeyReports } from "../service-keys/call-reports.ts";
 import type { KeptAnswers } from "../prompts/kept-answers.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
+import type { RefusedCalls } from "../refusals/refused-calls.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
 import type { ReadKeyGeneration } from "../generations/generations.ts";
 import type { ReadKeyUsage } from "../usage/usage.ts";
@@ -46,6 +47,8 @@ export interface Gateway {
   usage: ReadKeyUsage;
   /** Reads a generation of a key. */
   generation: ReadKeyGeneration;
+  /** Takes the calls that were refused. */
+  refused: Pick<RefusedCalls, "note">;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;

@@ -6,7 +6,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { requestTarget } from "../../http/router.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { GatewayError, invalidRequest } from "../../kernel/errors.ts";
+import { asSent, GatewayError, invalidRequest } from "../../kernel/errors.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import type { Caller } from "../admission/message.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
@@ -15,6 +15,7 @@ import type { WorkspaceRequirements, Models } from "../models/models.ts";
 import { modelNotFoundMessage, nearestModel } from "../models/availability.ts";
 import { authenticateEither } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
+import { asCaller } from "./refused.ts";
 import { catalogId } from "./request/requested-model.ts";
 
 /** Precedes the id in a path. An id may contain it too. */
@@ -24,7 +25,9 @@ const modelsPath = "/models/";
 export async function listModels(request: Request, gateway: Gateway): Promise<Response> {
   const caller = await authenticateEither(request, gateway);
   const { query } = requestTarget(request);
-  return jsonResponse(modelListBody(listingFor(caller, gateway), { all: query.get("all") === "true", page: readPage(query) }));
+  return asCaller(caller, () =>
+    jsonResponse(modelListBody(listingFor(caller, gateway), { all: query.get("all") === "true", page: readPage(query) })),
+  );
 }
 
 /** The slash in an id may be escaped or not. */
@@ -32,7 +35,7 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   const caller = await authenticateEither(request, gateway);
   const { path } = requestTarget(request);
   const escaped = path.slice(path.indexOf(modelsPath) + modelsPath.length);
-  return jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped)));
+  return asCaller(caller, () => jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped))));
 }
 
 export interface Listing {
@@ -177,5 +180,5 @@ function requireCatalog(models: Pick<Models, "readable">): void {
 }
 
 export function modelNotFound(id: string, nearest: string | null): GatewayError {
-  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
+  return new GatewayError("model_not_found", { message: modelNotFoundMessage(asSent(id), nearest), param: "model" });
 }

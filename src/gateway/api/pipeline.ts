@@ -19,6 +19,7 @@ import type { Gateway } from "./gateway.ts";
 import { generate } from "./generate.ts";
 import { authenticate, authenticateEither, requireEarlyAccess } from "./authenticate.ts";
 import { messagesFormat } from "./messages/request.ts";
+import { refusedTo } from "./refused.ts";
 import { readClaim } from "./request/idempotency.ts";
 import { replayed } from "./replay.ts";
 import { isRoutingOn } from "./request/requested-model.ts";
@@ -97,22 +98,26 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await findCaller();
-  if (earlyAccess !== null) requireEarlyAccess(caller, earlyAccess);
-  // 2. The body's size (413), then its fields (400)
-  using lease = gateway.bodies.lease(holderOf(caller));
-  const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
-  const { chat, format } = await checkBody(bytes, { format: requestFormat, caller }, gateway);
-  const claim = readClaim(request, { caller, endpoint: format.endpoint ?? "chat", bytes });
-  gateway.inFlight.requireCapacity(caller);
-  // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
-  const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
-  const facts = admissionFacts(chat, plan);
-  const decided = admission.admit(caller, claim === null ? facts : { ...facts, claim });
-  const orReplayed = (error: unknown): Promise<Response> => replayed(error, { caller, chat, format }, gateway);
-  const admitted = await (claim === null ? decided : decided.catch(orReplayed));
-  if (admitted instanceof Response) return admitted;
-  // 6. The provider (400, 429, 502, 504)
-  return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
+  try {
+    if (earlyAccess !== null) requireEarlyAccess(caller, earlyAccess);
+    // 2. The body's size (413), then its fields (400)
+    using lease = gateway.bodies.lease(holderOf(caller));
+    const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
+    const { chat, format } = await checkBody(bytes, { format: requestFormat, caller }, gateway);
+    const claim = readClaim(request, { caller, endpoint: format.endpoint ?? "chat", bytes });
+    gateway.inFlight.requireCapacity(caller);
+    // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
+    const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
+    const facts = admissionFacts(chat, plan);
+    const decided = admission.admit(caller, claim === null ? facts : { ...facts, claim });
+    const orReplayed = (error: unknown): Promise<Response> => replayed(error, { caller, chat, format }, gateway);
+    const admitted = await (claim === null ? decided : decided.catch(orReplayed));
+    if (admitted instanceof Response) return admitted;
+    // 6. The provider (400, 429, 502, 504)
+    return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
+  } catch (error) {
+    throw refusedTo(caller, error);
+  }
 }
 
 /** Check 2 of a body that was read. @throws GatewayError with the first problem */

@@ -9,6 +9,7 @@ import type { KeyId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import type { ErrorShape } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
+import type { RefusedEndpoint } from "../refusals/schema.ts";
 import { type CreateStream, streamFor } from "./answer/response.ts";
 import { countInputTokens, countTokens } from "./count-tokens.ts";
 import { authenticateMember } from "./authenticate.ts";
@@ -25,11 +26,18 @@ export const inferencePrefix = "/gpt/v1";
 
 type Endpoint = (request: Request, gateway: Gateway, createStream: CreateStream) => Promise<Response>;
 
+interface Named {
+  /** What lists of refused calls name it. */
+  name: RefusedEndpoint;
+  /** How it writes errors; absent: as chat completions. */
+  shape?: ErrorShape;
+}
+
 export function inferenceRoutes(gateway: Gateway): Routes {
   const router = new Router({ prefix: inferencePrefix, clock: gateway.clock });
   /** @param method `any`: the endpoint says which it takes */
-  const route = (method: "GET" | "POST" | "any", path: string, endpoint: Endpoint, shape?: ErrorShape): void => {
-    const writeError = (error: unknown): Response => errorAnswer(error, gateway, shape);
+  const route = (method: "GET" | "POST" | "any", path: string, endpoint: Endpoint, { name, shape }: Named): void => {
+    const writeError = (error: unknown): Response => errorAnswer(error, gateway, { endpoint: name, shape });
     const handle = async ({ request, server }: RouteContext): Promise<Response> => {
       const response = await endpoint(request, gateway, streamFor(request, server));
       if (response.ok) countRequest(response.status, "none");
@@ -37,22 +45,22 @@ export function inferenceRoutes(gateway: Gateway): Routes {
     };
     router.add({ path, ...(method !== "any" && { methods: [method] }), handle, writeError });
   };
-  route("POST", "/chat/completions", chatCompletion);
-  route("POST", "/embeddings", createEmbeddings);
-  route("POST", "/completions", completion);
+  route("POST", "/chat/completions", chatCompletion, { name: "chat" });
+  route("POST", "/embeddings", createEmbeddings, { name: "embeddings" });
+  route("POST", "/completions", completion, { name: "completions" });
   // Some clients of Messages append the version to an address that has it.
   for (const base of ["", "/v1"]) {
-    route("POST", `${base}/messages`, createMessage, messagesErrors);
-    route("POST", `${base}/messages/count_tokens`, countTokens, messagesErrors);
+    route("POST", `${base}/messages`, createMessage, { name: "messages", shape: messagesErrors });
+    route("POST", `${base}/messages/count_tokens`, countTokens, { name: "count_tokens", shape: messagesErrors });
   }
-  route("any", "/responses", createResponse, responsesErrors);
-  route("POST", "/responses/input_tokens", countInputTokens, responsesErrors);
-  route("any", "/responses/*", keptResponse, responsesErrors);
-  route("GET", "/models", listModels);
-  route("GET", "/models/*", showModel);
-  route("GET", "/key", describeKey);
-  route("GET", "/usage", describeUsage);
-  route("GET", "/generation", describeGeneration);
+  route("any", "/responses", createResponse, { name: "responses", shape: responsesErrors });
+  route("POST", "/responses/input_tokens", countInputTokens, { name: "count_tokens", shape: responsesErrors });
+  route("any", "/responses/*", keptResponse, { name: "responses", shape: responsesErrors });
+  route("GET", "/models", listModels, { name: "models" });
+  route("GET", "/models/*", showModel, { name: "models" });
+  route("GET", "/key", describeKey, { name: "key" });
+  route("GET", "/usage", describeUsage, { name: "usage" });
+  route("GET", "/generation", describeGeneration, { name: "generation" });
   return router.app;
 }
 
@@ -80,6 +88,6 @@ export async function runInWorkbench({ request, server, caller }: WorkbenchRun, 
     return response;
   } catch (error) {
     await drainRequest(request, gateway.clock);
-    return errorAnswer(error, gateway);
+    return errorAnswer(error, gateway, { endpoint: "chat" });
   }
 }

@@ -22,6 +22,7 @@ import {
   decodeReportRequest,
   encodeBlockUses,
   encodeOpenReport,
+  encodeReserved,
   type BlockUse,
   type OpenReport,
   type ReportRequest,
@@ -85,6 +86,7 @@ export class GenerationJournal implements Disposable {
       const request = decodeReportRequest(payload);
       // Reading credit changes nothing, so it touches no admission under way.
       if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
+      if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
       for (const listener of this.#reportListeners) listener(request.workspace);
       return encodeOpenReport(this.#report(request));
     });
@@ -332,6 +334,14 @@ class OpenGenerations {
       windows: [...open.admissions].map(([key, { times }]) => ({ key, times: [...times] })),
       ...(open.claims.size > 0 && { claims: [...open.claims].map(([generation, claim]) => ({ claim, generation })) }),
     };
+  }
+
+  /** What open generations reserve, by key, also with blocks. */
+  reservedByKey(workspace: WorkspaceId): ReadonlyMap<KeyId, NanoUsd> {
+    const sums = new Map<KeyId, NanoUsd>();
+    const holds = this.#workspaces.get(workspace)?.holds.values() ?? [];
+    for (const { key, amount } of holds) sums.set(key, (sums.get(key) ?? 0n) + amount);
+    return sums;
   }
 
   /** Drops workspaces without open generations and without admissions added after `before` (monotonic ms). */

@@ -1,12 +1,13 @@
 /**
  * What gateways report about a workspace, in one message form. A rebuild of counters gets open generations and the times of the last
- * minute's admissions. A recall gets the blocks that end. A credit read gets what open requests hold of blocks, and ends none. Replies are
- * checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is spent.
+ * minute's admissions. A recall gets the blocks that end. A credit read gets what open requests hold of blocks, or what they reserve by key,
+ * and ends none. Replies are checked when they are read: a wrong one must fail the rebuild, because counters without holds would lend what is
+ * spent.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { BlockReturn, HeldClaim, Hold } from "../../backing/counters.ts";
-import type { GenerationId } from "../../kernel/ids.ts";
+import type { GenerationId, KeyId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
 const ReportRequest = Type.Object({
@@ -15,6 +16,8 @@ const ReportRequest = Type.Object({
   recall: Type.Optional(Type.Object({ key: Type.Union([Type.String(), Type.Null()]) })),
   /** Asks only for the used part of the blocks, and none ends. */
   use: Type.Optional(Type.Literal(true)),
+  /** Asks only for what open requests reserve, by key, and changes nothing. */
+  byKey: Type.Optional(Type.Literal(true)),
 });
 export type ReportRequest = Static<typeof ReportRequest>;
 
@@ -63,6 +66,8 @@ export interface OpenReport {
   claims?: HeldClaim[];
 }
 
+const ReservedByKey = Type.Array(Type.Object({ key: Type.String(), reserved: Type.String() }));
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -101,4 +106,13 @@ export function decodeBlockUses(payload: Uint8Array): BlockUse[] {
   return uses.map(({ block, reserved, taken }) => {
     return { block, reserved: BigInt(reserved), taken: taken === null ? null : BigInt(taken) };
   });
+}
+
+export function encodeReserved(reserved: ReadonlyMap<KeyId, NanoUsd>): Uint8Array {
+  return encoder.encode(JSON.stringify(Array.from(reserved, ([key, sum]) => ({ key, reserved: sum.toString() }))));
+}
+
+export function decodeReserved(payload: Uint8Array): { key: KeyId; reserved: NanoUsd }[] {
+  const sums = Value.Parse(ReservedByKey, JSON.parse(decoder.decode(payload)));
+  return sums.map(({ key, reserved }) => ({ key, reserved: BigInt(reserved) }));
 }

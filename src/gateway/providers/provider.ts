@@ -213,6 +213,8 @@ export interface UnsupportedField {
   /** The path of the field, such as `messages[0].name`. */
   param: string;
   message: string;
+  /** The part of both that is the request's own text. Absent: none. */
+  sent?: string;
 }
 
 export interface WireFormat {

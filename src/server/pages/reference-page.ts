@@ -4,6 +4,7 @@
  */
 import { markup, type Html } from "../../http/html.ts";
 import { pageDocument } from "../../http/page.ts";
+import { errorTable } from "../../kernel/errors.ts";
 import type { DescribedAnswer, Part } from "./described.ts";
 import { fieldList, objectForms, operationSection } from "./operation-section.ts";
 import { schemaId } from "./shape.ts";
@@ -49,7 +50,7 @@ export function partPage(part: Part): ReferencePage {
       <summary>On this page</summary>
       ${sectionLinks(sections)}
     </details>
-    ${operations.map(operationSection)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
+    ${operations.map(operationSection)} ${codeSection(part)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
   return { title: `${title} · API reference`, part, main, sections };
 }
 
@@ -70,10 +71,15 @@ function sectionLinks(sections: ReferencePage["sections"]): Html {
   </ul>`;
 }
 
-const endTitles: Record<string, string> = { errors: "Errors", schemas: "Schemas", headers: "Headers" };
+const endTitles: Record<string, string> = { codes: "Codes of errors", errors: "Errors", schemas: "Schemas", headers: "Headers" };
 
-function sectionsOf({ operations, schemas, headers }: Part): ReferencePage["sections"] {
-  const ends = { errors: sharedErrors(operations).size, schemas: schemas.length, headers: headers.length };
+function sectionsOf({ name, operations, schemas, headers }: Part): ReferencePage["sections"] {
+  const ends = {
+    codes: codesOf(name).length,
+    errors: sharedErrors(operations).size,
+    schemas: schemas.length,
+    headers: headers.length,
+  };
   return [
     ...operations.map(({ operation, label }): [string, string] => [operation.operationId, label]),
     ...Object.entries(ends).flatMap(([id, count]): [string, string][] => (count > 0 ? [[id, endTitles[id] ?? id]] : [])),
@@ -95,6 +101,26 @@ function errorSection({ operations }: Part): Html | null {
   return markup`<section aria-labelledby="errors">
     <h2 id="errors">Errors</h2>
     <p>Each status with the codes of <code>error.code</code>:</p>
+    <dl class="answers">${items}</dl>
+  </section>`;
+}
+
+/** The codes that the API's errors have, each with a place that the Console links to. */
+function codesOf(part: string): [code: string, error: { status: number; message: string; shouldRetry?: boolean }][] {
+  return part === "inference" ? Object.entries(errorTable) : [];
+}
+
+function codeSection({ name }: Part): Html | null {
+  const codes = codesOf(name);
+  if (codes.length === 0) return null;
+  const items = codes.map(([code, { status, message, shouldRetry }]) => {
+    const retry = shouldRetry === undefined ? "" : shouldRetry ? " Try again later." : " Do not repeat it unchanged.";
+    const words = markup`<p>${status}: ${prose(message.replace("{prefix}", "the service’s name"))}.${retry}</p>`;
+    return definition({ id: `error-${code}`, term: markup`<code>${code}</code>`, words });
+  });
+  return markup`<section aria-labelledby="codes">
+    <h2 id="codes">Codes of errors</h2>
+    <p>Each <code>error.code</code> with its status and its usual message:</p>
     <dl class="answers">${items}</dl>
   </section>`;
 }

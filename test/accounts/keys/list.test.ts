@@ -46,6 +46,42 @@ describe.each(oneDatabase)("listing keys on $name", ({ open }) => {
     expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({ month_spent_usd: "0.000200000" });
   });
 
+  test("a limit says what open requests reserve of it and what is left, for a key, its member and the workspace", async () => {
+    const { id } = await control.key("w", { name: "limited", monthly_spend_limit_usd: "1", daily_spend_limit_usd: "0.01" });
+    await book(database.sql, settlement({ workspace, key: id }));
+    control.clock.advance(86_400_000);
+    control.reserved = new Map([
+      [id, 300_000_000n],
+      ["key-unknown", 1n],
+    ]);
+    const amounts = { reserved_usd: "0.300000000", month_left_usd: "0.699800000", day_left_usd: "0.000000000" };
+    expect(await control.expect("GET", `/keys/${id}`)).toMatchObject(amounts);
+    expect(await control.list("/keys?workspace=w")).toContainEqual(expect.objectContaining({ id, ...amounts }));
+    const { id: other } = await control.key("w", { name: "unlimited" });
+    const unlimited = { reserved_usd: "0.000000000", month_left_usd: null, day_left_usd: null };
+    expect(await control.expect("GET", `/keys/${other}`)).toMatchObject(unlimited);
+    await control.expect("PATCH", "/members/member@w", { body: { workspace: "w", monthly_spend_limit_usd: "5" } });
+    const [member] = await control.list("/members?workspace=w&email=member@w");
+    expect(member).toMatchObject({ reserved_usd: "0.300000000" });
+    const spent = Number(member?.["month_spent_usd"]);
+    expect(Number(member?.["month_left_usd"])).toBeCloseTo(5 - 0.3 - spent, 8);
+    const [hidden] = await control.list("/members?workspace=w&email=admin@w", { as: "member@w" });
+    expect(hidden).toMatchObject({ reserved_usd: null, month_left_usd: null });
+    control.reserved = null;
+    expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({
+      reserved_usd: null,
+      month_left_usd: null,
+      day_left_usd: null,
+    });
+    control.reserved = new Map();
+    await control.expect("PATCH", "/workspaces/w", { body: { spend_limit_usd: "2" } });
+    control.position = { balance: 5n, reserved: 500_000_000n, available: 5n, keySpent: null, month: "2026-11" };
+    const { month_spent_usd: ofAll, month_left_usd: left } = await control.expect("GET", "/workspaces/w");
+    expect(Number(left)).toBeCloseTo(2 - 0.5 - Number(ofAll), 8);
+    control.position = null;
+    expect(await control.expect("GET", "/workspaces/w")).toMatchObject({ month_left_usd: null });
+  });
+
   test("the list shows when a key was last used", async () => {
     const { id } = await control.key("w", { name: "used" });
     const admittedAt = Date.UTC(2026, 10, 20, 13);

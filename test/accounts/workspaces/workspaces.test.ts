@@ -37,6 +37,8 @@ describe.each(oneDatabase)("a workspace on $name", ({ open }) => {
       month: "2026-11",
       month_spent_usd: "0.000000000",
       day_spent_usd: null,
+      month_left_usd: null,
+      day_left_usd: null,
     });
   });
 

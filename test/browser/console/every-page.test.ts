@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page as BrowserPage } from "playwright-core";
 import type { Page } from "../../../src/console/page.ts";
 import { pages } from "../../../src/console/pages.ts";
+import { errorTable } from "../../../src/kernel/errors.ts";
 import { addressOf } from "../../support/console-sample/history.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { SampleService } from "../../support/console-sample/sample.ts";
@@ -73,6 +74,39 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(await visit.audit()).toEqual([]);
     await shown.setViewportSize({ width: 1_280, height: 800 });
     walked.set(page, new Set(await walkDialogs(shown)));
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("a failed and a refused request say at the top what to do, in both themes and on a phone, and lists lead there by keyboard", async () => {
+    const { name, generations, refused } = service.sample;
+    const visit = await visitOf(addressOf("super_admin"));
+    const requests = `/console/w/${name}/requests`;
+    for (const path of [generations.failed, `refused/${refused}`]) {
+      const shown = await visit.open(`${requests}/${path}`);
+      const box = shown.locator(".problem-box");
+      expect(await box.getByText("Next step:").count()).toBe(1);
+      expect(await box.getByRole("link", { name: "in the reference" }).getAttribute("href")).toMatch(
+        /^\/reference\/inference#error-\w+$/,
+      );
+      for (const colorScheme of ["light", "dark"] as const) {
+        await shown.emulateMedia({ colorScheme });
+        expect(await visit.audit()).toEqual([]);
+      }
+      await shown.setViewportSize({ width: 320, height: 800 });
+      expect(await visit.overflow()).toBe(0);
+      await shown.setViewportSize({ width: 1_280, height: 800 });
+    }
+    const list = await visit.open(requests);
+    await list.getByRole("navigation", { name: "Requests by outcome" }).getByRole("link", { name: "Refused" }).focus();
+    await list.keyboard.press("Enter");
+    await list.waitForURL("**/requests?status=refused");
+    expect(await visit.audit()).toEqual([]);
+    await list.getByRole("table", { name: "Refused requests, newest first" }).locator("tbody a").first().focus();
+    await list.keyboard.press("Enter");
+    await list.waitForURL(`**/requests/refused/${refused}`);
+    const reference = await visit.open("/reference/inference");
+    for (const code of Object.keys(errorTable))
+      expect([code, await reference.locator(`#error-${code}`).count()]).toEqual([code, 1]);
     expect(visit.faults).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** The Console's parts as text; test/browser/console covers what a person does with them. */
 import { describe, expect, test } from "bun:test";
 import { barChart, meter, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
+import { limitMeter, type SpendLimit } from "../../../src/console/look/limit-meter.ts";
 import { filterForm, form } from "../../../src/console/look/forms.ts";
 import { consoleScript, consoleStyle, consoleHeaders, plainPage } from "../../../src/console/look/frame.ts";
 import { exactUsd, money, roundedUsd, time, userText, table } from "../../../src/console/look/parts.ts";
@@ -213,6 +214,38 @@ test.each([
 ])("a meter of %d of %d is %s and %s long", (used, of, tone, width) => {
   const text = String(meter({ used, of, words: "…" }));
   expect([text.includes(`class="meter ${tone}"`), text.includes(`class="used" width="${width}"`)]).toEqual([true, true]);
+});
+
+describe("a spend limit", () => {
+  const shown = (parts: Partial<SpendLimit>): string =>
+    String(limitMeter({ limit: "1.000000000", spent: "0.500000000", reserved: "0.250000000", left: "0.250000000", ...parts }));
+
+  test("says what is spent, reserved and left, and draws what is reserved behind what is spent", () => {
+    const text = shown({});
+    expect(
+      text
+        .replaceAll(/<[^>]*>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    ).toBe("$0.50 of $1.00 $0.25 reserved, $0.25 left");
+    expect(text).toMatch(/class="reserved" width="75%".*class="used" width="50%"/);
+  });
+
+  test("needs attention by what is spent and reserved together", () => {
+    const tone = (parts: Partial<SpendLimit>) => /class="meter (\w+)"/.exec(shown(parts))?.[1];
+    expect([tone({}), tone({ reserved: "0.300000000" }), tone({ reserved: "0.500000000" })]).toEqual(["good", "warn", "bad"]);
+  });
+
+  test("says that it does not know what is reserved, and draws only what is spent", () => {
+    const text = shown({ reserved: null, left: null });
+    expect([text.includes("not known at present"), text.includes('class="reserved"')]).toEqual([true, false]);
+  });
+
+  test("that is not set shows no bar, and what is reserved only if something is", () => {
+    expect(shown({ limit: null, left: null })).toContain("reserved");
+    expect(shown({ limit: null, left: null })).not.toContain("<svg");
+    expect(shown({ limit: null, left: null, reserved: "0.000000000" })).not.toContain("reserved");
+  });
 });
 
 test("a name has the same mark everywhere, made of its own letters", () => {

@@ -66,6 +66,22 @@ describe("the credit of a workspace with busy keys", () => {
     expect(await shown()).toBe(balance - 4n * 3_000n);
   });
 
+  test("is shown with what each key's open requests reserve, with and without blocks, until they are booked", async () => {
+    const lending = await world(2);
+    await lending.warmUp(lending.gateway(0));
+    const open = [await lending.begin(lending.gateway(0)), await lending.begin(lending.gateway(1))];
+    const ofKey = async () => (await lending.gateway(1).admission.reservedByKey("ws-1"))?.get(lending.record.id);
+    expect(open.map(({ block }) => typeof block)).toEqual(["string", "undefined"]);
+    expect(await ofKey()).toBe(creditFor(2));
+    expect(await lending.gateway().admission.reservedByKey("ws-2")).toEqual(new Map());
+    for (const [index, one] of open.entries())
+      void lending.gateway(index).journal.end(endOf(one, { promptTokens: 1, completionTokens: 1 }));
+    await lending.pass(100);
+    expect(await ofKey()).toBeUndefined();
+    lending.worker.bus.survey = () => Promise.reject(new BusUnavailableError("The bus has just come up"));
+    expect(await lending.gateway().admission.reservedByKey("ws-1")).toBeNull();
+  });
+
   test("lacks what an ended block still keeps for an open answer, and nothing as soon as that is booked", async () => {
     const lending = await world();
     await lending.warmUp();

@@ -5,7 +5,14 @@ import { endingError } from "../../../src/gateway/api/error-answer.ts";
 import { answerFailure } from "../../../src/gateway/api/generate.ts";
 import type { GenerationLifecycle } from "../../../src/gateway/api/lifecycle.ts";
 import { expiredSettlement } from "../../../src/gateway/journal/recovery.ts";
-import { endingCodes, endingErrorCodes, errorTable, GatewayError, type ErrorCode } from "../../../src/kernel/errors.ts";
+import {
+  endingCodes,
+  endingErrorCodes,
+  errorTable,
+  GatewayError,
+  refusingCodes,
+  type ErrorCode,
+} from "../../../src/kernel/errors.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { chat, outcomeOf } from "../../support/gateway/requests.ts";
 import type { Customer } from "../../support/operator.ts";
@@ -15,10 +22,15 @@ import { until } from "../../support/until.ts";
 const isEnding = (code: string): boolean => endingCodes.some((ending) => ending === code);
 const refusals = Object.keys(errorTable).filter((code) => !isEnding(code)) as ErrorCode[];
 
-test("the filter of Requests offers the codes of the log, and no others", () => {
-  const fields = filterFields(requestFiltersOf({ query: new URLSearchParams() }), { keys: [], role: "admin" });
-  const offered = fields.find(({ name }) => name === "code")?.choices?.map(({ value }) => value) ?? [];
-  expect(offered.toSorted()).toEqual(["", ...endingCodes].toSorted());
+test.each([
+  ["", [...new Set<string>([...endingCodes, ...refusingCodes])]],
+  ["ok", []],
+  ["error", endingCodes],
+  ["refused", refusingCodes],
+] as const)("the filter of Requests of the kind %j offers the codes that they may have, and no others", (status, codes) => {
+  const fields = filterFields(requestFiltersOf({ query: new URLSearchParams({ status }) }), { keys: [], role: "admin" });
+  const offered = fields.find(({ name }) => name === "code")?.choices?.map(({ value }) => value) ?? [""];
+  expect(offered.toSorted()).toEqual(["", ...codes].toSorted());
 });
 
 describe("an error after a request was accepted", () => {

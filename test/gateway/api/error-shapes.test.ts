@@ -11,19 +11,20 @@ import { silentLog } from "../../../src/kernel/log.ts";
 const shape: ErrorShape = {
   response: ({ code, status, details }, headers, request) => Response.json({ code, details, request }, { status, headers }),
 };
-const gateway = { log: silentLog } as unknown as Gateway;
+const gateway = { log: silentLog, refused: { note() {} } } as unknown as Gateway;
+const own = { endpoint: "messages", shape } as const;
 const lifecycle = { request: "req-1", settle: () => Promise.resolve() } as unknown as GenerationLifecycle;
 const details = { unsupported: ["thread"] };
 
 describe("a refused request", () => {
   test("is answered in the endpoint's form, without the id of a request", async () => {
-    const response = errorAnswer(new GatewayError("invalid_request", { details }), gateway, shape);
+    const response = errorAnswer(new GatewayError("invalid_request", { details }), gateway, own);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ code: "invalid_request", details, request: null });
   });
 
   test("of a mistake of ours too", async () => {
-    expect(await errorAnswer(new Error("secret"), gateway, shape).json()).toMatchObject({
+    expect(await errorAnswer(new Error("secret"), gateway, own).json()).toMatchObject({
       code: "internal_error",
       details: null,
     });
@@ -31,7 +32,7 @@ describe("a refused request", () => {
 
   test("with a wrong method has the form of all endpoints", async () => {
     const error = new MethodNotAllowedError(new Request("http://weir.example/gpt/v1/chat/completions"), ["POST"]);
-    expect(await errorAnswer(error, gateway, shape).text()).toBe(await errorAnswer(error, gateway).text());
+    expect(await errorAnswer(error, gateway, own).text()).toBe(await errorAnswer(error, gateway, { endpoint: "chat" }).text());
   });
 });
 

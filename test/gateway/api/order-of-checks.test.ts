@@ -26,6 +26,8 @@ const cent = "0.01";
 
 describe("order of checks", () => {
   let fleet: Fleet;
+  /** What was refused to whom. */
+  const refused: { customer: Customer; answer: string }[] = [];
 
   beforeAll(async () => {
     ({ fleet } = await startStubFleet());
@@ -43,6 +45,7 @@ describe("order of checks", () => {
         expect(`${outcome.status} ${outcome.code}`).toBe(first.answer);
         expect(outcome.generation === null).toBe(true);
         expect(outcome.headers.has("x-request-id")).toBe(false);
+        refused.push({ customer: outcome.customer, answer: first.answer });
       });
     }
   }
@@ -51,6 +54,27 @@ describe("order of checks", () => {
     const outcome = await broken(new Set(["provider"]));
     expect(`${outcome.status} ${outcome.code}`).toBe("502 upstream_error");
     expect(outcome.generation).toMatch(/^gen-[a-z2-7]{26}$/);
+  });
+
+  test("each refusal is listed and counted for its key, with the message that was answered; a wrong key is counted alone", async () => {
+    const operator = fleet.operator();
+    const listOf = async ({ workspace }: Customer) => (await operator.call("GET", `/refusals?workspace=${workspace}`))["data"];
+    const known = refused.filter(({ answer }) => answer !== "401 invalid_api_key");
+    const last = known.at(-1);
+    await until(async () => last !== undefined && JSON.stringify(await listOf(last.customer)) !== "[]");
+    for (const { customer, answer } of known) {
+      const [status, code] = answer.split(" ");
+      const message = expect.stringMatching(/^\S.*\S$/);
+      const row = { key_id: customer.keys[0]?.id, status: Number(status), code, message, endpoint: "chat" };
+      expect(await listOf(customer)).toEqual([expect.objectContaining(row)]);
+      const counted = await operator.call("GET", `/refusals/counts?workspace=${customer.workspace}&by=key,day`);
+      expect(counted).toMatchObject({ calls: 1, data: [{ key_id: customer.keys[0]?.id, code, calls: 1 }] });
+    }
+    const wrong = refused.filter(({ answer }) => answer === "401 invalid_api_key");
+    for (const { customer } of wrong) expect(await listOf(customer)).toEqual([]);
+    const all = await operator.call("GET", "/refusals/counts?code=invalid_api_key&by=key");
+    expect(all).toMatchObject({ data: [{ key_id: null, key_name: null, member: null, code: "invalid_api_key" }] });
+    expect(Number(all["calls"])).toBeGreaterThanOrEqual(wrong.length);
   });
 
   /** Sends a request that breaks only these rules. */
@@ -64,9 +88,10 @@ describe("order of checks", () => {
     if (["credit", "rate", "key limit", "workspace limit"].some((name) => wanted.has(name as Rule))) await spendACent(customer);
     if (wanted.has("platform")) await fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { enabled: false });
     const key = customer.keys[0]?.key ?? "";
-    return outcomeOf(
+    const outcome = await outcomeOf(
       chat({ url: fleet.url(), key: wanted.has("key") ? `${key.slice(0, -64)}${"0".repeat(64)}` : key, body: bodyFor(wanted) }),
     );
+    return { ...outcome, customer };
   }
 
   /** Spends exactly a cent by a request of 9,918 bytes, and waits until it is settled. */

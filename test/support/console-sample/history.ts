@@ -1,14 +1,17 @@
 /** Three weeks of requests of a workspace, written before its service starts: no API sets a time. */
 import { join } from "node:path";
+import type { Database } from "../../../src/backing/backing.ts";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
 import { chargeOf } from "../../../src/gateway/metering/settle.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { insertOwnKey } from "../../../src/gateway/own-keys/store.ts";
+import { RefusedCalls, type RefusedCall } from "../../../src/gateway/refusals/refused-calls.ts";
 import { newOwnKeyId } from "../../../src/kernel/ids.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../control.ts";
 import { book, settlement } from "../gateway/settlements.ts";
+import { ManualClock } from "../clock.ts";
 import { copyEmbeddedDatabase } from "../servers/prepared-databases.ts";
 import { payByCard } from "./top-ups.ts";
 
@@ -21,6 +24,8 @@ export interface History {
   keys: { production: string; nearItsLimit: string; revoked: string };
   /** Of a provider's own key. */
   ownKey: string;
+  /** Of a refused request. */
+  refused: string;
   /** Of a payment by card. */
   topUp: string;
 }
@@ -82,7 +87,8 @@ export async function writeHistory(dataDir: string): Promise<History> {
   await limitNearly({ key: nearItsLimit, settlements, nowMs }, control);
   const ownKey = newOwnKeyId(nowMs - dayMs);
   await database.sql.begin((tx) => insertOwnKey({ ...unusedKey, id: ownKey, workspace, at: nowMs - dayMs }, tx));
-  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey, topUp };
+  const refused = await refuseSome({ workspace, keys: [production, nearItsLimit], nowMs }, database.sql);
+  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey, refused, topUp };
 }
 
 /** One in twelve fails. The newest is a minute old. */
@@ -146,4 +152,54 @@ async function limitNearly(
   const cents = (spent * 10n) / 9n / 10_000_000n + 1n;
   const limit = `${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`;
   await control.expect("PATCH", `/keys/${key}`, { body: { monthly_spend_limit_usd: limit, daily_spend_limit_usd: "5" } });
+}
+
+type Refusal = Pick<RefusedCall, "code" | "status" | "message"> & Partial<RefusedCall>;
+
+const refusals: readonly Refusal[] = [
+  {
+    code: "rate_limited",
+    status: 429,
+    message: "Too many requests for this key: it may make 60 requests per minute",
+    retryAfterMs: 2_400,
+  },
+  {
+    code: "model_not_found",
+    status: 404,
+    message: "Did you mean openai/gpt-5.4? There is no model with the id …",
+    param: "model",
+  },
+  {
+    code: "key_spend_limit_exceeded",
+    status: 402,
+    message:
+      "The request may cost up to 0.045 USD and 0.012 USD are left of this key's monthly spend limit, enough for max_tokens up to 800",
+    model: "openai/gpt-5.4",
+  },
+  {
+    code: "invalid_request",
+    status: 400,
+    message: "temperature must be a number from 0 to 2",
+    param: "temperature",
+    endpoint: "messages",
+  },
+];
+
+/** A refused call each hour of the last ten. @returns the id of the newest */
+async function refuseSome(
+  { workspace, keys, nowMs }: { workspace: string; keys: string[]; nowMs: number },
+  sql: Database,
+): Promise<string> {
+  const clock = new ManualClock(nowMs - 10 * 3_600_000);
+  const calls = new RefusedCalls({ sql, clock, log: silentLog });
+  for (let hour = 0; hour < 10; hour++) {
+    const refusal = refusals[hour % refusals.length] ?? refusals[0];
+    if (!refusal) throw new Error("The sample has no refusals");
+    const none = { model: null, param: null, retryAfterMs: null, endpoint: "chat" as const };
+    calls.note({ workspace, key: keys[hour % keys.length] ?? "", ...none, ...refusal });
+    await calls.flushed(10_000);
+    clock.advance(3_600_000);
+  }
+  const [newest] = await sql<{ id: string }[]>`SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1`;
+  return newest?.id ?? "";
 }

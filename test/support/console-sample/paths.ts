@@ -11,6 +11,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /keys/:id/revoke": ({ keys }) => `/keys/${keys.production}/revoke`,
   "workspace /models/*id": () => "/models/sandbox/echo",
   "workspace /requests/:id": ({ generations }) => `/requests/${generations.stored}`,
+  "workspace /requests/refused/:id": ({ refused }) => `/requests/refused/${refused}`,
   "workspace /requests/:id/delete-prompt": ({ generations }) => `/requests/${generations.stored}/delete-prompt`,
   "workspace /statements/:number": () => `/statements/${new Date().toISOString().slice(0, 7)}`,
   "workspace /projects/:id": ({ security }) => `/projects/${security.project}`,

@@ -85,7 +85,13 @@ test("the log, stored prompts and the audit log match the document", async () =>
   await until(async () => (await on.fleet.operator().log(query.slice(1))).length > 0);
   const [row] = await on.fleet.operator().log(query.slice(1));
   const id = row?.generation_id ?? "";
-  for (const path of ["log", "usage"]) await ask(`get /api/console/${path}`, 200, { query });
+  const key = customer.keys[0]?.key ?? "";
+  await fetch(`${on.fleet.url()}/gpt/v1/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${key}` } });
+  const refused = async () => (await on.fleet.operator().call("GET", `/refusals${query}`))["data"] as { request_id: string }[];
+  await until(async () => (await refused()).length > 0);
+  await ask("get /api/console/refusals/{id}", 200, { id: (await refused())[0]?.request_id ?? "" });
+  await ask("get /api/console/refusals/counts", 200, { query: `${query}&by=key,day` });
+  for (const path of ["log", "refusals", "usage"]) await ask(`get /api/console/${path}`, 200, { query });
   await ask("get /api/console/log/{id}", 200, { id });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });

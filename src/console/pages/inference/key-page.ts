@@ -4,10 +4,12 @@
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { isoTime } from "../../../kernel/clock.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { confirmForm, form } from "../../look/forms.ts";
+import { address, confirmForm, form } from "../../look/forms.ts";
 import { badge, codeSamples, dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
 import { limitFields, limitsIn, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
 import { samplesFor } from "./request-samples.ts";
@@ -32,15 +34,23 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: mayChange
       ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
       : null,
-    main: markup`${keyFacts(key, call)}
+    main: markup`${keyFacts(key, call, await refusedLately(key, call))}
       ${mayChange ? section("change", "Edit this key", editForm(key, call)) : null}
       ${key.kind === "tools" ? null : section("use", "Use this key", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
       ${mayChange ? dialog(revoking) : null}`,
   };
 }
 
-function keyFacts(key: KeyView, call: PageCall): Html {
-  const requests = markup`<a href="${call.link(`/requests?key=${key.id}`)}">See its requests</a>`;
+/** Calls with the key that were refused in the last 24 hours. */
+async function refusedLately({ id, kind }: KeyView, call: PageCall): Promise<number> {
+  if (kind === "tools") return 0;
+  const from = isoTime(call.nowMs - 86_400_000);
+  return (await call.control(refusalEndpoints.count, { key: id, from })).calls;
+}
+
+function keyFacts(key: KeyView, call: PageCall, refused: number): Html {
+  const ofKey = (status: string): string => address(call.link("/requests"), { key: key.id, status });
+  const requests = markup`<a href="${ofKey("")}">See its requests</a>, <a href="${ofKey("refused")}">${refused.toLocaleString("en-US")} refused</a> in the last 24 hours`;
   return facts([
     ["Key", markup`<code>${key.masked}</code>`],
     ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],

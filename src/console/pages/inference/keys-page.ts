@@ -8,8 +8,7 @@ import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { parseUsd } from "../../../kernel/money.ts";
-import { meter } from "../../look/charts.ts";
+import { limitMeter } from "../../look/limit-meter.ts";
 import { address, form, type Field } from "../../look/forms.ts";
 import {
   dialog,
@@ -40,18 +39,17 @@ export const keysPage: Page = {
   actions: { create: createKey },
 };
 
-/** The month's spend against the key's limit. */
-export function spent({ kind, month_spent_usd: used, monthly_spend_limit_usd: limit }: KeyView): Html | null {
+/** The month's spend and reservations against the key's limit. */
+export function spent({ kind, ...key }: KeyView): Html | null {
   if (kind === "tools") return null;
-  const of = limit === null ? null : parseUsd(limit);
-  const words = limit === null ? money(used) : markup`${money(used)} of ${money(limit)}`;
-  return meter({ used: parseUsd(used), of, words });
+  const { month_spent_usd: used, monthly_spend_limit_usd: limit, reserved_usd: reserved, month_left_usd: left } = key;
+  return limitMeter({ limit, spent: used, reserved, left });
 }
 
-/** Today's spend, in UTC, against the key's daily limit; null: it has none. */
-export function spentToday({ day_spent_usd: used, daily_spend_limit_usd: limit }: KeyView): Html | null {
-  if (used === null || limit === null) return null;
-  return meter({ used: parseUsd(used), of: parseUsd(limit), words: markup`${money(used)} of ${money(limit)}` });
+/** Today's, in UTC, against the key's daily limit; null: it has none. */
+export function spentToday(key: KeyView): Html | null {
+  const { day_spent_usd: used, daily_spend_limit_usd: limit, reserved_usd: reserved, day_left_usd: left } = key;
+  return used === null || limit === null ? null : limitMeter({ limit, spent: used, reserved, left });
 }
 
 async function render(call: PageCall): Promise<PageContent> {

@@ -1,18 +1,50 @@
 /**
- * What lists show of a request: Requests and Home use the same columns, so that a request looks the same on both.
+ * What lists show of a request, accepted or refused: Requests and Home use the same columns, so that a request looks the same on both. A
+ * refused one has no tokens, cost or times, since nothing was sent to a provider.
  */
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
+import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge, type Column, money, time, userText } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
-export function requestPath({ generation_id: id }: Pick<GenerationView, "generation_id">): string {
-  return `/requests/${id}`;
+/** A row of the log, or a call that was refused. */
+export type RequestRow = GenerationView | RefusedView;
+
+export function isRefused(row: RequestRow): row is RefusedView {
+  return !("generation_id" in row);
+}
+
+export function requestPath(row: Pick<GenerationView, "generation_id"> | Pick<RefusedView, "request_id">): string {
+  return "generation_id" in row ? `/requests/${row.generation_id}` : `/requests/refused/${row.request_id}`;
 }
 
 /** @param withMember whether requests of several people are listed */
-export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<GenerationView>[] {
-  const member = ({ member: email }: GenerationView): Html | null =>
+export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
+  const ofAccepted = <Shown>(shown: (row: GenerationView) => Shown) => {
+    return (row: RequestRow): Shown | null => (isRefused(row) ? null : shown(row));
+  };
+  return [
+    ...firstColumns(call, { withMember }),
+    { label: "Tokens in", kind: "number", cell: ofAccepted(({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US")) },
+    { label: "Out", kind: "number", cell: ofAccepted(({ completion_tokens: tokens }) => tokens.toLocaleString("en-US")) },
+    { label: "Cost", kind: "money", cell: ofAccepted(({ cost_usd: cost }) => money(cost)) },
+    { label: "First token", kind: "number", cell: ofAccepted(({ first_token_ms: ms }) => (ms === null ? null : duration(ms))) },
+    { label: "Duration", kind: "number", cell: ofAccepted(({ duration_ms: ms }) => duration(ms)) },
+  ];
+}
+
+/** Of a list that has only refused calls, with what their callers were told. */
+export function refusedColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
+  return [
+    ...firstColumns(call, { withMember }),
+    { label: "Endpoint", kind: "text", cell: ({ endpoint }) => endpoint },
+    { label: "Message", kind: "text", cell: (row) => (isRefused(row) ? userText(row.message) : null) },
+  ];
+}
+
+function firstColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
+  const member = ({ member: email }: RequestRow): Html | null =>
     email === null ? null : markup`<br /><small>${userText(email)}</small>`;
   return [
     {
@@ -21,24 +53,25 @@ export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { w
       cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
     },
     { label: "Status", kind: "badge", cell: statusCell },
-    { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${userText(model)}</code>` },
+    { label: "Model", kind: "text", cell: ({ model }) => model && markup`<code>${userText(model)}</code>` },
     {
       label: withMember ? "Key and member" : "Key",
       kind: "text",
       cell: (row) => markup`${callerName(row)}${withMember ? member(row) : null}`,
     },
-    { label: "Tokens in", kind: "number", cell: ({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US") },
-    { label: "Out", kind: "number", cell: ({ completion_tokens: tokens }) => tokens.toLocaleString("en-US") },
-    { label: "Cost", kind: "money", cell: ({ cost_usd: cost }) => money(cost) },
-    { label: "First token", kind: "number", cell: ({ first_token_ms: ms }) => (ms === null ? null : duration(ms)) },
-    { label: "Duration", kind: "number", cell: ({ duration_ms: ms }) => duration(ms) },
   ];
 }
 
 /** The status for a narrow column. */
-function statusCell({ status, code }: GenerationView): Html {
+function statusCell(row: RequestRow): Html {
+  const { status, code } = row;
   const below = code === null ? null : markup`<br /><small>${code}</small>`;
-  return markup`${requestBadge({ status, code: null })}${below}`;
+  return markup`${isRefused(row) ? refusedBadge(status) : requestBadge({ status, code: null })}${below}`;
+}
+
+/** A refusal is no failure of Weir below 500: a check or a limit did its work. */
+export function refusedBadge(status: number): Html {
+  return badge(status < 500 ? "neutral" : "bad", `${status} refused`);
 }
 
 /** The status, with the error's code if it failed. */
@@ -48,7 +81,7 @@ export function requestBadge({ status, code }: Pick<GenerationView, "status" | "
 }
 
 /** The key's name. */
-export function callerName({ key_id: id, key_name: name }: Pick<GenerationView, "key_id" | "key_name">): Html {
+export function callerName({ key_id: id, key_name: name }: Pick<RequestRow, "key_id" | "key_name">): Html {
   if (id === null) return markup`<span class="none">Workbench</span>`;
   return userText(name ?? id);
 }

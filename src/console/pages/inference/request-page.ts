@@ -1,8 +1,8 @@
 /**
- * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. The computation runs from token
- * counts to the amount in the ledger, with twelve decimals, and is left out if the catalog's current prices do not yield it. The prompt is
- * read only on demand, and each view is in the audit log. None of it is treated as markup, images and files are shown by type only, and
- * long texts are shortened.
+ * One request: how it ended, what it cost and why, how long it took, and its stored prompt with the answer. If it failed, the page begins
+ * with what that means and what to do. The computation runs from token counts to the amount in the ledger, with twelve decimals, and is left
+ * out if the catalog's current prices do not yield it; a cost of zero is folded away. The prompt is read only on demand, and each view is in
+ * the audit log. None of it is treated as markup, images and files are shown by type only, and long texts are shortened.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
 import { logEndpoints, promptEndpoints } from "../../../control-api/endpoints/log.ts";
@@ -16,6 +16,7 @@ import { emptyForm, form, confirmForm } from "../../look/forms.ts";
 import { facts, section, table, time, userText, type Content, money, dialog, opener } from "../../look/parts.ts";
 import { hiddenFields, signInFirst, formState } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { problemBox } from "./problem-box.ts";
 import { callerName, duration, requestBadge, requestPath } from "./request-columns.ts";
 
 export const requestPage: Page = {
@@ -38,8 +39,8 @@ function content(request: GenerationDetail, call: PageCall, prompt: PromptView |
     badge: requestBadge(request),
     lead: markup`<code>${request.generation_id}</code>`,
     trail: [{ path: call.link("/requests"), label: "Requests" }],
-    main: markup`${about(request, call)}
-      ${section("price", "What it cost", priceSection(request))}
+    main: markup`${problemOf(request, call)}${about(request, call)}
+      ${isFree(request) ? freePrice(request) : section("price", "What it cost", priceSection(request))}
       ${section("times", "How long it took", times(request))}
       ${section("headers", "Headers of the answer", headers(request))}
       ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : shownPrompt(prompt, request, call))}`,
@@ -51,6 +52,38 @@ const endings: Record<GenerationDetail["outcome"], string | null> = {
   unknown: "Its gateway died before the end was known. It is charged nothing.",
   expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
 };
+
+/** null: it did not fail. */
+function problemOf(request: GenerationDetail, call: PageCall): Html | null {
+  const { status, code, key_id: key, model } = request;
+  if (status < 400 && code === null) return null;
+  return problemBox({ status, code: code ?? "", cause: calledProviders(request), key, model, retryAfterMs: null }, call);
+}
+
+/** The providers that were called, as far as the log has them; null: none was. */
+function calledProviders({ attempts = [], provider }: GenerationDetail): Html | null {
+  if (attempts.length === 0)
+    return provider === "none" ? null : markup`The provider that was called last is ${userText(provider)}.`;
+  const calls = attempts.map(
+    ({ provider: called, code, ms }, index) =>
+      markup`${index === 0 ? "" : ", then "}${userText(called)} (<code>${code ?? "answered"}</code> after ${duration(ms)})`,
+  );
+  return markup`Called ${calls}.`;
+}
+
+function isFree({
+  cost_usd: cost,
+  uncharged_usd: uncharged,
+  list_cost_usd: list,
+  exact_cost_usd: exact,
+}: GenerationDetail): boolean {
+  return parseUsd(cost) === 0n && parseUsd(uncharged) === 0n && list === null && /^[0.]+$/.test(exact);
+}
+
+/** There is nothing to explain, unless someone asks. */
+function freePrice(request: GenerationDetail): Html {
+  return markup`<details class="folded"><summary>It cost nothing</summary>${priceSection(request)}</details>`;
+}
 
 /** The fields that have a label for this page. Those without a form here are shown as in a list. */
 function about(request: GenerationDetail, call: PageCall): Html {

@@ -1,24 +1,28 @@
 /**
- * The request log of a workspace, with filters in the address, and its newest rows as a file. A filter that no index serves searches only
- * the newest requests; the page says how many it searched, and the next page continues from there.
+ * The requests of a workspace: all, answered, failed and refused, with filters in the address, and the newest rows as a file. Answered and
+ * failed requests are rows of the log; refused ones are the newest of their own list. A filter that no index serves searches only the newest
+ * requests; the page says how many it searched, and the next page continues from there.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { overseers } from "../../../accounts/audit/actor.ts";
-import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { logEndpoints } from "../../../control-api/endpoints/log.ts";
+import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
 import { NamedEndpoint } from "../../../gateway/field-parts.ts";
 import { csvColumns } from "../../../gateway/generation-fields.ts";
-import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
+import { refusedKeptMax } from "../../../gateway/refusals/limits.ts";
+import { RefusedEndpoint, RefusedView } from "../../../gateway/refusals/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import { endingCodes } from "../../../kernel/errors.ts";
+import { endingCodes, refusingCodes } from "../../../kernel/errors.ts";
 import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
-import { emptyState, cursorLinks, table } from "../../look/parts.ts";
-import { requestColumns } from "./request-columns.ts";
+import { emptyState, cursorLinks, table, tabs } from "../../look/parts.ts";
+import { refusedByCode } from "./refused-page.ts";
+import { refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
+import { readRequestRows, shownWords, type RequestFilters, type RequestRows, type ShownRequests } from "./request-rows.ts";
 import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 
 export const requestsPage: Page = {
@@ -38,41 +42,78 @@ const choicesMax = 200;
 
 async function render(call: PageCall): Promise<PageContent> {
   const filters = requestFiltersOf(call);
+  const shown = shownOf(filters);
   const { zone, problem } = dayZone(call);
   const before = call.query.get("before") ?? "";
-  const page = { ...fieldsOf(call, zone), limit: String(rowsOfPage), ...(before !== "" && { before }) };
-  const [log, { data: keys }] = await Promise.all([
-    call.control(logEndpoints.list, page),
+  const fields = fieldsOf(call, zone);
+  const [listed, { data: keys }, counts] = await Promise.all([
+    readRequestRows(call, { shown, filters: fields, before, limit: rowsOfPage }),
     call.control(keyEndpoints.list, { limit: String(choicesMax) }),
+    shown === "refused" && before === "" ? refusedByCode(call, fields) : null,
   ]);
   const isMember = call.workspace.role === "member";
-  const file = address(call.path, { ...filters, as: "csv" });
+  const columns = shown === "refused" ? refusedColumns : requestColumns;
+  const { status, ...chosen } = filters;
+  const form = {
+    path: call.path,
+    filters: filterFields(filters, { keys, role: call.workspace.role }),
+    kept: status === "" ? {} : { status },
+  };
   return {
     title: "Requests",
-    lead: `${isMember ? "Your requests" : "All requests of this workspace"} that have ended, newest first. A request that was refused, such as with 402 or 429, is not listed: nothing was sent to a provider.`,
-    actions:
-      log.data.length === 0
-        ? null
-        : markup`<a class="button quiet" href="${file}">CSV of the newest ${rowsOfFile.toLocaleString("en-US")}</a>`,
-    main: markup`${problem}${filterForm({ path: call.path, filters: filterFields(filters, { keys, role: call.workspace.role }) })}
+    lead: leadOf(shown, isMember),
+    actions: listed.rows.length === 0 ? null : fileLink(call, filters),
+    main: markup`${problem}${views(call, { shown, chosen })}${counts}${filterForm(form)}
       ${zoneOffer(call, zone)}
-      ${table<GenerationView>({
-        caption: "Requests, newest first",
-        columns: requestColumns(call, { withMember: !isMember }),
-        rows: log.data,
-        empty: nothing(call, { filters, log }),
+      ${table<RequestRow>({
+        caption: `${leads[shown]}, newest first`,
+        columns: columns(call, { withMember: !isMember }),
+        rows: listed.rows,
+        empty: nothing(call, { filters, listed }),
       })}
-      ${pages(call, { filters, log, before })}`,
+      ${pages(call, { filters, listed, before })}`,
   };
+}
+
+const leads: Record<ShownRequests, string> = {
+  all: "Requests",
+  answered: "Answered requests",
+  failed: "Failed requests",
+  refused: "Refused requests",
+};
+
+function leadOf(shown: ShownRequests, isMember: boolean): string {
+  if (shown === "refused")
+    return `The newest ${refusedKeptMax} calls of ${isMember ? "yours" : "this workspace"} that were refused: no provider was called, and nothing was charged. Texts of requests are not kept.`;
+  const whose = isMember ? `Your ${leads[shown].toLowerCase()}` : `${leads[shown]} of this workspace`;
+  return shown === "all" ? `${whose} that have ended or were refused, newest first.` : `${whose}, newest first.`;
+}
+
+function views(call: PageCall, { shown, chosen }: { shown: ShownRequests; chosen: Omit<Filters, "status"> }): Html {
+  const labels: Record<ShownRequests, string> = { all: "All", answered: "Answered", failed: "Failed", refused: "Refused" };
+  const view = (word: ShownRequests) => ({
+    path: address(call.path, { ...chosen, code: word === "answered" ? "" : chosen.code, status: statuses[word] }),
+    label: labels[word],
+    count: null,
+    current: word === shown,
+  });
+  return tabs("Requests by outcome", shownWords.map(view));
+}
+
+function fileLink(call: PageCall, filters: Filters): Html {
+  const rows = shownOf(filters) === "refused" ? refusedKeptMax : rowsOfFile;
+  const what = shownOf(filters) === "all" ? "accepted" : shownOf(filters);
+  const file = address(call.path, { ...filters, as: "csv" });
+  return markup`<a class="button quiet" href="${file}">CSV of the newest ${rows.toLocaleString("en-US")} ${what}</a>`;
 }
 
 interface Listed {
   filters: Filters;
-  log: LogView;
+  listed: RequestRows;
 }
 
-function pages(call: PageCall, { filters, log: { data, next, searched }, before }: Listed & { before: string }): Html | null {
-  const found = `${data.length} ${data.length === 1 ? "request" : "requests"}`;
+function pages(call: PageCall, { filters, listed: { rows, next, searched }, before }: Listed & { before: string }): Html | null {
+  const found = `${rows.length} ${rows.length === 1 ? "request" : "requests"}`;
   // No index covers the outcome, the endpoint, or the model of a key's requests, so only part of the log is read for them.
   const shown = searched === null ? found : `${found}, of ${searched.toLocaleString("en-US")} that were searched`;
   return cursorLinks({
@@ -82,25 +123,40 @@ function pages(call: PageCall, { filters, log: { data, next, searched }, before 
   });
 }
 
-function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): Html {
+function nothing(call: PageCall, { filters, listed: { next, searched } }: Listed): Html {
+  const { status, ...chosen } = filters;
   if (next !== null)
     return emptyState(
       `None of the ${(searched ?? 0).toLocaleString("en-US")} requests that were searched matches. There are older ones.`,
       null,
     );
-  if (isFiltered(filters))
-    return emptyState("No request matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
+  if (isFiltered(chosen))
+    return emptyState(
+      "No request matches these filters.",
+      markup`<a class="button quiet" href="${address(call.path, { status })}">Show all</a>`,
+    );
+  if (shownOf(filters) === "refused") return emptyState("No call was refused here lately.", null);
   return emptyState(
-    "No request has ended here yet.",
+    "No requests yet.",
     call.offers("/workbench")
       ? markup`<a class="button" href="${call.link("/workbench")}">Open the Workbench</a>`
       : markup`<a class="button quiet" href="${call.link("/keys")}">See the keys</a>`,
   );
 }
 
+// Files
+
 async function csv(call: PageCall): Promise<CsvFile> {
+  const filters = requestFiltersOf(call);
+  const shown = shownOf(filters);
   const fields = fieldsOf(call, dayZone(call).zone);
-  const { data } = await call.control(logEndpoints.list, { ...fields, limit: String(rowsOfFile) });
+  if (shown === "refused") {
+    const { data } = await call.control(refusalEndpoints.list, fields);
+    const rows = data.map((row) => refusedCsv.map((column) => row[column]));
+    return { name: `refused-requests-${call.workspace.name}`, columns: refusedCsv, rows };
+  }
+  const status = statusOf[shown];
+  const { data } = await call.control(logEndpoints.list, { ...fields, ...(status && { status }), limit: String(rowsOfFile) });
   return {
     name: `requests-${call.workspace.name}`,
     columns: csvColumns,
@@ -108,15 +164,22 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
+const statusOf: Partial<Record<ShownRequests, "ok" | "error">> = { answered: "ok", failed: "error" };
+
+const refusedCsv = Object.keys(RefusedView.properties) as (keyof RefusedView)[];
+
 function cell(value: string | number | boolean | null): string | number | null {
   return typeof value === "boolean" ? String(value) : value;
 }
 
-// The filters of the log in the address of a page, and as fields of the control API.
+// The filters in the address of a page, and as fields of the control API.
 
 const names = ["from", "to", "key", "member", "model", "endpoint", "status", "code", "tz"] as const;
 type FilterName = (typeof names)[number];
 type Filters = Record<FilterName, string>;
+
+/** The words of each kind in the address, of which the log's endpoint has some. */
+const statuses: Record<ShownRequests, string> = { all: "", answered: "ok", failed: "error", refused: "refused" };
 
 export function requestFiltersOf({ query }: Pick<PageCall, "query">): Filters {
   const value = (name: FilterName): string => query.get(name)?.trim() ?? "";
@@ -127,10 +190,14 @@ export function requestFiltersOf({ query }: Pick<PageCall, "query">): Filters {
     member: value("member"),
     model: value("model"),
     endpoint: value("endpoint"),
-    status: value("status"),
     code: value("code"),
     tz: value("tz"),
+    status: value("status"),
   };
+}
+
+function shownOf({ status }: Pick<Filters, "status">): ShownRequests {
+  return shownWords.find((word) => statuses[word] === status) ?? "all";
 }
 
 /** @param keys the active ones */
@@ -139,6 +206,9 @@ export function filterFields(
   { keys, role }: { keys: readonly KeyView[]; role: PageCall["workspace"]["role"] },
 ): Filter[] {
   const isOverseer = role === "operator" || overseers.includes(role);
+  const shown = shownOf(filters);
+  const codes = choicesOf(codesOf[shown]);
+  const endpoints = choicesOf(wordsOf(shown === "all" || shown === "refused" ? RefusedEndpoint : NamedEndpoint));
   return [
     { name: "from", label: "From day", kind: "date", value: filters.from },
     { name: "to", label: "To day", kind: "date", value: filters.to },
@@ -147,22 +217,40 @@ export function filterFields(
       ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
       : []),
     { name: "model", label: "Model (id)", kind: "text", value: filters.model },
-    { name: "endpoint", label: "Endpoint", kind: "choice", choices: endpoints, value: filters.endpoint },
-    { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
-    { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
+    { name: "endpoint", label: "Endpoint", kind: "choice", choices: known(endpoints, filters.endpoint), value: filters.endpoint },
+    ...(codes.length === 1
+      ? []
+      : [{ name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code } as const]),
     { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
   ];
 }
 
-function isFiltered({ tz: _zone, ...filters }: Filters): boolean {
+/** What requests of each kind may end with. */
+const codesOf: Record<ShownRequests, readonly string[]> = {
+  all: [...new Set<string>([...endingCodes, ...refusingCodes])].toSorted(),
+  answered: [],
+  failed: endingCodes,
+  refused: refusingCodes,
+};
+
+function wordsOf(schema: { anyOf: readonly { const: string }[] }): string[] {
+  return schema.anyOf.map((one) => one.const);
+}
+
+function choicesOf(words: readonly string[]): Choice[] {
+  return ["", ...words].map((value) => ({ value, label: value || "Any" }));
+}
+
+function isFiltered({ tz: _zone, ...filters }: Omit<Filters, "status">): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
 
 /** @throws DomainError invalid_field for a text that is not a day */
-function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): GivenTo<typeof logEndpoints.list> {
-  const { from = "", to = "", tz: _zone, ...others } = queryFields(query, names);
+function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): RequestFilters {
+  const { from = "", to = "", tz: _zone, status, code, ...others } = queryFields(query, names);
   return {
     ...others,
+    ...(code !== undefined && shownOf({ status: status ?? "" }) !== "answered" && { code }),
     ...(from !== "" && { from: isoTime(startOf({ field: "from", date: from, zone })) }),
     // The last day is shown too.
     ...(to !== "" && { to: isoTime(startOf({ field: "to", date: to, zone, days: 1 })) }),
@@ -176,20 +264,6 @@ function startOf({ field, date, zone, days = 0 }: { field: string; date: string;
     field,
   });
 }
-
-const endpoints: Choice[] = ["", ...NamedEndpoint.anyOf.map((one) => one.const)].map((value) => ({
-  value,
-  label: value || "Any",
-}));
-
-const outcomes: Choice[] = [
-  { value: "", label: "Any" },
-  { value: "ok", label: "Answered" },
-  { value: "error", label: "Failed" },
-];
-
-/** Refused requests are not in the log, so their codes would find nothing. */
-const codes: Choice[] = ["", ...endingCodes].map((value) => ({ value, label: value || "Any" }));
 
 /** A longer list cannot be scanned by eye. */
 const keyChoicesMax = 200;

@@ -7,8 +7,8 @@ import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
-import { meter } from "../../look/charts.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
+import { leftWords, limitBar } from "../../look/limit-meter.ts";
 import { emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { dayAt, dayZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
@@ -124,10 +124,14 @@ function monthTiles({ spend: { total }, workspace, request: { month, zone }, isM
 }
 
 /** Limits count the calendar month in UTC, whichever month is shown. */
-function limitTile({ spend_limit_usd: limit, month_spent_usd: used, month }: WorkspaceView): Tile {
-  const drawing = limit === null ? null : meter({ used: parseUsd(used), of: parseUsd(limit), words: "" });
-  const note = limit === null ? "the workspace has no limit" : markup`of the workspace’s limit of ${money(limit)}`;
-  return { label: `The workspace in ${monthName(month)} (UTC)`, value: money(used), drawing, note };
+function limitTile(workspace: WorkspaceView): Tile {
+  const { spend_limit_usd: limit, month_spent_usd: spent, reserved_usd: reserved, month_left_usd: left, month } = workspace;
+  const note =
+    limit === null
+      ? "the workspace has no limit"
+      : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
+  const drawing = limitBar({ limit, spent, reserved });
+  return { label: `The workspace in ${monthName(month)} (UTC)`, value: money(spent), drawing, note };
 }
 
 async function csv(call: PageCall): Promise<CsvFile> {

@@ -122,6 +122,7 @@ async function renderWorkspace(call: PageCall): Promise<PageContent> {
       ["Available", money(view.available_usd, "unknown")],
       [`Spent in ${monthName(view.month)}`, money(view.month_spent_usd)],
       ["Spend limit", money(view.spend_limit_usd)],
+      ...(view.month_left_usd === null ? [] : [["Left of the limit", money(view.month_left_usd)] as const]),
       [
         "Pages",
         markup`<a href="${pages}/keys">Keys</a>, <a href="${pages}/members">members</a>, <a href="${pages}/settings">settings</a>`,

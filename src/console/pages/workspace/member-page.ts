@@ -7,12 +7,11 @@ import { managers } from "../../../accounts/audit/actor.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { parseUsd } from "../../../kernel/money.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { meter } from "../../look/charts.ts";
+import { limitMeter } from "../../look/limit-meter.ts";
 import { actionButton, form } from "../../look/forms.ts";
-import { dialog, opener, facts, section, money, time, userText } from "../../look/parts.ts";
+import { dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
 import { roleName } from "../../viewer.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
@@ -43,7 +42,7 @@ async function render(call: PageCall): Promise<PageContent> {
 }
 
 function memberFacts(
-  { role, month_spent_usd: spent, monthly_spend_limit_usd: limit, last_seen_at: seen, active_keys: count }: ListedMember,
+  { role, last_seen_at: seen, active_keys: count, ...member }: ListedMember,
   { keys, call }: { keys: readonly KeyView[]; call: PageCall },
 ): Html {
   const names =
@@ -52,16 +51,16 @@ function memberFacts(
       : markup`${keys.map(({ id, name }, index) => markup`${index === 0 ? "" : ", "}<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`)}`;
   const uses = [
     ["Active keys", names],
-    ["Spent this month", spent === null ? null : spentOf(spent, limit)],
+    ["Spent this month", spentOf(member)],
     ["Last seen", time(seen, { never: "never" })],
   ] as const;
   return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
 }
 
-/** The month's spend, against the limit of the member. */
-function spentOf(spent: string, limit: string | null): Html {
-  if (limit === null) return money(spent);
-  return meter({ used: parseUsd(spent), of: parseUsd(limit), words: markup`${money(spent)} of ${money(limit)}` });
+/** The month's spend and reservations, against the limit of the member; null: a member may not see those of others. */
+function spentOf(member: Omit<ListedMember, "role" | "last_seen_at" | "active_keys">): Html | null {
+  const { month_spent_usd: spent, monthly_spend_limit_usd: limit, reserved_usd: reserved, month_left_usd: left } = member;
+  return spent === null ? null : limitMeter({ limit, spent, reserved, left });
 }
 
 function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {

@@ -68,8 +68,9 @@ function introOf(
 ): Html | null {
   if (action === "prompts") return stored && markup`<p>${countWords(stored)}</p>`;
   if (action === "spending") {
-    const today = workspace.day_spent_usd;
-    return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
+    const { month_spent_usd: month, day_spent_usd: today, reserved_usd: reserved } = workspace;
+    const left = (usd: string | null): Html | null => (usd === null ? null : markup`, ${money(usd)} left`);
+    return markup`<p>Spent this month: ${money(month)}${left(workspace.month_left_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}${left(workspace.day_left_usd)}. `}${reserved === null ? null : markup`Reserved by open requests: ${money(reserved)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
   }
   return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
 }

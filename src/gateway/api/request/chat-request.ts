@@ -8,7 +8,7 @@
  */
 import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { GatewayError } from "../../../kernel/errors.ts";
+import { asSent, GatewayError } from "../../../kernel/errors.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { takesReasoning } from "../../models/dialect.ts";
 import type { Model } from "../../models/model.ts";
@@ -25,6 +25,7 @@ import {
   requireKind,
   addedBytes,
   rejectUnsupportedFields,
+  ofModel,
   permittedModel,
   readRouting,
   routingFields,
@@ -186,6 +187,21 @@ function checkParsed(
   const requested = readModelId(request["model"], "model");
   const model = format.modelOf?.(requested, find) ?? requested;
   const context = { request, model: find(model), ignored };
+  return ofModel(context.model, () => checkedChat({ context, format, catalog }, { model, requested }));
+}
+
+interface Checking {
+  context: ReadContext & Reading;
+  format: RequestFormat;
+  catalog: RoutingCatalog | null;
+}
+
+/** @throws GatewayError of the request's model */
+function checkedChat(
+  { context, format, catalog }: Checking,
+  { model, requested }: Pick<CheckedChat, "model" | "requested">,
+): CheckedChat {
+  const { request } = context;
   requireKind(context.model, "chat");
   const body = format.readBody(model, context);
   const routing = readRouting(request, model, catalog);
@@ -339,9 +355,10 @@ function namingModel<Result>(id: string, read: () => Result): Result {
     return read();
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
+    const { message, param } = error.marked;
     throw new GatewayError(error.code, {
-      param: error.param ?? undefined,
-      message: error.message.startsWith(`${id} `) ? error.message : `${error.message} (model ${id})`,
+      param: param ?? undefined,
+      message: error.message.startsWith(`${id} `) ? message : `${message} (model ${asSent(id)})`,
     });
   }
 }

@@ -30,7 +30,7 @@ import {
   readField,
   truncated,
 } from "./read-value.ts";
-import { readModelId, requireKind, routingFieldOf, routingFields } from "./requested-model.ts";
+import { ofModel, readModelId, requireKind, routingFieldOf, routingFields } from "./requested-model.ts";
 
 const anyDimensions = integerFrom(1);
 
@@ -91,6 +91,10 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
   const request = parseJsonObject(bytes, embeddingValuesMax);
   const id = readModelId(request["model"], "model");
   const model = find(id);
+  return ofModel(model, () => checkedEmbedding(request, { id, model }));
+}
+
+function checkedEmbedding(request: JsonObject, { id, model }: { id: string; model: Model | null }): CheckedEmbedding {
   requireKind(model, "embeddings");
   const inputs = readInputs(request["input"], model);
   const context: ReadContext = { request, model };

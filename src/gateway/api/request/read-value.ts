@@ -5,7 +5,7 @@
  * them.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
-import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { asSent, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Model } from "../../models/model.ts";
 
@@ -171,9 +171,9 @@ export function unknownField(at: string): Error {
   return unsupportedParameter(at, `${at} is not a supported field`);
 }
 
-/** A name from a request, short enough for an error message. */
+/** A name from a request, short enough for an error message, and marked as sent. */
 export function truncated(name: string): string {
-  return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
+  return asSent(name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`);
 }
 
 /** Checks a field and does not send it on: it labels the request and does not change the answer. */

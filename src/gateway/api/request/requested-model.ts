@@ -7,7 +7,7 @@
  * one that none serves now is left to check 4. The order in which routes serve is in models/candidate-order.ts and call/route-plan.ts.
  */
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
-import { GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { asSent, GatewayError, invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { nearest } from "../../../kernel/text.ts";
 import { modelIdCharactersMax, routingModelsMax, routingProvidersMax } from "../../limits.ts";
 import { isPermitted, routeSorts, type RoutingRules } from "../../models/candidate-order.ts";
@@ -105,6 +105,16 @@ export function requireKind(model: Model | null, kind: "chat" | "embeddings"): v
   throw invalidRequest("model", message);
 }
 
+/** Notes the model, which the catalog has, with the error of a request. */
+export function ofModel<Result>(model: Pick<Model, "id"> | null, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof GatewayError) error.model = model?.id ?? null;
+    throw error;
+  }
+}
+
 // Wire formats
 
 /**
@@ -120,9 +130,11 @@ export function rejectUnsupportedFields(
   for (const format of formatsOf(model)) {
     const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
     if (!unsupportedField) continue;
-    const { param, message } = unsupportedField;
+    const { sent = "" } = unsupportedField;
+    const marked = (text: string): string => (sent === "" ? text : text.replaceAll(sent, () => asSent(sent)));
+    const [param, message] = [marked(unsupportedField.param), marked(unsupportedField.message)];
     if (clientPath === undefined) throw unsupportedParameter(param, message);
-    const path = clientPath(body, readPathText(param));
+    const path = clientPath(body, readPathText(unsupportedField.param));
     const named = path === null ? undefined : pathText(path);
     const told = named === undefined ? message : message.replaceAll(param, () => named);
     throw new GatewayError("unsupported_parameter", { param: named, message: told });
@@ -251,7 +263,7 @@ function requireRoute({ models, rules }: RoutingFields, { find }: RoutingCatalog
   const routes = models.flatMap(({ id }) => find(id)?.routes ?? []);
   if (routes.length === 0 || routes.some((route) => isPermitted(route, rules))) return;
   const field = rules.only === null ? "provider.ignore" : "provider.only";
-  throw invalidRequest(field, `${field} leaves no provider of ${models.map(({ id }) => id).join(", ")}`);
+  throw invalidRequest(field, `${field} leaves no provider of ${models.map(({ id }) => asSent(id)).join(", ")}`);
 }
 
 const providerIds = listOf(anyString, 0, routingProvidersMax);

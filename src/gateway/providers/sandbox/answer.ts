@@ -59,8 +59,9 @@ export function sandboxUnsupportedField(chat: ChatBody): UnsupportedField | null
     return null;
   } catch (error) {
     if (!(error instanceof UnsatisfiableError)) throw error;
-    const param = `response_format.json_schema.schema${error.at.slice(0, pathCharactersMax)}`;
-    return { param, message: `${chat.model} does not support ${param}: ${error.message}` };
+    const sent = error.at.slice(0, pathCharactersMax);
+    const param = `response_format.json_schema.schema${sent}`;
+    return { param, message: `${chat.model} does not support ${param}: ${error.message}`, sent };
   }
 }
 

@@ -8,6 +8,7 @@
  * (test/hostile/blocking), three held the thread for more than 10 s, as did `minItems: 1000000000`. It also returns values that their
  * schema refuses, such as for a minimum above the maximum, and its values are random, so no test can predict them.
  */
+import { asSent } from "../../../kernel/errors.ts";
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import { asArray, asObject, isEmpty, type JsonObject } from "../wire/json.ts";
 import { accepts, refusedKeywords, resolveReference, SchemaWork, UnsatisfiableError } from "./schema-check.ts";
@@ -68,7 +69,7 @@ class SchemaValues {
   #followed(reference: string, at: string, references: readonly string[]): JsonObject {
     const target = resolveReference(reference, this.#work);
     if (target === null)
-      throw new UnsatisfiableError(`${at}.$ref`, `it names "${reference.slice(0, 100)}", which is not in the schema`);
+      throw new UnsatisfiableError(`${at}.$ref`, `it names "${asSent(reference.slice(0, 100))}", which is not in the schema`);
     this.#work.take(references.length, at);
     if (references.includes(reference)) throw new UnsatisfiableError(`${at}.$ref`, "the value would never end");
     return target;
