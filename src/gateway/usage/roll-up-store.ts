@@ -95,10 +95,10 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     WITH late AS (
       DELETE FROM usage_late WHERE generation_id < ${upTo} RETURNING *
     ), used AS MATERIALIZED (
-      SELECT ${series}, quarter, ${sums(tx)} FROM (
+      SELECT ${series}, quarter, error, first_token, ${sums(tx)} FROM (
         SELECT * FROM generation_usage WHERE generation_id >= ${closed} AND generation_id < ${upTo}
         UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
-      ) AS part GROUP BY ${series}, quarter
+      ) AS part GROUP BY ${series}, quarter, error, first_token
     ), by_kind AS MATERIALIZED (
       SELECT ${ofKind(tx)}, quarter, ${sums(tx)} FROM used CROSS JOIN (VALUES (0::smallint), (1), (2), (3)) AS of_kind (kind)
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
@@ -106,18 +106,31 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       SELECT DISTINCT ${series} FROM by_kind
     ), known AS MATERIALIZED (
       SELECT id, ${series} FROM named JOIN usage_series USING (${series})
+    ), counted AS MATERIALIZED (
+      SELECT ${ofKind(tx)}, quarter, name, whole_sum(requests) AS requests
+      FROM used CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind) CROSS JOIN LATERAL (VALUES (error), (first_token)) AS named (name)
+      WHERE name IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ), made AS (
       INSERT INTO usage_series (${series}) SELECT ${series} FROM named EXCEPT SELECT ${series} FROM known
       RETURNING id, ${series}
     ), closing AS (
       UPDATE usage_state SET closed_before = ${upTo}
+    ), all_series AS MATERIALIZED (
+      SELECT * FROM known UNION ALL SELECT * FROM made
+    ), spans AS MATERIALIZED (
+      SELECT span FROM (VALUES (1::smallint), (4), (24), (96), (768)) AS lengths (span)
+    ), counts AS (
+      INSERT INTO usage_counts AS kept
+      SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, counted.name, whole_sum(requests)
+      FROM counted JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
+      JOIN spans ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+      GROUP BY 1, 2, 3, 4, 5, 6
+      ${countedTo(tx)}
     )
     INSERT INTO usage_sums AS kept
     SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, ${sums(tx)}
-    FROM by_kind JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
-    LEFT JOIN workspaces ON workspaces.id = workspace_id
-    JOIN (VALUES (1::smallint), (4), (24), (96), (768)) AS spans (span)
-      ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+    FROM by_kind JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
+    JOIN spans ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
     GROUP BY 1, 2, 3, 4, 5
     ${addedTo(tx)}`;
 }
@@ -146,6 +159,11 @@ function addedTo(sql: Queries) {
       charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
 }
 
+function countedTo(sql: Queries) {
+  return sql`
+    ON CONFLICT (workspace, kind, span, start, series_id, name) DO UPDATE SET requests = kept.requests + excluded.requests`;
+}
+
 const sixHours = 24;
 
 async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Transaction): Promise<void> {
@@ -161,4 +179,15 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
       GROUP BY 2, 3
     ) AS longer
     ${addedTo(tx)}`;
+  await tx`
+    INSERT INTO usage_counts AS kept
+    SELECT number, of_kind.kind, span, longer.start, series_id, name, requests
+    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind)
+    CROSS JOIN (VALUES (4::smallint), (24), (96), (768)) AS lengths (length)
+    CROSS JOIN LATERAL (
+      SELECT length AS span, start - start % length AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
+      WHERE workspace = number AND usage_counts.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}
+      GROUP BY 2, 3, 4
+    ) AS longer
+    ${countedTo(tx)}`;
 }

@@ -25,15 +25,19 @@ interface UsageAnswer {
 
 export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnswer> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
-    await allowStatements(usageStatementMsMax, tx);
-    // JIT compilation of such a query takes longer than running it, and hashing finds its few groups in half the time of sorting.
-    await tx`
-      SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
+    await prepareReading(tx);
     const state = await selectState(query.workspace, tx);
     const { seriesMax } = query;
     if (seriesMax === null) return { rows: await selectSums(query, state, tx), periods: [] };
     return selectHighest({ ...query, seriesMax }, state, tx);
   }) as Promise<UsageAnswer>;
+}
+
+/** JIT compilation of such a query takes longer than running it, and hashing finds its few groups in half the time of sorting. */
+export async function prepareReading(tx: Transaction): Promise<void> {
+  await allowStatements(usageStatementMsMax, tx);
+  await tx`
+    SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
 }
 
 /** Reads all names over the whole span, then the highest and the workspace by period: many times fewer sums than all names by period. */
@@ -54,7 +58,7 @@ async function selectHighest(
 
 // Sums
 
-interface SumsQuery {
+export interface SumsQuery {
   workspace: WorkspaceId;
   /** null: any. */
   keys: KeyId[] | null;
@@ -100,7 +104,7 @@ export interface UsageRowSums {
 }
 
 /** The bound up to which usage is rolled up. */
-interface UsageState {
+export interface UsageState {
   closed: string;
   summedBefore: number;
   /** The quarter after the last one of the workspace that has sums. */
@@ -108,9 +112,9 @@ interface UsageState {
 }
 
 /** The kinds of sums, each with far fewer rows than the one by all. */
-const kinds = { byAll: 0, byKey: 1, byModel: 2, total: 3 };
+export const kinds = { byAll: 0, byKey: 1, byModel: 2, total: 3 };
 
-function numberOf(workspace: WorkspaceId, sql: Queries) {
+export function numberOf(workspace: WorkspaceId, sql: Queries) {
   return sql`(SELECT number FROM workspaces WHERE id = ${workspace})`;
 }
 
@@ -121,7 +125,7 @@ function kindOf({ keys, model, by }: SumsQuery): number {
   return areModels ? kinds.byModel : kinds.total;
 }
 
-async function selectState(workspace: WorkspaceId, tx: Transaction): Promise<UsageState> {
+export async function selectState(workspace: WorkspaceId, tx: Transaction): Promise<UsageState> {
   const [state] = await tx<UsageState[]>`
     SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed,
       coalesce((SELECT summed_before FROM usage_state), 0) AS "summedBefore",
@@ -132,10 +136,10 @@ async function selectState(workspace: WorkspaceId, tx: Transaction): Promise<Usa
 }
 
 /** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
-const afterAllIds = "gen-~";
+export const afterAllIds = "gen-~";
 
 /** The blocks of all periods, each with the number of its period, from 1. */
-function blocksOfPeriods({ starts, end }: SumsQuery, { summedBefore, sumsEnd }: UsageState) {
+export function blocksOfPeriods({ starts, end }: Pick<SumsQuery, "starts" | "end">, { summedBefore, sumsEnd }: UsageState) {
   return starts.flatMap((from, index) => {
     const to = Math.min(starts[index + 1] ?? end, sumsEnd);
     return blocksOf({ from, to, summedBefore }).map((block) => ({ ...block, period: index + 1 }));
@@ -143,7 +147,7 @@ function blocksOfPeriods({ starts, end }: SumsQuery, { summedBefore, sumsEnd }: 
 }
 
 /** The workspace's rows that the query asks for, by columns that series and generations have. */
-function ownRows({ workspace, keys, model }: SumsQuery, sql: Queries) {
+export function ownRows({ workspace, keys, model }: Pick<SumsQuery, "workspace" | "keys" | "model">, sql: Queries) {
   return sql`workspace_id = ${workspace} ${keys === null ? sql`` : sql`AND key_id = ANY(${keys}::text[])`}
     ${model === null ? sql`` : sql`AND model = ${model}`}`;
 }
