@@ -19,7 +19,7 @@ import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
 import { productEndpoints, projectEndpoints } from "./endpoints/projects.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
-import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
+import { chartEndpoints, statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
@@ -35,6 +35,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   workbenchEndpoints,
   logEndpoints,
   usageEndpoints,
+  chartEndpoints,
   statementEndpoints,
   promptEndpoints,
   alertRuleEndpoints,
