@@ -117,20 +117,19 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       UPDATE usage_state SET closed_before = ${upTo}
     ), all_series AS MATERIALIZED (
       SELECT * FROM known UNION ALL SELECT * FROM made
-    ), spans AS MATERIALIZED (
-      SELECT span FROM (VALUES (1::smallint), (4), (24), (96), (768)) AS lengths (span)
     ), counts AS (
       INSERT INTO usage_counts AS kept
       SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, counted.name, whole_sum(requests)
       FROM counted JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
-      JOIN spans ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+      JOIN (VALUES (1::smallint), (96)) AS spans (span) ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
       GROUP BY 1, 2, 3, 4, 5, 6
       ${countedTo(tx)}
     )
     INSERT INTO usage_sums AS kept
     SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, ${sums(tx)}
     FROM by_kind JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
-    JOIN spans ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+    JOIN (VALUES (1::smallint), (4), (24), (96), (768)) AS spans (span)
+      ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
     GROUP BY 1, 2, 3, 4, 5
     ${addedTo(tx)}`;
 }
@@ -181,13 +180,12 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
     ${addedTo(tx)}`;
   await tx`
     INSERT INTO usage_counts AS kept
-    SELECT number, of_kind.kind, span, longer.start, series_id, name, requests
+    SELECT number, of_kind.kind, 96, longer.start, series_id, name, requests
     FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind)
-    CROSS JOIN (VALUES (4::smallint), (24), (96), (768)) AS lengths (length)
     CROSS JOIN LATERAL (
-      SELECT length AS span, start - start % length AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
+      SELECT start - start % 96 AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
       WHERE workspace = number AND usage_counts.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}
-      GROUP BY 2, 3, 4
+      GROUP BY 1, 2, 3
     ) AS longer
     ${countedTo(tx)}`;
 }

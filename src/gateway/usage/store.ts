@@ -11,7 +11,7 @@ import { type Database, type Transaction, allowStatements, type Queries } from "
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { usageStatementMsMax, usageWorkMemoryBytes, seriesLookedUpMax } from "../limits.ts";
-import { blocksOf } from "./periods.ts";
+import { blocksOf, spansOfCounts } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
 export interface UsageQuery extends Omit<SumsQuery, "only"> {
@@ -146,10 +146,14 @@ async function selectState(workspace: WorkspaceId, tx: Transaction): Promise<Usa
 const afterAllIds = "gen-~";
 
 /** The blocks of all periods, each with the number of its period, from 1. */
-function blocksOfPeriods({ starts, end }: Pick<SumsQuery, "starts" | "end">, { summedBefore, sumsEnd }: UsageState) {
+function blocksOfPeriods(
+  { starts, end }: Pick<SumsQuery, "starts" | "end">,
+  { summedBefore, sumsEnd }: UsageState,
+  spans?: number[],
+) {
   return starts.flatMap((from, index) => {
     const to = Math.min(starts[index + 1] ?? end, sumsEnd);
-    return blocksOf({ from, to, summedBefore }).map((block) => ({ ...block, period: index + 1 }));
+    return blocksOf({ from, to, summedBefore }, spans).map((block) => ({ ...block, period: index + 1 }));
   });
 }
 
@@ -305,7 +309,7 @@ async function selectNames(
   tx: Transaction,
 ): Promise<CountRow[]> {
   const { workspace, keys, model, starts, end } = query;
-  const blocks = blocksOfPeriods({ starts, end }, state);
+  const blocks = blocksOfPeriods({ starts, end }, state, spansOfCounts);
   const kind = keys !== null ? kinds.byKey : model !== null ? kinds.byModel : kinds.total;
   const own = ownRows(query, tx);
   const within = tx`quarter >= ${starts[0] ?? end} AND quarter < ${end}`;
