@@ -86,6 +86,9 @@ test("the log, stored prompts and the audit log match the document", async () =>
   const [row] = await on.fleet.operator().log(query.slice(1));
   const id = row?.generation_id ?? "";
   for (const path of ["log", "usage"]) await ask(`get /api/console/${path}`, 200, { query });
+  for (const measure of ["spend", "first_token"])
+    await ask("get /api/console/usage/chart", 200, { query: `${query}&measure=${measure}&before=true` });
+  await ask("get /api/console/usage/chart", 400, { query });
   await ask("get /api/console/log/{id}", 200, { id });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });
