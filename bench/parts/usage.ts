@@ -6,7 +6,8 @@ import { startPostgres } from "../../scripts/services/postgres.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { selectCallerIds } from "../../src/accounts/keys/store.ts";
-import { usageRowsDefault } from "../../src/gateway/limits.ts";
+import { chartSeriesDefault, usageRowsDefault } from "../../src/gateway/limits.ts";
+import { type ChartFields, showChart } from "../../src/gateway/usage/chart.ts";
 import { keyUsage, type ReadKeyUsage, showUsage } from "../../src/gateway/usage/usage.ts";
 import type { UsageView } from "../../src/gateway/usage/schema.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
@@ -112,15 +113,39 @@ async function measureKind(
   return { answerMs: times.summary(), slowest, compared, differing };
 }
 
-function ask(question: Question, { sql, clock, readKeyUsage }: Asked): Promise<UsageView> {
+function ask(question: Question, { sql, clock, readKeyUsage }: Asked): Promise<Pick<UsageView, "total">> {
   const { kind, workspace, key, member, by, tz, from, to } = question;
+  const chart = charts[kind];
+  if (chart !== undefined) {
+    const shared = {
+      actor: operator,
+      workspace,
+      key,
+      member,
+      model: null,
+      fields: { ...chart, tz, from, to, before: "true" as const },
+    };
+    return showChart({ ...shared, seriesMax: chartSeriesDefault, rowsMax: usageRowsDefault }, { sql, clock });
+  }
   const fields = { by, tz, from, to };
   if (kind === "a key holder's" && key !== null) return readKeyUsage({ workspace, key, fields });
   const all = { actor: operator, workspace, key, member, model: null, fields, rowsMax: usageRowsDefault, seriesMax: null };
   return showUsage(all, { sql, clock });
 }
 
-async function agrees({ total }: UsageView, question: Question, { sql }: Asked, naive: postgres.Sql): Promise<boolean> {
+const charts: Partial<Record<QuestionKind, Pick<ChartFields, "measure" | "by">>> = {
+  "a chart by key": { measure: "spend", by: "key" },
+  "a chart of codes": { measure: "errors", by: "code" },
+  "a chart of times": { measure: "first_token" },
+  "a key's chart of times": { measure: "first_token" },
+};
+
+async function agrees(
+  { total }: Pick<UsageView, "total">,
+  question: Question,
+  { sql }: Asked,
+  naive: postgres.Sql,
+): Promise<boolean> {
   const { workspace, key, member, from, to } = question;
   const keys = key !== null ? [key] : member !== null ? await selectCallerIds({ workspace, owner: member }, sql) : null;
   const sums = await usageNaively({ workspace, keys, fromMs: Date.parse(from), toMs: Date.parse(to) }, naive);

@@ -5,7 +5,9 @@ import * as plan from "./plan.ts";
 export const barKinds = ["total", "key", "member", "model", "provider", "endpoint", "day", "a key holder's"] as const;
 /** No bar counts for these: all keys of a member are looked up one by one, and a year of 250 callers has 90,000 sums by day. */
 export const widerKinds = ["a member's", "day and key", "day and model"] as const;
-export const questionKinds = [...barKinds, ...widerKinds];
+/** What a page's chart asks, with the time before it and its forecast. */
+export const chartKinds = ["a chart by key", "a chart of codes", "a chart of times", "a key's chart of times"] as const;
+export const questionKinds = [...barKinds, ...widerKinds, ...chartKinds];
 export type QuestionKind = (typeof questionKinds)[number];
 
 export const zones = ["UTC", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu"] as const;
@@ -42,7 +44,7 @@ export function drawQuestion(kind: QuestionKind, chance: () => number): Question
   return {
     kind,
     workspace: plan.workspaceOfKey(key),
-    key: kind === "a key holder's" ? plan.keyId(key) : null,
+    key: kind === "a key holder's" || kind === "a key's chart of times" ? plan.keyId(key) : null,
     member: kind === "a member's" ? plan.memberEmail(draw(plan.members)) : null,
     by: kind === "a member's" || kind === "a key holder's" ? one(["day", "model", "provider", "endpoint"]) : byOf[kind],
     tz: one(zones),
@@ -61,4 +63,8 @@ const byOf: Record<Exclude<QuestionKind, "a member's" | "a key holder's">, strin
   day: "day",
   "day and key": "day,key",
   "day and model": "day,model",
+  "a chart by key": "key",
+  "a chart of codes": "",
+  "a chart of times": "",
+  "a key's chart of times": "",
 };

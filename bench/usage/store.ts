@@ -38,13 +38,14 @@ export async function insertGenerations({ from, to }: { from: number; to: number
   await sql.unsafe(`
     INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
-      workspace_id, key_id, model, provider, endpoint)
+      workspace_id, key_id, model, provider, endpoint, code)
     SELECT 'gen-' || ${idDigits} || translate(substr(md5(n::text), 1, 17), '0189', 'wxyz'), 2, cost_nano + 1000000, cost_nano, 0,
-      to_timestamp(at_ms / 1000.0::float8), 20 + n % 500, 0, 1 + n % 200, 200 + n % 300, 500 + n % 3000,
+      to_timestamp(at_ms / 1000.0::float8), 20 + n % 500, 0, 1 + n % 200, 200 + n % 300 * (1 + n % 7), 500 + n % 3000,
       CASE WHEN is_error THEN 502 ELSE 200 END, false, n % 3 = 0, false, cost_nano * 1000::numeric, 'settled', 'req-' || n,
       CASE WHEN key < ${keys.large} THEN '${plan.workspaceId(0)}' ELSE 'ws-usage-' || 1 + key % ${workspaces - 1} END,
       CASE WHEN key < ${keys.large} AND is_member THEN (ARRAY[${list}])[1 + n % ${members}] ELSE 'key-usage-' || key END,
-      'bench/model-' || model, 'provider-' || model % ${plan.providers}, CASE WHEN model >= ${plan.embeddingsFrom} THEN 'embeddings' END
+      'bench/model-' || model, 'provider-' || model % ${plan.providers}, CASE WHEN model >= ${plan.embeddingsFrom} THEN 'embeddings' END,
+      CASE WHEN is_error THEN (ARRAY['upstream_error', 'upstream_timeout', 'client_gone'])[1 + n % 3] END
     FROM (
       SELECT n, ${first}::bigint + floor(n::float8 / ${plan.generations} * ${end - first})::bigint AS at_ms,
         CASE WHEN ${rowChance(1)} < ${plan.largeShare} THEN floor(${keys.large} * ${rowChance(2)} ^ 2)::integer

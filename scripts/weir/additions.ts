@@ -42,6 +42,11 @@ const since: Flag = {
 const exploitSource: Value = { ...text, placeholder: "FILE|URL" };
 const modelColumns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
 
+const usageTimes: readonly Flag[] = [
+  { name: "since", field: "from", value: timeOrAge, help: "a date, a time, or an age such as 24h or 7d; default: 30 days" },
+  { name: "until", field: "to", value: timeOrAge, help: "a date, a time or an age; default: now" },
+];
+
 /** By noun and verb. */
 export const additions: Readonly<Record<string, Addition>> = {
   "workspace list": {
@@ -74,12 +79,10 @@ export const additions: Readonly<Record<string, Addition>> = {
     progress: ({ month, generations, bytes }) => `${String(month)}: ${String(generations)} generations, ${String(bytes)} bytes`,
   },
   usage: {
-    flags: [
-      { name: "since", field: "from", value: timeOrAge, help: "a date, a time, or an age such as 24h or 7d; default: 30 days" },
-      { name: "until", field: "to", value: timeOrAge, help: "a date, a time or an age; default: now" },
-    ],
+    flags: usageTimes,
     show: async (body) => (await import("./verbs/usage.ts")).printUsage(body),
   },
+  "chart show": { flags: usageTimes, show: async (body) => (await import("./verbs/usage.ts")).printChart(body) },
   "statement list": {
     columns: ["number", "closed", "opening_balance_usd", "credits_usd", "refunds_usd", "charges_usd", "closing_balance_usd"],
   },

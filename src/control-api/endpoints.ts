@@ -21,7 +21,7 @@ import { providerEndpoints } from "./endpoints/providers.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { refusalEndpoints } from "./endpoints/refusals.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
-import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
+import { chartEndpoints, statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
@@ -38,6 +38,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   logEndpoints,
   refusalEndpoints,
   usageEndpoints,
+  chartEndpoints,
   statementEndpoints,
   promptEndpoints,
   alertRuleEndpoints,

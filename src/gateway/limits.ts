@@ -253,6 +253,8 @@ export const usageRowsDefault = 1_000;
 export const usageRowsMax = 10_000;
 /** Names that are listed by period where the others are not. */
 export const usageSeriesMax = 100;
+/** Names of a chart with their own values if it gives no `series`. */
+export const chartSeriesDefault = 6;
 /** The most series that are read one by one; beyond it, reading the whole workspace is faster. */
 export const seriesLookedUpMax = 32;
 /** Timeout of its statement. */

@@ -6,6 +6,7 @@ import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { ManualClock } from "../support/clock.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
+import { aModel } from "../support/providers/models.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 const zones = ["UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
@@ -25,6 +26,9 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
       (await world.control.key("acme", { name: "job", owner: "admin@acme" })).id,
     );
     admin = await world.signIn("admin@acme");
+    const { parts } = world.control;
+    parts.models = { ...parts.models, list: () => [aModel({ id: "sandbox/echo" })] };
+    await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["models_page"] } });
     await book(database.sql, ...charges());
     await rollUpUsage({ sql: database.sql, clock: new ManualClock(Date.parse("2026-11-01T04:30Z")) }, { rowsMax: 7 });
   });
@@ -116,6 +120,78 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
     for (const key of keys) {
       expect(text).toContain(`job (…${key.slice(-4)})`);
       expect(text).toContain(`/console/w/acme/requests?key=${key}&#38;from=2026-11-01&#38;to=2026-11-30&#38;tz=Asia%2FKathmandu`);
+    }
+  });
+
+  /** The values of a column of the page's chart, by period, and its sum, as the table shows them. */
+  function chartOf(text: string, column: string): { values: bigint[]; sum: bigint } {
+    const figure = text.slice(text.indexOf('<figure class="chart"'), text.indexOf("</figure>"));
+    const cells = [...figure.matchAll(new RegExp(`data-label="${column}"><div><data class="money" value="([^"]*)"`, "g"))];
+    const amounts = cells.map(([, amount = ""]) => parseUsd(amount));
+    return { values: amounts.slice(0, -1), sum: amounts.at(-1) ?? 0n };
+  }
+
+  test.each([
+    ["Home", ""],
+    ["Spend", "/spend"],
+    ["a key", "/keys/KEY"],
+    ["a member", "/members/admin@acme"],
+    ["a model", "/models/sandbox/echo"],
+  ])("the chart of %s adds up to its total and to the log, to the nano-dollar, in each range and zone", async (name, path) => {
+    const at = path.replace("KEY", keys[0] ?? "");
+    const filter = { "a key": `key=${keys[0]}`, "a member": "member=admin@acme", "a model": "model=sandbox/echo" }[name] ?? "";
+    const all = sumOf(await file(`/requests?${filter}&as=csv`, admin));
+    expect(all > 0n).toBe(true);
+    for (const zone of zones) {
+      for (const query of [
+        "from=2026-10-01&to=2026-11-30",
+        "from=2026-10-01&to=2026-11-30&by=provider",
+        "from=2026-01-01&to=2026-12-31",
+      ]) {
+        const { status, text } = await world.get(`/console/w/acme${at}?${query}&tz=${zone}`, admin);
+        const { values, sum } = chartOf(text, "Total");
+        expect([status, sum, values.reduce((one, other) => one + other, 0n)]).toEqual([200, all, all]);
+      }
+      const { text } = await world.get(`/console/w/acme${at}?range=month&month=2026-11&view=total&tz=${zone}`, admin);
+      const month = sumOf(await file(`/requests?${filter}&from=2026-11-01&to=2026-11-30&tz=${zone}&as=csv`, admin));
+      const { values, sum } = chartOf(text, "Spend so far");
+      expect([sum, values[0]]).toEqual([month, month]);
+    }
+  });
+
+  test("each day of a chart leads to its requests, and the hours to those up to their end", async () => {
+    const { text } = await world.get("/console/w/acme/spend?measure=errors&from=2026-11-01&to=2026-11-02", admin);
+    expect(text).toContain("/requests?status=error&#38;from=2026-11-01&#38;to=2026-11-01&#38;before=gen-");
+    expect(text).toContain("upstream_error");
+    const days = (await world.get(`/console/w/acme/keys/${keys[0]}?month=2026-11`, admin)).text;
+    const link = days.match(/href="([^"]*)"[^>]*><title>1 Nov 2026/)?.[1]?.replaceAll("&#38;", "&") ?? "";
+    const shown = await world.get(link, admin);
+    expect(shown.text.match(/data-label="Status"/g)).toHaveLength(
+      (await file(`/requests?key=${keys[0]}&from=2026-11-01&to=2026-11-01&as=csv`, admin)).length,
+    );
+  });
+
+  test("a range that cannot be read is said, and the usual one is shown", async () => {
+    for (const query of ["from=2026-13-01", "from=2026-11-02&to=2026-11-01", "from=2020-01-01", "from=x&range=custom"]) {
+      const { status, text } = await world.get(`/console/w/acme/spend?${query}`, admin);
+      expect([query, status, text.includes("Those days cannot be shown")]).toEqual([query, 200, true]);
+      expect(text).toContain("Spend in November 2026 by day and key");
+    }
+    const cleared = await world.get("/console/w/acme/spend?range=custom&measure=mood", admin);
+    expect([cleared.status, cleared.text.includes("Those days cannot")]).toEqual([200, false]);
+  });
+
+  test("every measure, range and group is a link that works, and members see no times of all for a model", async () => {
+    const start = "/console/w/acme/models/sandbox/echo";
+    for (const email of ["admin@acme", "member@acme"]) {
+      const browser = email === "admin@acme" ? admin : await world.signIn(email);
+      const { text } = await world.get(start, browser);
+      expect(text.includes("measure=first_token")).toBe(email === "admin@acme");
+      const links = [...text.matchAll(/href="([^"]*\/models\/[^"]*)#usage"/g)].map(([, path = ""]) =>
+        path.replaceAll("&#38;", "&"),
+      );
+      expect(links.length).toBeGreaterThan(8);
+      for (const link of new Set(links)) expect([link, (await world.get(link, browser)).status]).toEqual([link, 200]);
     }
   });
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { UsageView } from "../../src/gateway/usage/schema.ts";
-import { printUsage } from "../../scripts/weir/verbs/usage.ts";
+import { ChartView, UsageView } from "../../src/gateway/usage/schema.ts";
+import { formatUsd, parseUsd } from "../../src/kernel/money.ts";
+import { printChart, printUsage } from "../../scripts/weir/verbs/usage.ts";
 import { selectCallerId } from "../../src/accounts/members/store.ts";
 import { Control } from "../support/control.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
@@ -110,6 +111,121 @@ describe.each(oneDatabase)("GET /usage on $name", ({ open }) => {
       `theirs ${theirs} 3 0 300 150 0.000600000 ${"█".repeat(15)}`,
       "(1 more) 1 0 100 50 0.000200000",
       "(total) 8 1 800 400 0.001600000",
+    ]);
+  });
+
+  const chart = async (query: string, as?: string) => {
+    const body = await control.expect("GET", `/usage/chart?workspace=w&${query}`, as === undefined ? {} : { as });
+    if (!Value.Check(ChartView, body)) throw new Error(`Not as described: ${JSON.stringify(body)}`);
+    return body;
+  };
+  const november = "from=2026-11-01&to=2026-12-01";
+
+  test("a chart's names, others and sums agree with usage to the nano-dollar, for each measure and name", async () => {
+    const { total } = await usage(`&${november}`);
+    for (const [measure, all] of [
+      ["spend", total.cost_usd],
+      ["requests", total.requests],
+      ["errors", total.errors],
+      ["tokens", total.prompt_tokens + total.completion_tokens],
+    ] as const) {
+      const nano = (value: unknown): bigint => (measure === "spend" ? parseUsd(String(value)) : BigInt(Number(value)));
+      const sum = (values: readonly unknown[]): bigint => values.reduce<bigint>((one, other) => one + nano(other), 0n);
+      for (const by of ["", "&by=key", "&by=member", "&by=model", "&by=key&series=1"]) {
+        const { periods, data, others, sums, ...view } = await chart(`measure=${measure}&${november}${by}`);
+        expect([sums.total, view.total.cost_usd, periods.length]).toEqual([all, total.cost_usd, 30]);
+        const drawn = [...data.map(({ values }) => values ?? []), others?.values ?? []].filter(({ length }) => length > 0);
+        expect(sums.values.map(nano)).toEqual(periods.map((_, index) => sum(drawn.map((values) => values[index]))));
+        expect([sum(sums.values), sum(data.map(({ total: one }) => one))]).toEqual([nano(all), nano(all)]);
+      }
+    }
+    const { data, others } = await chart(`measure=requests&${november}&by=key&series=1`);
+    expect(data.map(({ name, values, total: one, sums }) => [name, values !== null, one, sums?.cost_usd])).toEqual([
+      ["mine", true, 4, "0.000800000"],
+      ["theirs", false, 3, "0.000600000"],
+      ["Workbench", false, 1, "0.000200000"],
+    ]);
+    expect(others).toMatchObject({ count: 2, total: 4 });
+  });
+
+  test("a chart has the month before a month, and as many days or hours before others", async () => {
+    const month = await chart(`measure=spend&${november}&before=true`);
+    expect([month.before?.from, month.before?.to, month.before?.values.length]).toEqual([
+      "2026-10-01T00:00:00.000Z",
+      "2026-11-01T00:00:00.000Z",
+      31,
+    ]);
+    const day = await chart("measure=requests&from=2026-11-20&to=2026-11-21&step=day&before=true");
+    expect([day.sums.values, day.before?.values, day.before?.total]).toEqual([[7], [1], 1]);
+    const hours = await chart("measure=requests&from=2026-11-20T12:00Z&to=2026-11-20T18:00Z&before=true");
+    expect([hours.step, hours.sums.total, hours.before?.total]).toEqual(["hour", 0, 7]);
+    expect((await chart(`measure=spend&${november}`)).before).toBeNull();
+  });
+
+  test("the forecast is the month so far and the pace since the first request for the rest of it", async () => {
+    const { forecast, total } = await chart(`measure=spend&${november}`);
+    // The first request was on the day before, whose midnight is more than a day ago.
+    const now = control.clock.now();
+    const end = (Math.floor(now / 900_000) + 1) * 900_000;
+    const since = Date.UTC(2026, 10, 19);
+    const spent = parseUsd(total.cost_usd);
+    expect(forecast).toEqual({
+      since: new Date(since).toISOString(),
+      usd_a_day: formatUsd((spent * 86_400_000n) / BigInt(end - since)),
+      total_usd: formatUsd(spent + (spent * BigInt(Date.UTC(2026, 11, 1) - end)) / BigInt(end - since)),
+    });
+    expect((await chart("measure=spend&from=2026-11-01&to=2026-11-21")).forecast).toBeNull();
+    expect((await chart("measure=spend&from=2026-10-01&to=2026-11-01")).forecast).toBeNull();
+    expect((await chart(`measure=requests&${november}`)).forecast).toBeNull();
+  });
+
+  test("a chart has errors by code, and the times of first tokens within five percent", async () => {
+    const errors = await chart(`measure=errors&by=code&${november}`);
+    expect(errors.data).toMatchObject([{ id: "upstream_error", total: 1 }]);
+    expect([errors.sums.total, errors.others]).toEqual([1, null]);
+    const times = await chart(`measure=first_token&${november}&key=${mine}`);
+    expect(times.data.map(({ id, total }) => [id, total])).toEqual([
+      ["p50", 12],
+      ["p95", 12],
+    ]);
+    expect([times.sums.total, times.sums.values[19], times.data[0]?.values?.[0]]).toEqual([4, 3, null]);
+  });
+
+  test("members chart their own requests alone, and no other workspace's", async () => {
+    expect((await chart(`measure=requests&${november}&by=key`, "member@w")).data.map(({ name }) => name)).toEqual([
+      "mine",
+      "Workbench",
+    ]);
+    expect((await chart(`measure=errors&by=code&${november}`, "member@w")).sums.total).toBe(1);
+    expect((await chart(`measure=errors&by=code&${november}&member=admin@w`)).sums.total).toBe(0);
+    for (const as of ["auditor@w", "admin@w", "super_admin@w"])
+      expect((await chart(`measure=requests&${november}`, as)).sums.total).toBe(8);
+    const refused = (query: string, as: string) => control.refusal("GET", `/usage/chart?measure=spend&${query}`, { as });
+    expect(await refused(`workspace=w&key=${theirs}`, "member@w")).toBe("404 not_found id");
+    expect(await refused("workspace=w", "member@other")).toBe("403 forbidden X-Act-As");
+  });
+
+  test.each([
+    ["", "measure"],
+    ["measure=mood", "measure"],
+    ["measure=spend&by=code", "by"],
+    ["measure=first_token&by=model", "by"],
+    ["measure=errors&by=code&model=a&member=member@w", "model"],
+    ["measure=spend&step=hour&from=2026-10-01", "from"],
+    ["measure=spend&from=2020-01-01", "from"],
+  ])("a chart of %s is refused with the name of the field", async (query, field) => {
+    expect(await control.refusal("GET", `/usage/chart?workspace=w&${query}`)).toBe(`400 invalid_field ${field}`);
+  });
+
+  test("the command line shows a chart by period, with all names and the time before", async () => {
+    const table = printChart(await chart("measure=requests&from=2026-11-19&to=2026-11-21&step=day&by=key&before=true"))
+      .split("\n")
+      .map((line) => line.trim().split(/ +/));
+    expect(table).toEqual([
+      ["PERIOD", "mine", "theirs", "Workbench", "total", "before"],
+      ["2026-11-19", "1", "0", "0", "1", "0"],
+      ["2026-11-20", "3", "3", "1", "7", "0"],
+      ["(total)", "4", "3", "1", "8", "0"],
     ]);
   });
 });

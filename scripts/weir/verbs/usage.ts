@@ -34,6 +34,31 @@ export function printUsage(body: Fields): string {
   ]);
 }
 
+/** A table of periods and names, with the sum of all names, the time before, and the total of each. */
+export function printChart(body: Fields): string {
+  const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const named = (name: string, given: unknown) =>
+    ({ name, ...Object(given) }) as { name: string; values?: unknown; total?: unknown };
+  const rows: Fields[] = Array.isArray(body["data"]) ? body["data"] : [];
+  const drawn = rows.filter(({ values }) => Array.isArray(values)).map((row) => named(String(row["name"]), row));
+  const around = [
+    ...(body["others"] ? [named("others", body["others"])] : []),
+    ...(rows.length > 1 ? [named(body["unit"] === "ms" ? "answers" : "total", body["sums"])] : []),
+    ...(body["before"] ? [named("before", body["before"])] : []),
+  ];
+  const all = [...drawn, ...around];
+  const periods = list(body["periods"]).map((period) => String(Object(period).period));
+  const table = columns([
+    ["PERIOD", ...all.map(({ name }) => name)],
+    ...periods.map((period, index) => [period, ...all.map(({ values }) => shown(list(values)[index] ?? null))]),
+    ["(total)", ...all.map(({ total }) => shown(total ?? null))],
+  ]);
+  const { total_usd: total, usd_a_day: pace } = Object(body["forecast"]);
+  return total === undefined
+    ? table
+    : `${table}\nforecast: ${String(total)} USD at the end of the month, at ${String(pace)} USD a day`;
+}
+
 /** Only for the length of a bar: amounts are shown as they came. */
 function costOf({ cost_usd: cost }: Fields): number {
   return Number(cost);

@@ -52,6 +52,27 @@ CREATE TABLE usage_sums (
     INCLUDE (requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano)
 );
 
+-- How many requests ended with a code, and how many had their first token within a range of times. In the kinds and series of usage_sums
+-- except kind 0, and in quarters and days alone: a key with few requests has nearly a row for each of them in each kind and span.
+CREATE TABLE usage_counts (
+  workspace integer NOT NULL,
+  kind smallint NOT NULL CHECK (kind > 0),
+  -- In quarters of an hour: 1, and before summed_before also 96.
+  span smallint NOT NULL CHECK (span IN (1, 96)),
+  start integer NOT NULL,
+  series_id integer NOT NULL,
+  -- The code of an error, or the number of a range of times of the first token.
+  name text COLLATE "C" NOT NULL,
+  requests integer NOT NULL,
+  PRIMARY KEY (workspace, kind, span, start, series_id, name) INCLUDE (requests)
+);
+
+-- The number of the range that has this time of a first token, in milliseconds. Eight ranges double the time, so a time that is taken from
+-- the middle of its range is within five percent of the true one. The reader in src/gateway/usage has the same ranges.
+CREATE FUNCTION first_token_range(ms integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN $1 > 0 THEN floor(8 * ln($1::float8) / ln(2::float8) + 1e-9)::integer::text WHEN $1 <= 0 THEN '0' END
+$$;
+
 -- Sums whole numbers as whole numbers. PostgreSQL's sum(bigint) makes a decimal for every group, which takes longer than the addition when
 -- groups are small, as they are here. Like every addition of bigint, it fails rather than overflow.
 CREATE AGGREGATE whole_sum(bigint) (SFUNC = int8pl, STYPE = bigint, INITCOND = '0', COMBINEFUNC = int8pl, PARALLEL = SAFE);
@@ -63,7 +84,8 @@ SELECT generation_id, workspace_id, key_id, model, provider,
   floor(date_part('epoch', admitted_at) / 900)::integer AS quarter, 1 AS requests, (status >= 400)::integer AS errors,
   prompt_tokens::bigint AS prompt_tokens, cached_tokens::bigint AS cached_tokens,
   coalesce(cache_write_tokens, 0)::bigint AS cache_write_tokens, completion_tokens::bigint AS completion_tokens,
-  cost_nano AS charge_nano, coalesce(list_cost_nano, 0) AS list_nano
+  cost_nano AS charge_nano, coalesce(list_cost_nano, 0) AS list_nano,
+  CASE WHEN status >= 400 THEN coalesce(code, 'unknown') COLLATE "C" END AS error, first_token_range(first_token_ms) AS first_token
 FROM generations;
 
 -- Generations that were written below closing_before. A removed one has negative counts and sums.
@@ -82,7 +104,7 @@ BEGIN
   SELECT generation_id, workspace_id, key_id, model, provider, coalesce(endpoint, 'chat'), own_key_id IS NOT NULL,
     floor(date_part('epoch', admitted_at) / 900)::integer, sign, sign * (status >= 400)::integer, sign * prompt_tokens::bigint,
     sign * cached_tokens::bigint, sign * coalesce(cache_write_tokens, 0)::bigint, sign * completion_tokens::bigint, sign * cost_nano,
-    sign * coalesce(list_cost_nano, 0)
+    sign * coalesce(list_cost_nano, 0), CASE WHEN status >= 400 THEN coalesce(code, 'unknown') END, first_token_range(first_token_ms)
   FROM changed WHERE generation_id < closing;
   RETURN NULL;
 END $$;

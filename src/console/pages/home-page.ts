@@ -11,6 +11,7 @@ import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
 import { providerEndpoints } from "../../control-api/endpoints/providers.ts";
 import { logEndpoints } from "../../control-api/endpoints/log.ts";
 import { refusalEndpoints } from "../../control-api/endpoints/refusals.ts";
+import { usageEndpoints } from "../../control-api/endpoints/usage.ts";
 import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
 import type { GenerationView } from "../../gateway/generations/schema.ts";
 import type { UsageSums } from "../../gateway/usage/schema.ts";
@@ -18,9 +19,10 @@ import { markup, type Html } from "../../http/html.ts";
 import { isoTime, monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { FindingPage } from "../../security/findings/lists/search-findings.ts";
+import { chartScript } from "../look/charts.ts";
 import { address } from "../look/forms.ts";
 import { leftWords, limitBar } from "../look/limit-meter.ts";
-import { emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
+import { tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { spent } from "./inference/keys-page.ts";
@@ -29,14 +31,15 @@ import { newestFirst } from "./inference/request-rows.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
 import { providersPath } from "./operator/providers-page.ts";
-import { monthName } from "./inference/day-zone.ts";
-import { readMonthSpend, spendChart } from "./inference/month-spend.ts";
+import { monthName, zoneScript } from "./inference/day-zone.ts";
+import { readUsageChart, usageAsked, usageChart } from "./inference/usage-chart.ts";
 
 export const homePage: Page = {
   of: "workspace",
   path: "/",
   navigation: { section: null, label: "Home", icon: "home" },
   roles: ["member", "auditor", "admin", "super_admin"],
+  scripts: [zoneScript, chartScript],
   render,
 };
 
@@ -46,9 +49,12 @@ const lastRequests = 5;
 
 async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
-  const [workspace, spend, log, refused, { data: near }, attention] = await Promise.all([
+  const isOwn = call.workspace.role === "member";
+  const asked = usageAsked(call, { usual: "month", groups: isOwn ? ["model", "key"] : ["model", "key", "member"] });
+  const [workspace, view, total, log, refused, { data: near }, attention] = await Promise.all([
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
-    readMonthSpend(call, { month, zone: "UTC", by: "model" }),
+    readUsageChart(call, asked),
+    readMonth(call, month),
     call.control(logEndpoints.list, { limit: String(sampleMax) }),
     readRefused(call, month),
     call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
@@ -56,15 +62,14 @@ async function render(call: PageCall): Promise<PageContent> {
   ]);
   const rows = newestFirst([...log.data, ...refused.newest]).slice(0, lastRequests);
   const isNew = log.data.length === 0;
-  const isOwn = call.workspace.role === "member";
   const all = [
     creditTile(workspace, call),
-    spendTile({ workspace, total: spend.total, isOwn }, call),
-    requestsTile({ month, total: spend.total, refused: refused.calls, isOwn }, call),
+    spendTile({ workspace, total, isOwn }, call),
+    requestsTile({ month, total, refused: refused.calls, isOwn }, call),
     firstTokenTile({ newest: log.data, sampleMax }, call),
   ];
-  const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
-  const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
+  const limits = { day: workspace.daily_spend_limit_usd, month: workspace.spend_limit_usd };
+  const shown = { asked, view, ...(isOwn ? { whose: "Your " } : { limits }) };
   const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",
@@ -73,8 +78,14 @@ async function render(call: PageCall): Promise<PageContent> {
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
       ? markup`${tiles(all)}${await firstSteps(call)}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
-      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(rows, call)}`,
+      : markup`${tiles(all)}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
   };
+}
+
+/** The sums of the month, whichever range the chart has. */
+async function readMonth(call: PageCall, month: Month): Promise<UsageSums> {
+  const { startMs, endMs } = monthBounds(month);
+  return (await call.control(usageEndpoints.sum, { from: isoTime(startMs), to: isoTime(endMs), limit: "1" })).total;
 }
 
 function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {

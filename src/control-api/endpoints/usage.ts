@@ -1,15 +1,23 @@
 /**
- * Endpoints for sums of usage by time, key, member, model, provider and endpoint, and for monthly statements. Sums are read from the
- * replica, if there is one, and may then be two seconds old. The verbs decide what a caller may see of them.
+ * Endpoints for sums of usage by time, key, member, model, provider and endpoint, for charts of them, and for monthly statements. Sums are
+ * read from the replica, if there is one, and may then be two seconds old. The verbs decide what a caller may see of them.
  */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { usageRowsDefault, usageRowsMax, usageSeriesMax, statementRowsDefault, statementRowsMax } from "../../gateway/limits.ts";
+import {
+  chartSeriesDefault,
+  usageRowsDefault,
+  usageRowsMax,
+  usageSeriesMax,
+  statementRowsDefault,
+  statementRowsMax,
+} from "../../gateway/limits.ts";
 import { closeNow } from "../../gateway/statements/close.ts";
 import { statementFile, ClosingView, StatementList, StatementView } from "../../gateway/statements/schema.ts";
 import { listStatements, showStatement } from "../../gateway/statements/statements.ts";
+import { ChartFields, showChart } from "../../gateway/usage/chart.ts";
 import { UsageFields } from "../../gateway/usage/periods.ts";
-import { UsageView } from "../../gateway/usage/schema.ts";
+import { ChartView, UsageView } from "../../gateway/usage/schema.ts";
 import { showUsage } from "../../gateway/usage/usage.ts";
 import { csvResponse } from "../../http/csv-response.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
@@ -47,6 +55,42 @@ export const usageEndpoints = {
       const seriesMax = series === undefined ? null : parseRowLimit(series, { normal: usageSeriesMax, max: usageSeriesMax });
       const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
       return showUsage(asked, { ...parts, sql: parts.reads });
+    },
+  }),
+};
+
+export const chartEndpoints = {
+  show: endpoint({
+    method: "GET",
+    path: "/usage/chart",
+    command: {
+      name: "chart show",
+      flags: { from: null, to: null, before: { bare: true } },
+      example: "--workspace default --measure spend --by model --since 7d",
+    },
+    summary: "Show one measure by period: spend, requests, errors, tokens or the time of the first token",
+    fields: Type.Composite([
+      Type.Object({ workspace: NamedWorkspace }),
+      ChartFields,
+      Type.Object({
+        key: Type.Optional(line("the id of a key", { title: "Only this key" })),
+        member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
+        model: Type.Optional(line("the id of a model", { title: "Only this model" })),
+        limit: rowLimit({ normal: usageRowsDefault, max: usageRowsMax }),
+        series: rowLimit({ normal: chartSeriesDefault, max: usageSeriesMax }),
+      }),
+    ]),
+    view: ChartView,
+    async handle({
+      input: { workspace: named, key = null, member = null, model = null, limit, series, ...fields },
+      actors,
+      parts,
+    }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
+      const seriesMax = parseRowLimit(series, { normal: chartSeriesDefault, max: usageSeriesMax });
+      const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
+      return showChart(asked, { ...parts, sql: parts.reads });
     },
   }),
 };

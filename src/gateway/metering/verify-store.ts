@@ -212,6 +212,18 @@ function usageKindsAgree(sql: Queries): Promise<Finding> {
     ) AS quarter`);
 }
 
+/** The codes of errors add up to the errors, in each sum that has codes. */
+function usageCountsAgree(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('series %s, %s quarters from %s on: %s errors, %s by codes', series_id, span, start, coalesce(errors, 0), coalesce(coded, 0)))
+        FILTER (WHERE coalesce(errors, 0) <> coalesce(coded, 0)) AS broken
+    FROM (SELECT workspace, kind, span, start, series_id, errors FROM usage_sums WHERE kind > 0 AND span IN (1, 96) AND errors <> 0) AS sums
+    FULL JOIN (
+      SELECT workspace, kind, span, start, series_id, sum(requests) AS coded FROM usage_counts WHERE name >= ':' GROUP BY 1, 2, 3, 4, 5
+    ) AS counts USING (workspace, kind, span, start, series_id)`);
+}
+
 /** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
 function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -292,6 +304,7 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   usage_adds_up: usageAddsUp,
   usage_spans_agree: usageSpansAgree,
   usage_kinds_agree: usageKindsAgree,
+  usage_counts_agree: usageCountsAgree,
   statement_matches_ledger: statementsMatch,
   budget_totals: budgetsAgree,
 };

@@ -124,13 +124,17 @@ interface UsageBlock {
   to: number;
 }
 
-const spans = [768, 96, 24, 4];
+const spansOfSums = [768, 96, 24, 4];
+export const spansOfCounts = [96];
 
 /**
  * Covers quarters with the longest spans that fit, which reads the fewest rows.
  * @param summedBefore from here on no span is longer than a quarter
  */
-export function blocksOf({ from, to, summedBefore }: { from: number; to: number; summedBefore: number }): UsageBlock[] {
+export function blocksOf(
+  { from, to, summedBefore }: { from: number; to: number; summedBefore: number },
+  spans = spansOfSums,
+): UsageBlock[] {
   const end = Math.max(from, Math.min(to, summedBefore));
   return [...covering({ from, to: end }, spans), ...(end < to ? [{ span: 1, from: end, to }] : [])];
 }

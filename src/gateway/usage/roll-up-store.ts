@@ -95,10 +95,10 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     WITH late AS (
       DELETE FROM usage_late WHERE generation_id < ${upTo} RETURNING *
     ), used AS MATERIALIZED (
-      SELECT ${series}, quarter, ${sums(tx)} FROM (
+      SELECT ${series}, quarter, error, first_token, ${sums(tx)} FROM (
         SELECT * FROM generation_usage WHERE generation_id >= ${closed} AND generation_id < ${upTo}
         UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
-      ) AS part GROUP BY ${series}, quarter
+      ) AS part GROUP BY ${series}, quarter, error, first_token
     ), by_kind AS MATERIALIZED (
       SELECT ${ofKind(tx)}, quarter, ${sums(tx)} FROM used CROSS JOIN (VALUES (0::smallint), (1), (2), (3)) AS of_kind (kind)
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
@@ -106,16 +106,28 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       SELECT DISTINCT ${series} FROM by_kind
     ), known AS MATERIALIZED (
       SELECT id, ${series} FROM named JOIN usage_series USING (${series})
+    ), counted AS MATERIALIZED (
+      SELECT ${ofKind(tx)}, quarter, name, whole_sum(requests) AS requests
+      FROM used CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind) CROSS JOIN LATERAL (VALUES (error), (first_token)) AS named (name)
+      WHERE name IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ), made AS (
       INSERT INTO usage_series (${series}) SELECT ${series} FROM named EXCEPT SELECT ${series} FROM known
       RETURNING id, ${series}
     ), closing AS (
       UPDATE usage_state SET closed_before = ${upTo}
+    ), all_series AS MATERIALIZED (
+      SELECT * FROM known UNION ALL SELECT * FROM made
+    ), counts AS (
+      INSERT INTO usage_counts AS kept
+      SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, counted.name, whole_sum(requests)
+      FROM counted JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
+      JOIN (VALUES (1::smallint), (96)) AS spans (span) ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+      GROUP BY 1, 2, 3, 4, 5, 6
+      ${countedTo(tx)}
     )
     INSERT INTO usage_sums AS kept
     SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, ${sums(tx)}
-    FROM by_kind JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
-    LEFT JOIN workspaces ON workspaces.id = workspace_id
+    FROM by_kind JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
     JOIN (VALUES (1::smallint), (4), (24), (96), (768)) AS spans (span)
       ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
     GROUP BY 1, 2, 3, 4, 5
@@ -146,6 +158,11 @@ function addedTo(sql: Queries) {
       charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
 }
 
+function countedTo(sql: Queries) {
+  return sql`
+    ON CONFLICT (workspace, kind, span, start, series_id, name) DO UPDATE SET requests = kept.requests + excluded.requests`;
+}
+
 const sixHours = 24;
 
 async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Transaction): Promise<void> {
@@ -161,4 +178,14 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
       GROUP BY 2, 3
     ) AS longer
     ${addedTo(tx)}`;
+  await tx`
+    INSERT INTO usage_counts AS kept
+    SELECT number, of_kind.kind, 96, longer.start, series_id, name, requests
+    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind)
+    CROSS JOIN LATERAL (
+      SELECT start - start % 96 AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
+      WHERE workspace = number AND usage_counts.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}
+      GROUP BY 1, 2, 3
+    ) AS longer
+    ${countedTo(tx)}`;
 }

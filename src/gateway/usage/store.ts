@@ -3,16 +3,19 @@
  * the ledger's charges to the nano-dollar. Blocks from eight days down to a quarter of an hour cover a period with the fewest rows, and the
  * kinds of sums (by all, by key, by model, total) let a query read the smallest one that answers it. Rows beyond a bound, those with the
  * lowest charges, become one sum. A request counts when it was accepted, as in the log and in the months of limits.
+ *
+ * Counts of codes and of times of the first token are read in the same way. There are such counts by key, by model and in total, but none by
+ * both key and model: those would be nearly as many as the requests.
  */
 import { type Database, type Transaction, allowStatements, type Queries } from "../../backing/backing.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { usageStatementMsMax, usageWorkMemoryBytes, seriesLookedUpMax } from "../limits.ts";
-import { blocksOf } from "./periods.ts";
+import { blocksOf, spansOfCounts } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
 export interface UsageQuery extends Omit<SumsQuery, "only"> {
-  /** How many of the names with the highest charges are listed by period; the others have one sum each. null: all by period. */
+  /** How many of the highest names are listed by period; the others have one sum each. null: all by period. */
   seriesMax: number | null;
 }
 
@@ -25,15 +28,19 @@ interface UsageAnswer {
 
 export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnswer> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
-    await allowStatements(usageStatementMsMax, tx);
-    // JIT compilation of such a query takes longer than running it, and hashing finds its few groups in half the time of sorting.
-    await tx`
-      SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
+    await prepareReading(tx);
     const state = await selectState(query.workspace, tx);
     const { seriesMax } = query;
     if (seriesMax === null) return { rows: await selectSums(query, state, tx), periods: [] };
     return selectHighest({ ...query, seriesMax }, state, tx);
   }) as Promise<UsageAnswer>;
+}
+
+/** JIT compilation of such a query takes longer than running it, and hashing finds its few groups in half the time of sorting. */
+async function prepareReading(tx: Transaction): Promise<void> {
+  await allowStatements(usageStatementMsMax, tx);
+  await tx`
+    SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
 }
 
 /** Reads all names over the whole span, then the highest and the workspace by period: many times fewer sums than all names by period. */
@@ -65,9 +72,13 @@ interface SumsQuery {
   end: number;
   by: ReadonlySet<UsageDimension>;
   rowsMax: number;
+  /** By which sum the highest rows are found; absent: by charges. */
+  rank?: UsageRank;
   /** Absent: all names. */
   only?: KeptNames;
 }
+
+export type UsageRank = "spend" | "requests" | "errors" | "tokens";
 
 /** Some of the names, as rows of an answer over the whole span have them. */
 interface KeptNames {
@@ -135,15 +146,19 @@ async function selectState(workspace: WorkspaceId, tx: Transaction): Promise<Usa
 const afterAllIds = "gen-~";
 
 /** The blocks of all periods, each with the number of its period, from 1. */
-function blocksOfPeriods({ starts, end }: SumsQuery, { summedBefore, sumsEnd }: UsageState) {
+function blocksOfPeriods(
+  { starts, end }: Pick<SumsQuery, "starts" | "end">,
+  { summedBefore, sumsEnd }: UsageState,
+  spans?: number[],
+) {
   return starts.flatMap((from, index) => {
     const to = Math.min(starts[index + 1] ?? end, sumsEnd);
-    return blocksOf({ from, to, summedBefore }).map((block) => ({ ...block, period: index + 1 }));
+    return blocksOf({ from, to, summedBefore }, spans).map((block) => ({ ...block, period: index + 1 }));
   });
 }
 
 /** The workspace's rows that the query asks for, by columns that series and generations have. */
-function ownRows({ workspace, keys, model }: SumsQuery, sql: Queries) {
+function ownRows({ workspace, keys, model }: Pick<SumsQuery, "workspace" | "keys" | "model">, sql: Queries) {
   return sql`workspace_id = ${workspace} ${keys === null ? sql`` : sql`AND key_id = ANY(${keys}::text[])`}
     ${model === null ? sql`` : sql`AND model = ${model}`}`;
 }
@@ -168,10 +183,11 @@ function isNarrow({ keys, model, only }: SumsQuery): boolean {
   return keys !== null || model !== null || (only !== undefined && only.series.length <= seriesLookedUpMax);
 }
 
-/** @returns at most `rowsMax` rows, those with the highest charges, and one with the sum of all others */
+/** @returns at most `rowsMax` rows, the highest, and one with the sum of all others */
 async function selectSums(query: SumsQuery, state: UsageState, tx: Transaction): Promise<UsageRowSums[]> {
   const { workspace, starts, end, rowsMax, only } = query;
   const { closed } = state;
+  const highest = highestFirst(query, tx);
   const kind = kindOf(query);
   const blocks = blocksOfPeriods(query, state);
   const [first = end] = starts;
@@ -214,7 +230,7 @@ async function selectSums(query: SumsQuery, state: UsageState, tx: Transaction):
     ), listed AS (
       SELECT named.* FROM named ${only ? keeping(query, only.rows, tx) : tx``}
     ), placed AS (
-      SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
+      SELECT *, row_number() OVER (ORDER BY ${highest}, period, key, model, provider, endpoint, member)
         > ${rowsMax} AS is_rest FROM listed
     ), shown AS (
       SELECT *, 1::bigint AS rows FROM placed WHERE NOT is_rest
@@ -224,7 +240,15 @@ async function selectSums(query: SumsQuery, state: UsageState, tx: Transaction):
     SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests, errors,
       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens", cache_write_tokens AS "cacheWriteTokens",
       completion_tokens AS "completionTokens", charge_nano AS charge, list_nano AS "listCost", is_rest AS "isRest", rows
-    FROM shown ORDER BY period, charge_nano DESC, list_nano DESC, requests DESC, key, model, provider, endpoint, member`;
+    FROM shown ORDER BY period, ${highest}, key, model, provider, endpoint, member`;
+}
+
+/** Charges decide where the asked sums are equal, and requests where those are, too. */
+function highestFirst({ rank = "spend" }: SumsQuery, sql: Queries) {
+  const charges = sql`charge_nano DESC, list_nano DESC, requests DESC`;
+  if (rank === "spend") return charges;
+  if (rank === "tokens") return sql`prompt_tokens + completion_tokens DESC, ${charges}`;
+  return sql`${sql(rank)} DESC, ${charges}`;
 }
 
 /** Joins `named` with these rows by the requested names. */
@@ -254,4 +278,67 @@ function names({ by }: SumsQuery, sql: Queries) {
     ${named("key", sql`coalesce(of_request.name, CASE WHEN ${isWorkbench} THEN 'Workbench' ELSE '' END)`)} AS key_name,
     ${named("member", sql`coalesce(of_request.owner_email, of_workbench.email, '')`)} AS member,
     ${named("model", sql`model`)} AS model, ${named("provider", sql`provider`)} AS provider, ${named("endpoint", sql`endpoint`)} AS endpoint`;
+}
+
+// Counts
+
+/** `errors`: by code. `first_token`: by the number of the range, as a text. */
+export type Counted = "errors" | "first_token";
+
+/** Of keys, or of a model, or of neither. */
+export type CountsQuery = Pick<SumsQuery, "workspace" | "keys" | "model" | "starts" | "end">;
+
+export interface CountRow {
+  /** From 1, the place of its beginning in the query. */
+  period: number;
+  name: string;
+  requests: bigint;
+}
+
+export function selectCounts(query: CountsQuery, counted: Counted, sql: Database): Promise<CountRow[]> {
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    await prepareReading(tx);
+    return selectNames(query, { counted, state: await selectState(query.workspace, tx) }, tx);
+  }) as Promise<CountRow[]>;
+}
+
+/** The numbers of ranges are digits, which are less than `:`, and codes begin with letters, which are greater. */
+async function selectNames(
+  query: CountsQuery,
+  { counted, state }: { counted: Counted; state: UsageState },
+  tx: Transaction,
+): Promise<CountRow[]> {
+  const { workspace, keys, model, starts, end } = query;
+  const blocks = blocksOfPeriods({ starts, end }, state, spansOfCounts);
+  const kind = keys !== null ? kinds.byKey : model !== null ? kinds.byModel : kinds.total;
+  const own = ownRows(query, tx);
+  const within = tx`quarter >= ${starts[0] ?? end} AND quarter < ${end}`;
+  const period = tx`width_bucket(quarter, ${starts}::integer[]) AS period`;
+  const name = counted === "errors" ? tx`error` : tx`first_token`;
+  const asked = counted === "errors" ? tx`name >= ':'` : tx`name < ':'`;
+  return tx<CountRow[]>`
+    WITH series AS MATERIALIZED (
+      SELECT id FROM usage_series WHERE ${own}
+        AND (key_id = '*') = ${kind !== kinds.byKey} AND (model = '*') = ${kind !== kinds.byModel}
+    )
+    SELECT period, name, whole_sum(requests) AS requests FROM (
+      SELECT period, name, requests FROM unnest(
+        ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
+        ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
+      ) AS block (period, block_span, block_from, block_to)
+      CROSS JOIN generate_series(block_from, block_to - 1, block_span::integer) AS block_start CROSS JOIN series AS one
+      CROSS JOIN LATERAL (
+        SELECT name, requests FROM usage_counts
+        WHERE workspace = ${numberOf(workspace, tx)} AND kind = ${kind} AND span = block_span AND start = block_start
+          AND series_id = one.id AND ${asked}
+        -- Otherwise the planner may read all counts of the workspace, and then choose among them.
+        OFFSET 0
+      ) AS in_block
+      UNION ALL
+      SELECT ${period}, ${name} AS name, requests FROM generation_usage
+      WHERE generation_id >= ${state.closed} AND generation_id < ${afterAllIds} AND ${own} AND ${within}
+      UNION ALL
+      SELECT ${period}, ${name}, requests FROM usage_late WHERE generation_id < ${state.closed} AND ${own} AND ${within}
+    ) AS part WHERE name IS NOT NULL
+    GROUP BY period, name HAVING whole_sum(requests) <> 0 ORDER BY period, name`;
 }

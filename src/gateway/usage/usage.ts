@@ -49,7 +49,7 @@ export async function showUsage(
   return readUsage({ ...asked, keys: await keysOf({ actor, workspace: asked.workspace, key, member }, sources) }, sources);
 }
 
-interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
+export interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model" | "rank"> {
   /** The caller's query, as texts. */
   fields: UsageFields;
   /** The most rows; the others are summed in one. */
@@ -112,7 +112,7 @@ export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage
 }
 
 /** @returns null: all keys of the workspace */
-async function keysOf(
+export async function keysOf(
   { actor, workspace, key, member }: Pick<AskedUsage, "actor" | "workspace" | "key" | "member">,
   sources: { sql: Database; clock: Clock },
 ): Promise<KeyId[] | null> {
@@ -129,7 +129,7 @@ async function keysOf(
 const quarterMs = 900_000;
 
 /** Every zone's offset is a multiple of a quarter of an hour since 1972. */
-function quarterAt(ms: number, { zone }: UsageSpan): number {
+export function quarterAt(ms: number, { zone }: UsageSpan): number {
   if (ms % quarterMs === 0) return ms / quarterMs;
   const message = `Cannot cut usage at ${isoTime(ms)}, where a period of ${zone} begins or ends: only quarters of an hour are kept`;
   throw new DomainError("invalid_field", message, { field: "tz" });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
+import { chartScript } from "../../../src/console/look/charts.ts";
 import { consoleHeaders } from "../../../src/console/look/frame.ts";
 import { hostile } from "../../console/look/gallery-contents.ts";
 import { createdPage, galleryPage, keysPage } from "../../console/look/gallery.ts";
@@ -14,7 +15,10 @@ const pages: Record<string, () => string> = { "/keys": keysPage, "/gallery": gal
 function serve(): Promise<Server> {
   const server = createServer((request, response) => {
     const page = pages[request.url ?? ""];
-    response.writeHead(page ? 200 : 404, { ...consoleHeaders(), "content-type": "text/html; charset=utf-8" });
+    response.writeHead(page ? 200 : 404, {
+      ...consoleHeaders({ scripts: [chartScript] }),
+      "content-type": "text/html; charset=utf-8",
+    });
     response.end(page?.() ?? "<title>Elsewhere</title>");
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
@@ -89,6 +93,36 @@ describe.skipIf(chromiumPath === null)("the Console's parts", () => {
     answer = true;
     await page.keyboard.press("Escape");
     expect([await isOpen(page, "create"), asked.length]).toEqual([false, 3]);
+  });
+
+  test("a chart's periods are one stop for Tab, arrows move between them, and a card shows their row until Escape", async () => {
+    await using visitor = await visit();
+    const page = await visitor.open("/keys");
+    const chart = page.locator("figure.chart").first();
+    const card = chart.locator(".chart-card");
+    expect(await chart.locator(".slot[tabindex='0']").count()).toBe(1);
+    await chart.locator(".slot[tabindex='0']").focus();
+    const focused = (): Promise<unknown> => page.evaluate("document.activeElement.getAttribute('aria-label')");
+    const newest = String(await focused());
+    expect(await card.innerText()).toContain(newest.split(":")[0] ?? "");
+    await page.keyboard.press("ArrowLeft");
+    const before = String(await focused());
+    const shown = await card.innerText();
+    expect([before === newest, shown.includes(before.split(":")[0] ?? ""), shown.includes("Production")]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(await visitor.audit()).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await card.isVisible()).toBe(false);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowLeft");
+    expect(await focused()).toMatch(/^1 /);
+    expect(await page.evaluate("document.activeElement.getAttribute('href')")).toMatch(/^\/requests\?from=/);
+    await chart.locator(".slot").nth(4).hover();
+    await card.waitFor();
+    expect(visitor.faults).toEqual([]);
   });
 
   test("a key that is shown once can be copied, and only its own button closes it without a question", async () => {

@@ -15,14 +15,19 @@ import {
   tiles,
   cursorLinks,
   table,
+  day,
   money,
   roundedUsd,
+  shortDay,
 } from "../../../src/console/look/parts.ts";
-import { barChart, sparkline } from "../../../src/console/look/charts.ts";
+import { chart, chartScript, sparkline } from "../../../src/console/look/charts.ts";
 import { filterForm, confirmForm, emptyForm, form } from "../../../src/console/look/forms.ts";
 import { consolePage } from "../../../src/console/look/frame.ts";
 import { monogram } from "../../../src/http/monogram.ts";
 import { around, columns, days, fields, hostile, keys, samples, usd, wave, type Key } from "./gallery-contents.ts";
+
+/** The last days of the chart have not begun. */
+const begun = days.length - 3;
 
 /** An ordinary page of keys. */
 export function keysPage(): string {
@@ -30,6 +35,7 @@ export function keysPage(): string {
   return consolePage(
     {
       title: "Keys",
+      scripts: [chartScript],
       lead: "Each key spends the credit of this workspace, up to its own limit.",
       actions: opener({ dialog: "create", path: "/keys/new", label: "Create key" }),
       notice: { tone: "good", words: "The key “Nightly evaluation” is changed. Gateways follow within 30 seconds." },
@@ -44,18 +50,43 @@ export function keysPage(): string {
         { label: "Requests today", value: "18,204", note: "0.3 % failed" },
         { label: "First token, p50 and p95", value: "412 ms", note: "p95 1,310 ms" },
       ])}
-      ${barChart({
+      ${chart({
         id: "spend",
         title: "Spend by day and key",
-        days,
-        zone: "UTC",
+        shape: "bars",
+        periodName: "Day (UTC)",
+        periods: days.map((date, index) => ({
+          name: day(date),
+          short: shortDay(date),
+          path: index % 5 === 4 ? null : `/requests?from=${date}`,
+          isFuture: index >= begun,
+        })),
         series: [
-          { label: "Production", values: wave(1_200, 0) },
-          { label: "Nightly evaluation", values: wave(420, 1) },
-          { label: "Support assistant", values: wave(160, 2) },
+          { label: "Production", values: wave(1_200, 0).slice(0, begun) },
+          { label: "Nightly evaluation", values: wave(420, 1).slice(0, begun) },
+          { label: "Support assistant", values: wave(160, 2).slice(0, begun) },
         ],
+        before: { label: "Before", values: wave(1_500, 2) },
+        limit: { value: usd(4_000), label: "Limit $40.00 a day" },
+        forecast: days.map((_, index) => (index >= begun ? usd(1_600) : null)),
+        notes: ["Forecast for the end of the month: $420.00."],
         words: roundedUsd,
         exact: money,
+        empty: markup``,
+      })}
+      ${chart({
+        id: "times",
+        title: "Time to the first token by day",
+        shape: "lines",
+        periodName: "Day (UTC)",
+        periods: days.map((date) => ({ name: day(date), short: shortDay(date), path: null })),
+        series: [
+          { label: "p50", values: days.map((_, index) => (index % 7 === 3 ? null : BigInt(300 + index * 9))), total: 412n },
+          { label: "p95", values: days.map((_, index) => (index % 7 === 3 ? null : BigInt(900 + index * 31))), total: 1_310n },
+        ],
+        before: { label: "p50 before", values: days.map((_, index) => BigInt(420 - index)), total: 400n },
+        words: (value) => `${value} ms`,
+        kind: "number",
         empty: markup``,
       })}
       ${tabs("Keys", [
@@ -151,7 +182,7 @@ export function galleryPage(): string {
           ["Revoked", null],
         ])}
         ${table({ caption: "Keys with hostile names", captioned: true, columns, rows: harmed, empty: markup``, totals: ["Sum", null, null, null, money(5n), null, null] })}
-        ${barChart({ id: "many", title: "Requests by day and model", days: days.slice(0, 3), zone: "UTC", series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
+        ${chart({ id: "many", title: `Requests by day and ${hostile[1]}`, shape: "bars", periodName: "Day (UTC)", periods: days.slice(0, 3).map((name) => ({ name, short: name, path: "/requests" })), series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
         <h2>A form that was refused</h2>
         ${form({ id: "edit", action: "/keys/1", hidden: { version: hostile[1] ?? "" }, fields, state, submit: "Save", cancelPath: "/keys", files: true })}
         <h2>States</h2>

@@ -1,10 +1,10 @@
 /** The Console's parts as text; test/browser/console covers what a person does with them. */
 import { describe, expect, test } from "bun:test";
-import { barChart, meter, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
+import { type Chart, chart, meter, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
 import { limitMeter, type SpendLimit } from "../../../src/console/look/limit-meter.ts";
 import { filterForm, form } from "../../../src/console/look/forms.ts";
 import { consoleScript, consoleStyle, consoleHeaders, plainPage } from "../../../src/console/look/frame.ts";
-import { exactUsd, money, roundedUsd, time, userText, table } from "../../../src/console/look/parts.ts";
+import { day, exactUsd, money, roundedUsd, shortDay, time, userText, table } from "../../../src/console/look/parts.ts";
 import { monogram } from "../../../src/http/monogram.ts";
 import { markup } from "../../../src/http/html.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
@@ -35,8 +35,8 @@ describe("every page", () => {
     }
   });
 
-  test("carries less than 25 kB of style and 10 kB of script, and is not stored", () => {
-    expect(String(consoleStyle.element).length).toBeLessThan(25_000);
+  test("carries less than 30 kB of style and 10 kB of script, and is not stored", () => {
+    expect(String(consoleStyle.element).length).toBeLessThan(30_000);
     expect(String(consoleScript.element).length).toBeLessThan(10_000);
     expect(consoleHeaders()["cache-control"]).toBe("no-store");
   });
@@ -141,54 +141,105 @@ describe("a refused form", () => {
 });
 
 describe("a chart", () => {
-  const days = ["2026-11-01", "2026-11-02"];
+  const periods = ["2026-11-01", "2026-11-02"].map((date) => ({
+    name: day(date),
+    short: shortDay(date),
+    path: `/requests?from=${date}`,
+  }));
   const series = Array.from({ length: 9 }, (_, index) => ({
     label: `key ${index}`,
     values: [BigInt(index + 1), 1_000_000_000n * BigInt(index)],
   }));
   const all = series.reduce((sum, { values }) => sum + values.reduce((one, other) => one + other, 0n), 0n);
+  const empty = markup`<p>Nothing was spent</p>`;
+  const drawn = (given: Partial<Chart>): string => {
+    const usual = {
+      id: "c",
+      title: "Spend",
+      periodName: "Day (Asia/Kathmandu)",
+      shape: "bars",
+      periods,
+      words: roundedUsd,
+      empty,
+    } as const;
+    return String(chart({ ...usual, series: [{ label: "a", values: [1n, 4n] }], exact: money, ...given }));
+  };
+  const pathsOf = (text: string, kind: string) =>
+    [...text.matchAll(new RegExp(`<path class="${kind}" d="([^"]*)"`, "g"))].map(([, d = ""]) => d);
 
   test("draws the six largest series and the rest as one, and loses no nano-dollar", () => {
-    const drawn = drawnSeries(series);
-    expect(drawn.map(({ label }) => label)).toEqual(["key 8", "key 7", "key 6", "key 5", "key 4", "key 3", "3 others"]);
-    expect(drawn.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0n)).toBe(all);
+    const shown = drawnSeries(series);
+    expect(shown.map(({ label }) => label)).toEqual(["key 8", "key 7", "key 6", "key 5", "key 4", "key 3", "3 others"]);
+    expect(shown.flatMap(({ values }) => values).reduce<bigint>((sum, value) => sum + (value ?? 0n), 0n)).toBe(all);
   });
 
-  test("has its numbers as a table, with the same sum", () => {
-    const text = String(
-      barChart({
-        id: "c",
-        title: "Spend",
-        days,
-        zone: "Asia/Kathmandu",
-        series,
-        words: roundedUsd,
-        exact: money,
-        empty: markup``,
-      }),
-    );
+  test("has its numbers as a table, with the same sum, the newest first, and each period leads to what is behind it", () => {
+    const sums = { label: "Total", values: [45n, 36_000_000_000n] };
+    const text = drawn({ series, sums });
     expect(text).toContain(`title="${formatUsd(all)} USD"`);
     expect(text).toContain("Day (Asia/Kathmandu)");
-    expect(text).toContain("<title>2 Nov 2026, key 8: $8.00</title>");
+    expect(text).toContain("<title>2 Nov 2026: $36.00</title>");
+    expect(count(text, /href="\/requests\?from=2026-11-02"/g)).toBe(2);
+    const rows = [...text.matchAll(/<tr role="row"><th role="rowheader".*?<\/tr>/g)].map(([row]) => row);
+    const slots = [...text.matchAll(/data-row="(\d)" href="\/requests\?from=([^"]*)"/g)].map(
+      ([, row = "", date = ""]) => [Number(row), date] as const,
+    );
+    expect(slots).toHaveLength(2);
+    for (const [row, date] of slots) expect(rows[row]).toContain(date);
     // A nano-dollar beside eight dollars is a pixel high.
-    expect(text).toMatch(/key 8: \$0\.000000009<\/title>\s*<rect [^>]*height="1\.00"/);
+    expect(pathsOf(text, "series-0")[0]).toMatch(/v1h/);
+  });
+
+  test("draws what is expected only where nothing has begun, and leaves it out of the table and its sums", () => {
+    const future = [...periods, { name: "3 Nov 2026", short: "3 Nov", path: null, isFuture: true }];
+    const values = [1_000_000_000n, 4_000_000_000n, 0n];
+    const text = drawn({ periods: future, series: [{ label: "a", values }], forecast: [null, null, 5_000_000_000n] });
+    expect(pathsOf(text, "forecast")[0]?.match(/M/g)).toHaveLength(1);
+    expect(text).toContain("<title>3 Nov 2026, expected: $5.00</title>");
+    expect(count(text, /<th role="rowheader"/g)).toBe(3);
+    expect(text.slice(text.indexOf("<tfoot"))).toContain('title="5.000000000 USD"');
+  });
+
+  test("draws a limit that is near, and not one that would press the values to the ground", () => {
+    const label = "Limit $0.00000001 a day";
+    expect(drawn({ limit: { value: 10n, label } })).toContain(label);
+    expect(pathsOf(drawn({ limit: { value: 10n, label } }), "limit")).toHaveLength(1);
+    expect(drawn({ limit: { value: 1_000n, label } })).not.toContain(label);
+  });
+
+  test("draws the period before below the bars, also where it was longer, and has it in the table", () => {
+    const text = drawn({ before: { label: "Before", values: [8n, 2n, 7n], total: 17n } });
+    expect(pathsOf(text, "before")[0]?.match(/M/g)).toHaveLength(2);
+    expect(text).toContain('title="0.000000017 USD"');
+    expect(text.indexOf('<path class="before"')).toBeLessThan(text.indexOf('<path class="series-0"'));
+  });
+
+  test("breaks its lines where there is no value, and shows a lone value as a dot", () => {
+    const days = Array.from({ length: 5 }, (_, index) => ({ name: `${index}`, short: `${index}`, path: null }));
+    const values = [5n, null, 7n, 8n, null];
+    const text = drawn({
+      shape: "lines",
+      periods: days,
+      series: [{ label: "p50", values, total: 7n }],
+      words: (value) => `${value} ms`,
+      exact: String,
+    });
+    expect(pathsOf(text, "line line-0")[0]).toMatch(/^M100 [\d.]+h0M500 [\d.]+h0L700 [\d.]+$/);
+    expect(text).toContain("<title>1: p50 –</title>");
+    expect(text.slice(text.indexOf("<tfoot"))).toContain(">7<");
   });
 
   test("has the exact values of its lines at the scale, however small, with the half as half of the top", () => {
-    const values = [0n, 147_000n];
-    const scaled = { words: roundedUsd, scaleWords: exactUsd, empty: markup`` };
-    const text = String(barChart({ id: "c", title: "Spend", days, zone: "UTC", series: [{ label: "a", values }], ...scaled }));
+    const text = drawn({ series: [{ label: "a", values: [0n, 147_000n] }], scaleWords: exactUsd });
     const labels = [...text.matchAll(/text-anchor="end">(\$[^<]*)</g)].map(([, label]) => label);
     expect(labels).toEqual(["$0.00016", "$0.00008"]);
     expect([1_600_000_000_000n, 12_500_000_000n].map(exactUsd)).toEqual(["$1,600.00", "$12.50"]);
   });
 
   test("without values is its empty state", () => {
-    const empty = markup`<p>Nothing was spent</p>`;
-    expect(
-      barChart({ id: "c", title: "Spend", days, zone: "UTC", series: [{ label: "a", values: [0n, 0n] }], words: String, empty }),
-    ).toBe(empty);
-    expect(barChart({ id: "c", title: "Spend", days: [], zone: "UTC", series: [], words: String, empty })).toBe(empty);
+    expect(drawn({ series: [{ label: "a", values: [0n, 0n] }] })).toBe(String(empty));
+    expect(drawn({ periods: [], series: [] })).toBe(String(empty));
+    expect(drawn({ shape: "lines", series: [{ label: "a", values: [null, null] }] })).toBe(String(empty));
   });
 
   test.each([

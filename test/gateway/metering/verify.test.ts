@@ -67,6 +67,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
         { invariant: "usage_adds_up", rows: 4 },
         { invariant: "usage_spans_agree", rows: 4 },
         { invariant: "usage_kinds_agree", rows: 2 },
+        { invariant: "usage_counts_agree", rows: 6 },
         { invariant: "statement_matches_ledger", rows: 0 },
         { invariant: "budget_totals", rows: 0 },
       ],

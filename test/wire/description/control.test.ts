@@ -92,6 +92,9 @@ test("the log, stored prompts and the audit log match the document", async () =>
   await ask("get /api/console/refusals/{id}", 200, { id: (await refused())[0]?.request_id ?? "" });
   await ask("get /api/console/refusals/counts", 200, { query: `${query}&by=key,day` });
   for (const path of ["log", "refusals", "usage"]) await ask(`get /api/console/${path}`, 200, { query });
+  for (const measure of ["spend", "first_token"])
+    await ask("get /api/console/usage/chart", 200, { query: `${query}&measure=${measure}&before=true` });
+  await ask("get /api/console/usage/chart", 400, { query });
   await ask("get /api/console/log/{id}", 200, { id });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });

@@ -9,14 +9,23 @@ import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { chartScript } from "../../look/charts.ts";
 import { address, confirmForm, form } from "../../look/forms.ts";
 import { badge, codeSamples, dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
 import { limitFields, limitsIn, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
+import { zoneScript } from "./day-zone.ts";
 import { samplesFor } from "./request-samples.ts";
+import { readUsageChart, usageAsked, usageChart } from "./usage-chart.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
 
-export const keyPage: Page = { ...shared, path: "/keys/:id", render, actions: { edit, revoke } };
+export const keyPage: Page = {
+  ...shared,
+  path: "/keys/:id",
+  scripts: [zoneScript, chartScript],
+  render,
+  actions: { edit, revoke },
+};
 
 /** For browsers without script, where the dialog cannot open. */
 export const revokeKeyPage: Page = { ...shared, path: "/keys/:id/revoke", render: renderRevoke, actions: { revoke } };
@@ -34,11 +43,17 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: mayChange
       ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
       : null,
-    main: markup`${keyFacts(key, call, await refusedLately(key, call))}
+    main: markup`${keyFacts(key, call, await refusedLately(key, call))}${key.kind === "tools" ? null : await keyChart(key, call)}
       ${mayChange ? section("change", "Edit this key", editForm(key, call)) : null}
       ${key.kind === "tools" ? null : section("use", "Use this key", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
       ${mayChange ? dialog(revoking) : null}`,
   };
+}
+
+async function keyChart(key: KeyView, call: PageCall): Promise<Html> {
+  const asked = usageAsked(call, { usual: "30d", groups: ["model"], only: { key: key.id } });
+  const limits = { day: key.daily_spend_limit_usd, month: key.monthly_spend_limit_usd };
+  return usageChart(call, { asked, view: await readUsageChart(call, asked), limits });
 }
 
 /** Calls with the key that were refused in the last 24 hours. */

@@ -9,15 +9,24 @@ import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing
 import type { UnavailableReason } from "../../../gateway/models/model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";
+import { chartScript } from "../../look/charts.ts";
 import { address } from "../../look/forms.ts";
 import { codeSamples, facts, notice, section, table, type Column, money } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { addingPath, providersPath } from "../operator/providers-page.ts";
 import * as cells from "./model-cells.ts";
+import { zoneScript } from "./day-zone.ts";
 import { ofModels } from "./models-page.ts";
 import { samplesFor } from "./request-samples.ts";
+import { readUsageChart, usageAsked, usageChart } from "./usage-chart.ts";
 
-export const modelPage: Page = { ...ofModels, path: "/models/*id", navigation: null, render };
+export const modelPage: Page = {
+  ...ofModels,
+  path: "/models/*id",
+  navigation: null,
+  scripts: [zoneScript, chartScript],
+  render,
+};
 
 async function render(call: PageCall): Promise<PageContent> {
   const { data } = await call.control(modelEndpoints.list, { id: call.params["id"] ?? "" });
@@ -29,11 +38,19 @@ async function render(call: PageCall): Promise<PageContent> {
     badge: cells.stateBadge(model),
     actions: actions(model, call),
     main: markup`${lacking(model, call)}${modelFacts(model)}
+      ${await modelChart(model, call)}
       ${section("prices", "Prices", prices(model))}
       ${model.routes.length === 0 ? null : section("routes", "Routes", routes(model.routes))}
       ${section("fields", "Fields of a request", model.kind === undefined ? requestFields(model) : vectors(model))}
       ${section("use", "Call it", samples(model, call))}`,
   };
+}
+
+async function modelChart({ id }: ModelDetails, call: PageCall): Promise<Html> {
+  const isOwn = call.workspace.role === "member";
+  const groups = isOwn ? (["key", "provider"] as const) : (["key", "member", "provider"] as const);
+  const asked = usageAsked(call, { usual: "30d", groups, only: { model: id } });
+  return usageChart(call, { asked, view: await readUsageChart(call, asked), ...(isOwn && { whose: "Your " }) });
 }
 
 function actions(model: ModelDetails, call: PageCall): Html {

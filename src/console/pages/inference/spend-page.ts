@@ -1,129 +1,91 @@
 /**
- * What a workspace spent in a month: by day as bars, and by key, member, model or provider as a table, next to the month's limit. The
- * file has each day's sums. Each row leads to its requests.
+ * What a workspace used in a range of time: a chart by hour, day or month, and a table of the sums by key, member, model, provider or
+ * endpoint, next to the month's limit. Both are one answer of the control API. The file has each day's sums. Each row leads to its requests.
  */
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { usageEndpoints } from "../../../control-api/endpoints/usage.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
+import type { ChartView, UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
-import { address, filterForm, type Filter } from "../../look/forms.ts";
+import { chartScript } from "../../look/charts.ts";
+import { address } from "../../look/forms.ts";
 import { leftWords, limitBar } from "../../look/limit-meter.ts";
-import { emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
+import { tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { dayAt, dayZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
-import {
-  dimensions,
-  lastMonths,
-  namesOf,
-  readMonthSpend,
-  type Dimension,
-  type MonthSpend,
-  type SpendRequest,
-  nextMonth,
-  type SpendGroup,
-  spendChart,
-} from "./month-spend.ts";
+import { zoneScript, monthName } from "./day-zone.ts";
+import { distinctNames, type Group, groupNames, readUsageChart, usageAsked, usageChart, type UsageAsked } from "./usage-chart.ts";
 
 export const spendPage: Page = {
   of: "workspace",
   path: "/spend",
   navigation: { section: "Inference", label: "Spend", icon: "spend" },
   roles: ["member", "auditor", "admin", "super_admin"],
-  scripts: [zoneScript],
+  scripts: [zoneScript, chartScript],
   render,
   csv,
 };
 
-const monthsChosen = 13;
-
-/** What the address asks for; unknown values are ignored. */
-function asked(call: PageCall, zone: string): SpendRequest {
-  const month = call.query.get("month") ?? "";
-  const by = dimensions.find((dimension) => dimension === call.query.get("by")) ?? "key";
-  return {
-    month: /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])$/.test(month) && month > "1970-01" ? month : thisMonth(call, zone),
-    zone,
-    by,
-  };
-}
-
-function thisMonth({ nowMs }: PageCall, zone: string): string {
-  return dayAt(nowMs, zone).slice(0, 7);
-}
-
-const dimensionNames: Record<Dimension, string> = { key: "Key", member: "Member", model: "Model", provider: "Provider" };
+const offer = { usual: "month", groups: ["key", "member", "model", "provider", "endpoint"] } as const;
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { zone, problem } = dayZone(call);
-  const request = asked(call, zone);
-  const { month, by } = request;
-  const [spend, workspace] = await Promise.all([
-    readMonthSpend(call, request),
+  const asked = usageAsked(call, offer);
+  const [view, workspace] = await Promise.all([
+    readUsageChart(call, asked),
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
   ]);
   const isMember = call.workspace.role === "member";
-  const none = emptyState(
-    `Nothing was spent in ${monthName(month)}.`,
-    markup`<a class="button quiet" href="${call.link("/requests")}">See the requests</a>`,
-  );
   const file = address(call.path, { ...Object.fromEntries(call.query), as: "csv" });
-  const name = dimensionNames[by];
+  const limits = { day: workspace.daily_spend_limit_usd, month: workspace.spend_limit_usd };
+  const shown = { asked, view, ...(isMember ? { whose: "Your " } : { limits }) };
+  const group = groupOf(asked);
   return {
     title: "Spend",
     lead: isMember
       ? "What your keys and your requests in the Workbench were charged."
       : "What all requests of this workspace were charged.",
     actions:
-      spend.rows.length === 0 ? null : markup`<a class="button quiet" href="${file}">CSV by day and ${name.toLowerCase()}</a>`,
-    main: markup`${problem}${filterForm({ path: call.path, filters: filters(call, request) })}${zoneOffer(call, zone)}
-      ${tiles(monthTiles({ spend, workspace, request, isMember }))}
-      ${spendChart({ id: "spend", title: `Spend in ${monthName(month)} by day and ${name.toLowerCase()}`, spend, zone, empty: none })}
-      ${spendTable(call, { spend, request, name })}`,
+      view.total.requests === 0
+        ? null
+        : markup`<a class="button quiet" href="${file}">CSV by ${fileStep(asked)}${group === null ? "" : ` and ${group}`}</a>`,
+    main: markup`${tiles(rangeTiles({ view, workspace, asked, isMember }))}
+      ${usageChart(call, shown)}
+      ${group === null || asked.isRunning ? null : sumsTable(call, { view, asked, group })}`,
   };
 }
 
-function filters(call: PageCall, { month, zone, by }: SpendRequest): Filter[] {
-  const current = thisMonth(call, zone);
-  const months = lastMonths(current, monthsChosen);
-  const choices = (months.includes(month) ? months : [...months, month]).map((value) => ({
-    value: value === current ? "" : value,
-    label: monthName(value),
-  }));
-  const dimensionChoices = dimensions.map((value) => ({ value: value === "key" ? "" : value, label: dimensionNames[value] }));
-  return [
-    { name: "month", label: "Month", kind: "choice", choices, value: month === current ? "" : month },
-    { name: "by", label: "Group by", kind: "choice", choices: dimensionChoices, value: by === "key" ? "" : by },
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
-  ];
+/** By what the table and the file are divided; null: by nothing. */
+function groupOf({ by }: UsageAsked): Group | null {
+  return by === "" || by === "code" ? null : by;
 }
 
 interface Shown {
-  spend: MonthSpend;
+  view: ChartView;
   workspace: WorkspaceView;
-  request: SpendRequest;
+  asked: UsageAsked;
   isMember: boolean;
 }
 
-function monthTiles({ spend: { total }, workspace, request: { month, zone }, isMember }: Shown): Tile[] {
-  const failed = total.errors === 0 ? "none failed" : `${total.errors.toLocaleString("en-US")} failed`;
+function rangeTiles({ view: { total }, workspace, asked: { range }, isMember }: Shown): Tile[] {
+  const failed = total.errors === 0 ? "none failed" : `${count(total.errors)} failed`;
   const ofOwnKeys: Tile[] =
     parseUsd(total.list_cost_usd) === 0n
       ? []
       : [{ label: "With own provider keys", value: money(total.list_cost_usd), note: "at list prices; the providers bill it" }];
   return [
     {
-      label: `${isMember ? "Your spend" : "Spend"} in ${monthName(month)}`,
+      label: `${isMember ? "Your spend" : "Spend"} ${range.words}`,
       value: money(total.cost_usd),
-      note: zone === "UTC" ? "days of UTC" : `days of ${zone}`,
+      note: range.zone === "UTC" ? "days of UTC" : `days of ${range.zone}`,
     },
-    { label: "Requests", value: total.requests.toLocaleString("en-US"), note: failed },
+    { label: "Requests", value: count(total.requests), note: failed },
     ...ofOwnKeys,
     limitTile(workspace),
   ];
 }
 
-/** Limits count the calendar month in UTC, whichever month is shown. */
+/** Limits count the calendar month in UTC, whichever range is shown. */
 function limitTile(workspace: WorkspaceView): Tile {
   const { spend_limit_usd: limit, month_spent_usd: spent, reserved_usd: reserved, month_left_usd: left, month } = workspace;
   const note =
@@ -134,30 +96,45 @@ function limitTile(workspace: WorkspaceView): Tile {
   return { label: `The workspace in ${monthName(month)} (UTC)`, value: money(spent), drawing, note };
 }
 
+// The file
+
+const rowsOfFile = 5_000;
+
 async function csv(call: PageCall): Promise<CsvFile> {
-  const request = asked(call, dayZone(call).zone);
-  const { rows, rest } = await readMonthSpend(call, request, { isFile: true });
-  const sums = ({ requests, errors, ...row }: MonthSpend["total"]) => [
-    requests,
-    errors,
-    row.prompt_tokens,
-    row.cached_tokens,
-    row.cache_write_tokens,
-    row.completion_tokens,
-    row.cost_usd,
-    row.list_cost_usd,
-  ];
-  const named = rows.map((row) => {
-    const { id, label } = namesOf(row, request.by);
-    return [row.period ?? "", ...(request.by === "key" ? [id] : []), label, ...sums(row)];
+  const asked = usageAsked(call, offer);
+  const { range } = asked;
+  const group = groupOf(asked);
+  const step = fileStep(asked);
+  const { data, rest } = await call.control(usageEndpoints.sum, {
+    from: range.from,
+    to: range.to,
+    tz: range.zone,
+    by: group === null ? step : `${step},${group}`,
+    limit: String(rowsOfFile),
   });
-  const others =
-    rest === null ? [] : [["", ...(request.by === "key" ? [""] : []), `${rest.rows} smaller parts of days`, ...sums(rest)]];
+  const ids = (id: string): string[] => (group === "key" ? [id] : []);
+  const names = (label: string): string[] => (group === null ? [] : [label]);
+  const named = data.map((row) => {
+    const { id, label } = namesOf(row, group);
+    return [row.period ?? "", ...ids(id), ...names(label), ...sumsOf(row)];
+  });
+  const others = rest === null ? [] : [["", ...ids(""), ...names(`${rest.rows} smaller parts of ${step}s`), ...sumsOf(rest)]];
   return {
-    name: `spend-${call.workspace.name}-${request.month}`,
-    columns: [`day (${request.zone})`, ...(request.by === "key" ? ["key_id"] : []), request.by, ...sumColumns],
+    name: `spend-${call.workspace.name}-${range.month ?? `${range.days.first}-${range.days.last}`}`,
+    columns: [`${step} (${range.zone})`, ...ids("key_id"), ...names(group ?? ""), ...sumColumns],
     rows: [...named, ...others],
   };
+}
+
+function fileStep({ range }: UsageAsked): "hour" | "day" {
+  return range.kind === "24h" ? "hour" : "day";
+}
+
+function namesOf(row: UsageView["data"][number], group: Group | null): { id: string; label: string } {
+  if (group === null) return { id: "", label: "" };
+  if (group === "key") return { id: row.key_id ?? "", label: row.key_name || (row.key_id ?? "Workbench") };
+  const name = row[group] ?? "";
+  return { id: name, label: name || "unknown" };
 }
 
 const sumColumns = [
@@ -169,31 +146,52 @@ const sumColumns = [
   "completion_tokens",
   "cost_usd",
   "list_cost_usd",
-];
+] as const;
 
-// The sums of a month by key, member, model or provider.
-
-interface SpendTable {
-  spend: MonthSpend;
-  request: SpendRequest;
-  /** The dimension's name, such as "Key". */
-  name: string;
+function sumsOf(sums: UsageSums): (string | number)[] {
+  return sumColumns.map((column) => sums[column]);
 }
 
-function spendTable(call: PageCall, { spend, request, name }: SpendTable): Html {
-  const { total } = spend;
-  const columns: Column<SpendGroup>[] = [
-    { label: name, kind: "text", cell: (group) => requestsLink(call, { group, request }) },
-    { label: "Requests", kind: "number", cell: ({ requests }) => count(requests) },
-    { label: "Failed", kind: "number", cell: ({ errors }) => count(errors) },
-    { label: "Tokens in", kind: "number", cell: ({ promptTokens }) => count(promptTokens) },
-    { label: "Tokens out", kind: "number", cell: ({ completionTokens }) => count(completionTokens) },
-    { label: "Cost", kind: "money", cell: ({ cost }) => money(cost) },
+// The sums of the range by key, member, model, provider or endpoint.
+
+interface SumsTable {
+  view: ChartView;
+  asked: UsageAsked;
+  group: Group;
+}
+
+interface SumsRow {
+  /** Empty: none, such as the Workbench when grouped by key, or the rest. */
+  id: string;
+  label: string;
+  sums: UsageSums;
+}
+
+function sumsTable(call: PageCall, { view, asked, group }: SumsTable): Html {
+  const { data, rest, total } = view;
+  const names = distinctNames(data);
+  const rows = data.flatMap(({ id, sums }, index): SumsRow[] =>
+    sums === undefined ? [] : [{ id, label: names[index] ?? "", sums }],
+  );
+  const smallest: SumsRow[] = rest === null ? [] : [{ id: "", label: `The ${count(rest.rows)} smallest`, sums: rest }];
+  const name = groupNames[group];
+  const number = (label: string, of: (sums: UsageSums) => number): Column<SumsRow> => ({
+    label,
+    kind: "number",
+    cell: ({ sums }) => count(of(sums)),
+  });
+  const columns: Column<SumsRow>[] = [
+    { label: name, kind: "text", cell: (row) => requestsLink(call, { row, asked, group }) },
+    number("Requests", ({ requests }) => requests),
+    number("Failed", ({ errors }) => errors),
+    number("Tokens in", ({ prompt_tokens: tokens }) => tokens),
+    number("Tokens out", ({ completion_tokens: tokens }) => tokens),
+    { label: "Cost", kind: "money", cell: ({ sums }) => money(sums.cost_usd) },
   ];
   return table({
-    caption: `Sums of the month by ${name.toLowerCase()}`,
+    caption: `Sums ${asked.range.words} by ${name.toLowerCase()}`,
     columns,
-    rows: [...spend.groups, ...restOf(spend)],
+    rows: [...rows, ...smallest],
     empty: markup``,
     totals: [
       "Total",
@@ -203,37 +201,14 @@ function spendTable(call: PageCall, { spend, request, name }: SpendTable): Html 
   });
 }
 
-/** The smallest parts, so that the rows add up to the sum. */
-function restOf({ rest, days }: MonthSpend): SpendGroup[] {
-  if (rest === null) return [];
-  const { rows, requests, errors, prompt_tokens: promptTokens, completion_tokens: completionTokens } = rest;
-  const label = `The ${count(rows)} smallest parts of days`;
-  return [
-    {
-      id: "",
-      label,
-      requests,
-      errors,
-      promptTokens,
-      completionTokens,
-      cost: parseUsd(rest.cost_usd),
-      listCost: 0n,
-      days: days.map(() => 0n),
-    },
-  ];
-}
-
-/** The log's filters by dimension; it has none for providers. */
-const filterNames: Partial<Record<Dimension, string>> = { key: "key", member: "member", model: "model" };
-
+/** The log has no filter for providers. */
 function requestsLink(
   call: PageCall,
-  { group: { id, label }, request: { month, zone, by } }: { group: SpendGroup; request: SpendRequest },
+  { row: { id, label }, asked, group }: { row: SumsRow; asked: UsageAsked; group: Group },
 ): Html {
-  const filter = filterNames[by];
-  if (filter === undefined || id === "") return userText(label);
-  const last = new Date(Date.parse(`${nextMonth(month)}-01`) - 1).toISOString().slice(0, 10);
-  const query = { [filter]: id, from: `${month}-01`, to: last, ...(zone !== "UTC" && { tz: zone }) };
+  if (group === "provider" || id === "") return userText(label);
+  const { days, zone } = asked.range;
+  const query = { [group]: id, from: days.first, to: days.last, ...(zone !== "UTC" && { tz: zone }) };
   return markup`<a href="${address(call.link("/requests"), query)}">${userText(label)}</a>`;
 }
 

@@ -9,10 +9,13 @@ import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
 import { actionButton, form } from "../../look/forms.ts";
 import { dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
 import { roleName } from "../../viewer.ts";
+import { zoneScript } from "../inference/day-zone.ts";
+import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
 import { invitedWords } from "./members-page.ts";
@@ -22,6 +25,7 @@ export const memberPage: Page = {
   path: "/members/:id",
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
+  scripts: [zoneScript, chartScript],
   render,
   actions: { role: setRole, limit: setLimit, deactivate, reactivate, "invite-again": inviteAgain, ...accountActions },
 };
@@ -34,11 +38,16 @@ async function render(call: PageCall): Promise<PageContent> {
     title: member.email,
     trail: [{ path: call.link("/members"), label: "Members" }],
     badge: memberState(member.state),
-    main: markup`${memberFacts(member, { keys, call })}
+    main: markup`${memberFacts(member, { keys, call })}${member.month_spent_usd === null ? null : await memberChart(member, call)}
       ${reason === null ? null : markup`<p class="hint">${reason}</p>`}
       ${reason === null && member.state !== "deleted" ? managed(member, keys, call) : null}
       ${accountSection(member, call)}`,
   };
+}
+
+async function memberChart({ email, monthly_spend_limit_usd: month }: ListedMember, call: PageCall): Promise<Html> {
+  const asked = usageAsked(call, { usual: "30d", groups: ["key", "model"], only: { member: email } });
+  return usageChart(call, { asked, view: await readUsageChart(call, asked), limits: { day: null, month } });
 }
 
 function memberFacts(
