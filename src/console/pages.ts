@@ -11,8 +11,14 @@ import { findingPage } from "./pages/security/finding-page.ts";
 import { findingsPage } from "./pages/security/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/inference/key-page.ts";
 import { keysPage, newKeyPage } from "./pages/inference/keys-page.ts";
-import { alertsPage, newAlertRulePage } from "./pages/workspace/alerts-page.ts";
-import { newAlertWebhookPage, alertWebhookPage, deleteAlertWebhookPage } from "./pages/workspace/alert-webhook-page.ts";
+import { alertRulePage, newAlertPage, newAlertRulePage } from "./pages/workspace/alert-rule-page.ts";
+import { alertsPage } from "./pages/workspace/alerts-page.ts";
+import {
+  alertWebhookPage,
+  deleteAlertWebhookPage,
+  newAlertWebhookPage,
+  newWebhookOfFormatPage,
+} from "./pages/workspace/alert-webhook-page.ts";
 import { auditPage } from "./pages/workspace/audit-page.ts";
 import { invitationsPage } from "./pages/invitations-page.ts";
 import { deleteAccountPage, deactivatePage } from "./pages/workspace/member-account.ts";
@@ -85,8 +91,11 @@ export const pages: readonly Page[] = [
   topUpPage,
   ...providerKeyPages,
   alertsPage,
+  newAlertPage,
   newAlertRulePage,
+  alertRulePage,
   newAlertWebhookPage,
+  newWebhookOfFormatPage,
   alertWebhookPage,
   deleteAlertWebhookPage,
   auditPage,

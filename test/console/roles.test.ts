@@ -141,6 +141,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/provider-keys/:id": newProviderKey,
     "/top-ups/:id": paidTopUp,
     "/operator/workspaces/:id": workspaceId,
+    "/alerts/new/:kind": async () => "balance",
+    "/alerts/rules/:id": async () => String((await newRule())["rule"]),
+    "/alerts/webhooks/new/:format": async () => "weir",
     "/alerts/webhooks/:id": newWebhook,
   };
 
@@ -177,8 +180,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/provider-keys/:id replace": () => ({ key: "sk-acme-9876543210" }),
     "/alerts delete-rule": newRule,
     "/alerts replay": newAlert,
-    "/alerts/new create": () => ({ kind: "balance", balance_usd: String(++people), mail: "true" }),
-    "/alerts/webhooks/new create": () => ({ url: `https://hooks.example/${++people}` }),
+    "/alerts/new/:kind create": () => ({ balance_usd: String(++people), mail: "true" }),
+    "/alerts/rules/:id edit": () => ({ percents: String(1 + (people++ % 100)), mail: "true" }),
+    "/alerts/webhooks/new/:format create": () => ({ url: `https://hooks.example/${++people}` }),
     "/alerts/webhooks/:id replay": newAlert,
     "/top-ups create": () => ({ usd: String(5 + (people++ % 100)) }),
     "/top-ups automatic": async () => {

@@ -31,6 +31,7 @@ export const changesRecords = {
   "auth.api.key.updated": true,
   "auth.api.key.revoked": true,
   "alert.rule.created": false,
+  "alert.rule.updated": false,
   "alert.rule.deleted": false,
   "alert.webhook.created": false,
   "alert.webhook.rotated": false,

@@ -199,6 +199,48 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     ]);
   });
 
+  test("a rule watches a single key or member, which the workspace has, and another key's spend raises nothing", async () => {
+    const on = await customer("single");
+    const other = await control.key("single", { name: "other", monthly_spend_limit_usd: "10" });
+    await control.workspace("stranger");
+    const foreign = await control.key("stranger", {});
+    const refused = (form: object) => control.refusal("POST", "/alert-rules", { body: { workspace: "single", ...form } });
+    expect(await refused({ kind: "key_month", only: foreign.id })).toBe("400 invalid_field only");
+    expect(await refused({ kind: "member_month", only: "admin@stranger" })).toBe("400 invalid_field only");
+    expect(await refused({ kind: "workspace_month", only: on.key })).toBe("400 invalid_field only");
+    expect(await rule("single", { kind: "member_month", only: "Member@Single" })).toMatchObject({ only: "member@single" });
+    await rule("single", { kind: "key_month", only: on.key, percents: [50] });
+    expect(await refused({ kind: "key_month", only: on.key })).toBe("409 conflict kind");
+    await spend(600, { workspace: on.workspace, key: other.id });
+    expect(await look()).toBe(0);
+    await spend(600, on);
+    expect(await look()).toBe(1);
+  });
+
+  test("an edited rule reports a new threshold that is already passed, none twice, and a balance with a new amount anew", async () => {
+    const on = await customer("edited");
+    const { id } = await rule("edited", { kind: "key_month", percents: [50, 100] });
+    const edit = (body: object, as = "admin@edited") => control.expect("PATCH", `/alert-rules/${String(id)}`, { as, body });
+    await spend(800, on);
+    expect(await look()).toBe(1);
+    expect(await edit({ percents: [50, 75], webhooks: false })).toMatchObject({ percents: [50, 75], mail: true, webhooks: false });
+    expect([await look(), await look()]).toEqual([1, 0]);
+    expect((await texts("edited")).map((text) => text.slice(0, 4))).toEqual(["75 %", "50 %"]);
+    const [audited] = await control.list("/audit?workspace=edited&limit=1");
+    expect(audited).toMatchObject({ event: "alert.rule.updated", changes: { webhooks: { from: true, to: false } } });
+    await edit({ percents: [75, 50] });
+    expect((await control.list("/audit?workspace=edited&limit=1"))[0]?.["id"]).toBe(audited?.["id"]);
+    const poor = await rule("edited", { kind: "balance", balance_usd: "95" });
+    expect([await look(), await look()]).toEqual([1, 0]);
+    const path = `/alert-rules/${String(poor["id"])}`;
+    expect(await control.expect("PATCH", path, { body: { balance_usd: "94" } })).toMatchObject({ armed: true });
+    expect(await look()).toBe(1);
+    expect(await control.refusal("PATCH", path, { body: { percents: [50] } })).toBe("400 invalid_field percents");
+    for (const as of ["member@edited", "auditor@edited"])
+      expect(await control.refusal("PATCH", path, { as, body: { balance_usd: "1" } })).toBe("403 forbidden null");
+    expect(await control.refusal("PATCH", path, { as: "admin@stranger", body: { balance_usd: "1" } })).toBe("404 not_found id");
+  });
+
   test("an event is told by one mail to each admin, with a rule and without, and the same event once", async () => {
     const workspace = await control.workspace("event");
     const raise = (occurrence: string) =>

@@ -146,6 +146,7 @@ test("alerts match the document", async () => {
   const { id: rule } = await ask("post /api/console/alert-rules", 201, { body: { workspace, kind: "key_month" } });
   await ask("post /api/console/alert-rules", 409, { body: { workspace, kind: "key_month" } });
   await ask("get /api/console/alert-rules", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/alert-rules/{id}", 200, { id: String(rule), body: { percents: [90] } });
   await ask("delete /api/console/alert-rules/{id}", 200, { id: String(rule) });
   const { id: made } = await ask("post /api/console/alert-webhooks", 201, {
     body: { workspace, url: "https://none.example/hook" },

@@ -48,6 +48,7 @@ const words: Record<AuditKind, string> = {
   "auth.api.key.updated": "Key changed",
   "auth.api.key.revoked": "Key revoked",
   "alert.rule.created": "Alert set",
+  "alert.rule.updated": "Alert changed",
   "alert.rule.deleted": "Alert deleted",
   "alert.webhook.created": "Webhook added",
   "alert.webhook.rotated": "Webhook's secret replaced",

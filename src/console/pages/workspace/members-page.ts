@@ -106,7 +106,7 @@ export const invitePage: Page = {
 
 /** The outcome of an invitation, in words. */
 export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
-  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
+  const mail = parts.control.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
   return state === "pending"
     ? `${email} is invited, and becomes a member by accepting. ${mail}.`
     : `${email} is a member now. ${mail}.`;
@@ -142,7 +142,7 @@ function mailHint({ parts, viewer }: PageCall): string {
   const link = isOperator(viewer)
     ? "They are a member at once, and get a mail with a link that signs them in, once and within 24 hours."
     : "They get a mail with a link, good for 24 hours, and become a member by accepting.";
-  return parts.sendsMail
+  return parts.control.sendsMail
     ? link
     : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
 }
