@@ -22,6 +22,7 @@ import {
 import { auditPage } from "./pages/workspace/audit-page.ts";
 import { invitationsPage } from "./pages/invitations-page.ts";
 import { deleteAccountPage, deactivatePage } from "./pages/workspace/member-account.ts";
+import { invitationPage } from "./pages/workspace/invitation-page.ts";
 import { invitePage, membersPage } from "./pages/workspace/members-page.ts";
 import { memberPage } from "./pages/workspace/member-page.ts";
 import { compareModelsPage } from "./pages/inference/compare-page.ts";
@@ -83,6 +84,7 @@ export const pages: readonly Page[] = [
   membersPage,
   invitePage,
   memberPage,
+  invitationPage,
   deactivatePage,
   deleteAccountPage,
   settingsPage,

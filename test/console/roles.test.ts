@@ -41,6 +41,7 @@ const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*
 /** Forms that take a sign-in of the last hour. */
 const takesNewSignIn = new Set([
   "/members/:id role",
+  "/members/:id/invitation create-link",
   "/connections/:id replace",
   "/connections/:id delete",
   "/connections/:id/delete delete",
@@ -166,6 +167,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),
     "/members/:id invite-again": declined,
+    "/members/:id/invitation create-link": invited,
     "/members/:id limit": () => ({ monthly_spend_limit_usd: String(++people) }),
     "/settings spending": () => ({ spend_limit_usd: String(++people), "was.spend_limit_usd": "" }),
     "/settings calls": () => ({ "was.fallbacks": "true" }),
@@ -212,6 +214,13 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     const body = { workspace, email: email ?? "operator@acme", role: "member" };
     await world.control.expect("POST", "/members", { body, as: `admin@${name}` });
     return { workspace, name };
+  }
+
+  /** The member of the page's address is invited, and no mail carries it. */
+  async function invited(): Promise<Record<string, string>> {
+    world.control.parts.sendsMail = false;
+    await database.sql`UPDATE members SET active = false, consent = 'asked' WHERE email = ${`person-${people}@acme`}`;
+    return {};
   }
 
   /** The member of the page's address has not accepted. */

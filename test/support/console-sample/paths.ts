@@ -22,6 +22,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /connections/new/:slug": () => "/connections/new/okta",
   "person /connect/:slug": () => "/connect/okta",
   "workspace /members/:id": () => memberPath,
+  "workspace /members/:id/invitation": () => `${memberPath}/invitation`,
   "workspace /members/:id/deactivate": () => `${memberPath}/deactivate`,
   "workspace /members/:id/delete": () => `${memberPath}/delete`,
   "workspace /provider-keys/:id": ({ ownKey }) => `/provider-keys/${ownKey}`,

@@ -53,6 +53,7 @@ test("workspaces, members and accounts match the document", async () => {
   await ask("post /api/console/members", 409, { body: { workspace, email, role: "member" } });
   await ask("get /api/console/members", 200, { query: `?workspace=${id}` });
   await ask("patch /api/console/members/{id}", 200, { id: email, body: { workspace, role: "auditor" } });
+  await ask("post /api/console/members/{id}/link", 409, { id: email, body: { workspace } });
   await ask("post /api/console/members/{id}/deactivate", 200, { id: email, body: { workspace } });
   await ask("post /api/console/members/{id}/reactivate", 200, { id: email, body: { workspace } });
   for (const verb of ["reset", "suspend", "unsuspend", "lock", "unlock", "delete"]) {
