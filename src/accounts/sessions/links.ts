@@ -53,10 +53,10 @@ export function createInvitationLink(
     requireRightOver({ actor, email, roles: [role], action: "create an invitation link" });
     if (sendsMail) throw refuse("the service sends mails; invite them again");
     if (consent !== "asked" || account !== "active") throw refuse("no invitation waits for their answer");
-    if (await hasSeveralWorkspaces(tx)) throw refuse("the service has several workspaces, so only the operator creates links");
-    if (await isEstablished(email, tx)) throw refuse("they have signed in before; they accept on the page Invitations");
+    const more = await reachesMore(email, tx);
+    if (more !== null) throw refuse(more);
     await deleteInvitationLinks({ email, workspace }, tx);
-    const result = await createSignInLink({ email, purpose: "invitation", workspace }, { sql: tx, clock: sources.clock });
+    const result = await createSignInLink({ email, purpose: "handed", workspace }, { sql: tx, clock: sources.clock });
     return { result, event: { event: "account.link.created", workspace, target: email, changes: {} } };
   });
 }
@@ -65,6 +65,7 @@ export function createInvitationLink(
 const linkMsMax: Record<LinkPurpose, number> = {
   "sign in": signInLinkMsMax,
   invitation: invitationLinkMsMax,
+  handed: invitationLinkMsMax,
   password: passwordLinkMsMax,
 };
 
@@ -94,7 +95,16 @@ export async function createSignInLink(
 /** Reads a link and leaves it usable. @returns null if it is unknown, used or expired, or its account is not active */
 export async function findSignInLink(token: string, { sql, clock }: LinkSources): Promise<SignInLink | null> {
   if (!isToken(token)) return null;
-  return (await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql)) ?? null;
+  const link = await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql);
+  if (link === undefined) return null;
+  // What did not hold when an admin got the link may hold by now.
+  return link.purpose === "handed" && (await reachesMore(link.email, sql)) !== null ? null : link;
+}
+
+/** Why a link in an admin's hands would reach more than the admin's workspace; null: it would not. */
+async function reachesMore(email: string, sql: Queries): Promise<string | null> {
+  if (await hasSeveralWorkspaces(sql)) return "the service has several workspaces, so only the operator creates links";
+  return (await isEstablished(email, sql)) ? "they have signed in before; they accept on the page Invitations" : null;
 }
 
 /** Uses up a link. @returns null as `findSignInLink` does; of several uses at once, one succeeds */

@@ -101,7 +101,7 @@ CREATE INDEX sessions_of_account ON sessions (email);
 CREATE TABLE sign_in_links (
   token_hash bytea PRIMARY KEY,
   email text NOT NULL REFERENCES accounts,
-  purpose text NOT NULL CHECK (purpose IN ('sign in', 'invitation', 'password')),
+  purpose text NOT NULL CHECK (purpose IN ('sign in', 'invitation', 'handed', 'password')),
   -- The workspace that invites: the link ends with its invitation. NULL: the link belongs to no workspace.
   workspace_id text COLLATE "C" REFERENCES workspaces,
   created_at timestamptz NOT NULL,
