@@ -35,6 +35,7 @@ import { operatorWorkspacePage, newWorkspacePage, workspacesPage } from "./pages
 import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
+import { billingPage, sellerPage } from "./pages/inference/billing-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
 import { productPage, newProductPage, productsPage } from "./pages/security/products-page.ts";
 import { newProjectPage } from "./pages/security/new-project.ts";
@@ -65,6 +66,7 @@ export const pages: readonly Page[] = [
   spendPage,
   statementsPage,
   statementPage,
+  billingPage,
 
   projectsPage,
   newProjectPage,
@@ -106,6 +108,7 @@ export const pages: readonly Page[] = [
   newWorkspacePage,
   operatorWorkspacePage,
   advisoriesPage,
+  sellerPage,
   ledgerPage,
   servicePage,
 

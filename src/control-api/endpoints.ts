@@ -7,6 +7,7 @@ import { accountEndpoints, invitationEndpoints, sessionEndpoints } from "./endpo
 import { advisoryEndpoints } from "./endpoints/advisories.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "./endpoints/alerts.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
+import { billingEndpoints, sellerEndpoints } from "./endpoints/billing.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints, topUpEndpoints } from "./endpoints/credit.ts";
 import { exploitEndpoints, vulnerabilityEndpoints } from "./endpoints/vulnerabilities.ts";
@@ -36,6 +37,8 @@ const nouns: readonly Record<string, Endpoint>[] = [
   logEndpoints,
   usageEndpoints,
   statementEndpoints,
+  billingEndpoints,
+  sellerEndpoints,
   promptEndpoints,
   alertRuleEndpoints,
   alertWebhookEndpoints,

@@ -51,8 +51,8 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
       new_findings: "mail webhooks",
     });
     const { text } = await world.get(at(`/new/key_month?only=${key.id}`), admin);
-    expect(text).toContain(`<option value="${key.id}" selected>&lt;b&gt;production&lt;/b&gt; (member@acme)</option>`);
-    expect(text).toContain("80 % of the monthly limit of the key &quot;production&quot; (key-…) is spent: 8.00 of 10.00 USD");
+    expect(text).toContain(`<option value="${key.id}" selected>&#60;b&#62;production&#60;/b&#62; (member@acme)</option>`);
+    expect(text).toContain("80 % of the monthly limit of the key &#34;production&#34; (key-…) is spent: 8.00 of 10.00 USD");
     expect(text).toContain("To the admins: admin@acme, super_admin@acme, and to the key’s owner.");
     expect((await world.get(at("/new/nothing"), admin)).status).toBe(404);
   });

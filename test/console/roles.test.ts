@@ -192,6 +192,8 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       return { enabled: "true", threshold_usd: "5", amount_usd: "20", monthly_cap_usd: "100" };
     },
     "/top-ups/:id refund": () => ({ usd: "1" }),
+    "/billing save": () => ({ name: `Company ${++people}` }),
+    "/operator/seller save": () => ({ name: `Seller ${++people}` }),
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),

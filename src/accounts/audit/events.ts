@@ -7,6 +7,7 @@ export const changesRecords = {
   // No record refers to it yet.
   "workspace.created": false,
   "workspace.updated": true,
+  "workspace.billing.updated": false,
   "workspace.member.added": true,
   "workspace.member.accepted": true,
   "workspace.member.declined": true,
@@ -38,6 +39,7 @@ export const changesRecords = {
   "alert.webhook.deleted": false,
   "alert.replayed": false,
   // The counters read credit from the ledger; no record contains it.
+  "seller.updated": false,
   "credit.added": false,
   "top_up.created": false,
   "top_up.failed": false,

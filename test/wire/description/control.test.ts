@@ -67,6 +67,16 @@ test("sessions, second factors and the state of the service match the document",
   await ask("get /api/console/status", 200);
 });
 
+test("billing details match the document", async () => {
+  const { workspace } = customer;
+  await ask("patch /api/console/billing", 200, { body: { workspace, name: "Acme", address: "1 Way\nTown" } });
+  await ask("get /api/console/billing", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/seller", 200, { body: { name: "Weir", tax_name: "VAT", tax_percent: "8.1" } });
+  await ask("patch /api/console/seller", 400, { body: { tax_percent: "0" } });
+  await ask("get /api/console/seller", 200);
+  await ask("patch /api/console/seller", 200, { body: { name: "", tax_name: "", tax_percent: null } });
+});
+
 test("keys and credit match the document", async () => {
   const { workspace } = customer;
   const form = { workspace, owner: "owner@example.test", monthly_spend_limit_usd: "1.50", rate_limit_rpm: 5 };

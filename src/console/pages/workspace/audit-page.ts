@@ -54,6 +54,8 @@ const words: Record<AuditKind, string> = {
   "alert.webhook.rotated": "Webhook's secret replaced",
   "alert.webhook.deleted": "Webhook deleted",
   "alert.replayed": "Alert sent again",
+  "workspace.billing.updated": "Billing details changed",
+  "seller.updated": "Seller changed",
   "credit.added": "Credit added",
   "top_up.created": "Top-up started",
   "top_up.failed": "Top-up failed",
