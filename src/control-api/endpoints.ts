@@ -8,6 +8,7 @@ import { advisoryEndpoints } from "./endpoints/advisories.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "./endpoints/alerts.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import { billingEndpoints, sellerEndpoints } from "./endpoints/billing.ts";
+import { checklistEndpoints } from "./endpoints/checklist.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints, topUpEndpoints } from "./endpoints/credit.ts";
 import { exploitEndpoints, vulnerabilityEndpoints } from "./endpoints/vulnerabilities.ts";
@@ -60,6 +61,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   exploitEndpoints,
   vulnerabilityEndpoints,
   ticketEndpoints,
+  checklistEndpoints,
 ];
 
 export const endpoints: readonly Endpoint[] = nouns.flatMap((noun) => Object.values(noun));

@@ -79,6 +79,13 @@ CREATE TABLE members (
 -- Gateways name a caller by a SHA-256: that of the key, or that of the caller id.
 CREATE UNIQUE INDEX members_by_caller_hash ON members (sha256(caller_id::bytea));
 
+-- Who has hidden the checklist of first steps. An empty email: the holder of the operator token.
+CREATE TABLE hidden_checklists (
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  email text NOT NULL,
+  PRIMARY KEY (workspace_id, email)
+);
+
 CREATE TABLE sessions (
   id text COLLATE "C" PRIMARY KEY,
   -- SHA-256 of the cookie's value.

@@ -21,6 +21,7 @@ import { address } from "../look/forms.ts";
 import { emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
+import { firstStepsSection, hideSteps } from "./first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration } from "./inference/request-columns.ts";
 import { blindNotice } from "./security/knowledge.ts";
@@ -34,6 +35,7 @@ export const homePage: Page = {
   navigation: { section: null, label: "Home", icon: "home" },
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
+  actions: { "hide-steps": hideSteps },
 };
 
 /** The newest requests that show how long the first token takes. */
@@ -59,6 +61,7 @@ async function render(call: PageCall): Promise<PageContent> {
   ];
   const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
   const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
+  const steps = await firstStepsSection(call);
   const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",
@@ -66,8 +69,8 @@ async function render(call: PageCall): Promise<PageContent> {
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
-      ? markup`${tiles(all)}${await firstSteps(call)}${attentionNow}`
-      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(log.data, call)}`,
+      ? markup`${tiles(all)}${steps ?? (await firstSteps(call))}${attentionNow}`
+      : markup`${tiles(all)}${steps}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(log.data, call)}`,
   };
 }
 

@@ -77,6 +77,12 @@ test("billing details match the document", async () => {
   await ask("patch /api/console/seller", 200, { body: { name: "", tax_name: "", tax_percent: null } });
 });
 
+test("the checklist matches the document", async () => {
+  const { workspace } = customer;
+  await ask("get /api/console/checklist", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/checklist", 200, { body: { workspace, hidden: true } });
+});
+
 test("keys and credit match the document", async () => {
   const { workspace } = customer;
   const form = { workspace, owner: "owner@example.test", monthly_spend_limit_usd: "1.50", rate_limit_rpm: 5 };
