@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints, invitationEndpoints, sessionEndpoints } from "./endpoints/accounts.ts";
 import { advisoryEndpoints } from "./endpoints/advisories.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "./endpoints/alerts.ts";
-import { auditEndpoints } from "./endpoints/audit.ts";
+import { auditEndpoints, evidenceEndpoints } from "./endpoints/audit.ts";
 import { billingEndpoints, sellerEndpoints } from "./endpoints/billing.ts";
 import { checklistEndpoints } from "./endpoints/checklist.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
@@ -45,6 +45,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   alertWebhookEndpoints,
   alertEndpoints,
   auditEndpoints,
+  evidenceEndpoints,
   modelEndpoints,
   ledgerEndpoints,
   secretEndpoints,

@@ -76,7 +76,7 @@ export interface ControlParts {
   advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
-  /** Lets exports of VEX documents take turns. */
+  /** Lets exports of VEX documents and evidence take turns. */
   vexExports: ExportTurns;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** A route's figures from real traffic; null: not measured. */

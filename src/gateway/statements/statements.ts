@@ -181,3 +181,24 @@ function requireStatements({ earlyAccess }: StatementWorkspace): void {
     "Usage statements are not switched on for the workspace: the operator adds usage_statements to early_access",
   );
 }
+
+/** The texts of all closed statements, newest first; null where statements are off. */
+export function closedTexts(
+  { id: workspace, earlyAccess }: StatementWorkspace,
+  sql: Database,
+): AsyncGenerator<{ number: Month; document: string }, void> | null {
+  if (!earlyAccess.includes("usage_statements")) return null;
+  return (async function* () {
+    for (let before: Month | null = null; ;) {
+      const page: StatementSums[] = await selectSumsOf({ workspace, before, limit: closedTextsPage }, sql);
+      for (const { number } of page) {
+        const stored = await selectDocument({ workspace, number }, sql);
+        if (stored) yield { number, document: stored.document };
+      }
+      before = page.at(-1)?.number ?? null;
+      if (page.length < closedTextsPage) return;
+    }
+  })();
+}
+
+const closedTextsPage = 100;

@@ -83,6 +83,10 @@ test("the checklist matches the document", async () => {
   await ask("patch /api/console/checklist", 200, { body: { workspace, hidden: true } });
 });
 
+test("the evidence pack matches the document", async () => {
+  await ask("get /api/console/evidence", 200, { query: `?workspace=${customer.workspace}` });
+});
+
 test("keys and credit match the document", async () => {
   const { workspace } = customer;
   const form = { workspace, owner: "owner@example.test", monthly_spend_limit_usd: "1.50", rate_limit_rpm: 5 };

@@ -136,7 +136,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Audit",
     lead: "Who changed what in this workspace, newest first. Nothing here can be changed or deleted.",
-    actions: markup`<a class="button quiet" href="${address(call.path, { ...filters, before: call.query.get("before") ?? "", as: "csv" })}">CSV</a>`,
+    actions: markup`${evidenceLink(filters, call)}<a class="button quiet" href="${address(call.path, { ...filters, before: call.query.get("before") ?? "", as: "csv" })}">CSV</a>`,
     main: markup`${filterForm({ path: call.path, filters: filterFields(filters) })}${auditTable(rows, call)}
       ${cursorLinks({
         shown: `${rows.length} changes`,
@@ -144,6 +144,18 @@ async function render(call: PageCall): Promise<PageContent> {
         nextPath: last === undefined ? null : address(call.path, { ...filters, before: last.id }),
       })}`,
   };
+}
+
+/** The pack of the days that are chosen, with the members, the keys and the closed statements. */
+function evidenceLink({ from, to }: Filters, call: PageCall): Html {
+  const path = address("/api/console/evidence", {
+    workspace: call.workspace.id,
+    from: from && startOf(from),
+    to: to && startOf(to, 1),
+    format: "zip",
+  });
+  const title = "A zip of the changes of these days, the members, the keys and the closed statements, with their SHA-256";
+  return markup`<a class="button quiet" href="${path}" title="${title}" download>Evidence pack</a>`;
 }
 
 function filterFields({ event = "", actor = "", from = "", to = "" }: Filters): Filter[] {
