@@ -59,6 +59,7 @@ describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let server: ReturnType<Control["listen"]>;
+  let secret: string;
 
   beforeAll(async () => {
     database = await open();
@@ -67,7 +68,7 @@ describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {
     const workspace = await control.workspace("acme");
     const { id: key } = await control.key("acme", { name: "=cmd|' /C calc'!A0" });
     await control.expect("POST", `/keys/${key}/revoke`, { body: {} });
-    await control.key("acme", { name: "in use" });
+    secret = (await control.key("acme", { name: "in use" })).key;
     await control.workspace("other");
     await control.key("other", { name: "of another" });
     const history = new LedgerHistory(database.sql, workspace);
@@ -75,6 +76,7 @@ describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {
     await history.book("2026-10-05T00:00:01Z", settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 5) }));
     await new Closer(database.sql).closeAt("2026-11-20T12:00:00Z");
     await control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["usage_statements"] } });
+    control.clock.advance(1_000);
   }, 60_000);
   afterAll(async () => {
     await server.stop();
@@ -110,7 +112,7 @@ describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {
     expect(text).toContain(",'=cmd|");
     expect(text).toContain("in use");
     expect(text).not.toContain("of another");
-    expect(text).not.toMatch(/sk-[A-Za-z0-9]{20}/);
+    expect(text).not.toContain(secret);
   });
 
   test("the same times give the same audit files, a shorter time fewer changes, and the list of sums is that of the archive", async () => {

@@ -71,12 +71,12 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
   const may = ({ path }: FirstStep): boolean => call.offers(path) && (path !== "/keys/new" || call.viewer.email !== null);
   const offered = products.map(({ title, steps }) => ({ title, steps: steps.filter(may) })).filter(({ steps }) => steps.length > 0);
   const all = offered.flatMap(({ steps }) => steps);
-  const done = all.filter(({ name }) => state[name] === true);
-  if (state["hidden"] === true || done.length === all.length) return null;
+  const done = all.filter(({ name }) => state[name]);
+  if (state.hidden || done.length === all.length) return null;
   const groups = offered.map(
     ({ title, steps }) =>
       markup`<div><h3>${title}</h3>${checklist(
-        steps.map(({ name, label, path, words }) => ({ label, words, path: call.link(path), done: state[name] === true })),
+        steps.map(({ name, label, path, words }) => ({ label, words, path: call.link(path), done: state[name] })),
       )}</div>`,
   );
   const hide = actionButton({ action: call.path, label: "Hide", what: "the first steps", hidden: hiddenFields(call, "hide-steps") });

@@ -4,23 +4,21 @@
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { isHidden, selectPresent, updateHidden, type Present } from "../checklist-store.ts";
+import { isHidden, selectPresent, updateHidden } from "../checklist-store.ts";
 import { endpoint } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace } from "../fields.ts";
 
-const about: Record<keyof Present, string> = {
-  request: "A request was answered or failed",
-  key: "There is an active inference key",
-  limit: "An active inference key has a spend limit",
-  colleague: "There is a second member, or an invitation",
-  alert: "There is a rule of alerts",
-  sbom: "A project has an SBOM",
-  connection: "There is a connection to a vendor",
-};
+const thereIs = (what: string) => Type.Boolean({ description: what });
 
 export const ChecklistView = Type.Object({
   hidden: Type.Boolean({ description: "Whether the caller has hidden it" }),
-  ...Object.fromEntries(Object.entries(about).map(([name, description]) => [name, Type.Boolean({ description })])),
+  request: thereIs("A request was answered or failed"),
+  key: thereIs("There is an active inference key"),
+  limit: thereIs("An active inference key has a spend limit"),
+  colleague: thereIs("There is a second member, or an invitation"),
+  alert: thereIs("There is a rule of alerts"),
+  sbom: thereIs("A project has an SBOM"),
+  connection: thereIs("There is a connection to a vendor"),
 });
 
 export const checklistEndpoints = {
