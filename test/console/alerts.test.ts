@@ -49,6 +49,9 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
       provider_key_refused: "webhooks",
       top_up_failed: "webhooks",
       new_findings: "mail webhooks",
+      usage_day: "mail webhooks",
+      usage_week: "mail webhooks",
+      usage_month: "mail webhooks",
     });
     const { text } = await world.get(at(`/new/key_month?only=${key.id}`), admin);
     expect(text).toContain(`<option value="${key.id}" selected>&#60;b&#62;production&#60;/b&#62; (member@acme)</option>`);

@@ -3,9 +3,9 @@
 interface Kind {
   /**
    * When it is reported. limit: when a percentage of a limit is spent, once per period. balance: when the balance falls below an amount.
-   * event: when it happens; admins get its mail even without a rule. chosen: when it happens, only with a rule.
+   * event: when it happens; admins get its mail even without a rule. chosen: when it happens, only with a rule. schedule: after each period.
    */
-  tells: "limit" | "balance" | "event" | "chosen";
+  tells: "limit" | "balance" | "event" | "chosen" | "schedule";
   /** What has the limit, if there may be many: a rule may then watch a single one. */
   of?: "key" | "member";
   /** What it is about, as lists show it. */
@@ -59,6 +59,21 @@ export const alertKinds = {
     title: "New findings",
     when: "A scan finds vulnerabilities that a project did not have before. Once for each scan.",
   },
+  usage_day: {
+    tells: "schedule",
+    title: "Usage of each day",
+    when: "What was spent, in all and by model and key, an hour after each day in UTC.",
+  },
+  usage_week: {
+    tells: "schedule",
+    title: "Usage of each week",
+    when: "What was spent, in all and by model and key, an hour after each Sunday in UTC.",
+  },
+  usage_month: {
+    tells: "schedule",
+    title: "Usage of each month",
+    when: "What was spent, in all and by model and key, an hour after each month in UTC.",
+  },
 } as const satisfies Record<string, Kind>;
 
 export type AlertKind = keyof typeof alertKinds;
@@ -66,6 +81,7 @@ export type LimitKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"
 export type EventKind = {
   [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "event" | "chosen" ? Name : never;
 }[AlertKind];
+export type ReportKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "schedule" ? Name : never }[AlertKind];
 
 // Object.keys has the type string[]; these are the keys of the table above.
 export const alertKindNames = Object.keys(alertKinds) as AlertKind[];

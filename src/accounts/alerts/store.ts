@@ -315,3 +315,24 @@ type Fragment = ReturnType<Queries>;
 function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
   return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
 }
+
+/** A rule whose report of a period is due. */
+export interface DueReport extends Pick<AlertRule, "id" | "workspace" | "mail" | "webhooks"> {
+  /** The workspace's. */
+  name: string;
+}
+
+/** Rules of a kind that are older than the end of the period, and have not reported it. */
+export async function selectDueReports(
+  { kind, period, end, limit }: { kind: AlertKind; period: string; end: Date; limit: number },
+  sql: Queries,
+): Promise<DueReport[]> {
+  return sql<DueReport[]>`
+    SELECT r.id, r.workspace_id AS workspace, w.name, r.mail, r.webhooks
+    FROM alert_rules r JOIN workspaces w ON w.id = r.workspace_id
+    WHERE r.kind = ${kind} AND r.created_at < ${end} AND NOT EXISTS (
+      SELECT FROM alerts a
+      WHERE a.workspace_id = r.workspace_id AND a.kind = r.kind AND a.rule_id = r.id AND a.subject = '' AND a.period = ${period}
+        AND a.percent = 0)
+    ORDER BY r.id LIMIT ${limit}`;
+}

@@ -129,5 +129,7 @@ function severityOf(type: string, data: unknown): "info" | "warning" | "error" {
     const isSpent = typeof data === "object" && data !== null && "percent" in data && data.percent === 100;
     return isSpent ? "error" : "warning";
   }
-  return alertKinds[type].tells === "chosen" ? "warning" : "error";
+  const { tells } = alertKinds[type];
+  if (tells === "schedule") return "info";
+  return tells === "chosen" ? "warning" : "error";
 }

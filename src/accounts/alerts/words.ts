@@ -71,6 +71,22 @@ export function newFindingsText({ id, name, counts }: { id: string; name: string
   return `The project "${name}" (${id}) has ${total} new ${total === 1 ? "finding" : "findings"}: ${parts.join(", ")}`;
 }
 
+/** @param period such as `2026-11-20` or `the week from 2026-11-16` */
+export function usageText({
+  period,
+  cost,
+  requests,
+  errors,
+}: {
+  period: string;
+  cost: NanoUsd;
+  requests: number;
+  errors: number;
+}): string {
+  const count = `${requests.toLocaleString("en-US")} ${requests === 1 ? "request" : "requests"}`;
+  return `In ${period} the workspace spent ${usd(cost)} USD with ${count}, of which ${errors.toLocaleString("en-US")} failed`;
+}
+
 // What an alert would say, with made-up facts, for people who set one.
 
 /** A text of each kind, by the functions that write the real ones. @param percent the threshold @param amount of a balance */
@@ -82,6 +98,8 @@ export function exampleText(
   if (kind === "provider_key_refused") return refusedKeyText({ provider: "openai", id: "own-…" });
   if (kind === "top_up_failed") return failedTopUpText({ id: "top-…", amount: 20_000_000_000n, failure: "card_declined" });
   if (kind === "new_findings") return newFindingsText({ id: "prj_…", name: "web shop", counts: { critical: 1, high: 2 } });
+  if (kind === "usage_day" || kind === "usage_week" || kind === "usage_month")
+    return usageText({ period: examplePeriods[kind], cost: 12_340_000_000n, requests: 1_234, errors: 3 });
   const limit = 10_000_000_000n;
   const one = { key: { subject: "key-…", name: "production" }, member: { subject: "dev@example.com", name: "" } };
   const { subject, name } = one[watchedBy(kind) ?? "key"];
@@ -92,3 +110,5 @@ export function exampleText(
 function usd(amount: NanoUsd): string {
   return formatUsd(amount).replace(/0{1,7}$/, "");
 }
+
+const examplePeriods = { usage_day: "2026-11-20", usage_week: "the week from 2026-11-16", usage_month: "2026-11" };

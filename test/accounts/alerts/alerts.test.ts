@@ -5,7 +5,9 @@ import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
 import { alertKeptMs, alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
 import { selectCallerId } from "../../../src/accounts/members/store.ts";
 import { openBudgets } from "../../../src/gateway/credit/store.ts";
+import { reportUsage } from "../../../src/gateway/usage/report.ts";
 import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../../support/control.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -173,6 +175,34 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     await control.expect("PATCH", `/keys/${on.key}`, { body: { monthly_spend_limit_usd: "2" } });
     control.clock.advance(alertWatchAgeMs + 1);
     expect(await look()).toBe(1);
+  });
+
+  test("a report of a day comes once, an hour after its end, with what was spent by model and key; one of a week after Sunday", async () => {
+    const on = await customer("report");
+    await rule("report", { kind: "usage_day" });
+    await rule("report", { kind: "usage_week", mail: false });
+    await spend(250, on);
+    const report = () => reportUsage({ sql: database.sql, bus, clock: control.clock, log: silentLog });
+    expect(await report()).toBe(0);
+    const dayMs = 86_400_000;
+    const end = (Math.floor(control.clock.now() / dayMs) + 1) * dayMs;
+    const day = new Date(end - dayMs).toISOString().slice(0, 10);
+    control.clock.advance(end + alertLateMs - 1 - control.clock.now());
+    expect(await report()).toBe(0);
+    control.clock.advance(1);
+    expect((await Promise.all([report(), report()])).toSorted()).toEqual([0, 1]);
+    expect(await report()).toBe(0);
+    expect(await texts("report")).toEqual([`In ${day} the workspace spent 2.50 USD with 1 request, of which 0 failed`]);
+    const sent = await mails("report");
+    expect(sent.map(({ recipient }) => recipient)).toEqual(["admin@report", "super_admin@report"]);
+    expect(sent[0]).toMatchObject({ subject: `Usage of ${day}`, body: expect.stringMatching(/By key:\n\n- build: 2\.500000000 USD, 1 request\n/) });
+    for (let days = 0; days < 7; days++) {
+      control.clock.advance(dayMs);
+      await report();
+    }
+    const weeks = (await texts("report")).filter((text) => text.includes("the week from"));
+    expect(weeks).toHaveLength(1);
+    expect(new Date(/from ([\d-]+)/.exec(weeks[0] ?? "")?.[1] ?? "").getUTCDay()).toBe(1);
   });
 
   test("a low balance is told once, and again only after it was a quarter above the amount", async () => {

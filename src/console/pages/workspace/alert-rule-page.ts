@@ -43,7 +43,7 @@ export const newAlertPage: Page = {
       trail: [trailOf(call)],
       main: markup`${section("limits", "Limits", ofKind("limit"))}
         ${section("credit", "Credit", ofKind("balance"))}
-        ${section("events", "Events", ofKind("event", "chosen"))}`,
+        ${section("events", "Events", ofKind("event", "chosen"))}${section("reports", "Reports", ofKind("schedule"))}`,
     };
   },
 };

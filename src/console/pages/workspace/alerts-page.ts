@@ -188,7 +188,7 @@ function manages({ workspace: { role } }: PageCall): boolean {
 /** What a rule waits for. */
 function ruleThreshold({ kind, percents, balance_usd: amount, armed }: AlertRuleView): Html {
   if (alertKinds[kind].tells === "limit") return markup`${percents.join(" %, ")} %`;
-  if (amount === null) return markup`each time`;
+  if (amount === null) return markup`${alertKinds[kind].tells === "schedule" ? "on schedule" : "each time"}`;
   return markup`below ${money(amount)}${armed ? null : markup` <span class="under">sent; another follows after the balance was a quarter above</span>`}`;
 }
 
