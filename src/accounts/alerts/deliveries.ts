@@ -1,9 +1,9 @@
 /**
  * Delivers alerts to webhooks. It runs in every process that serves HTTP, since only those have the keys that open secrets.
  *
- * A delivery arrives at least once. Weir's own format is signed. Any status but 2xx is a failure. It is retried after 30 s, then after pauses that double
- * up to two hours, and given up after a day. The address is checked at each delivery: one in a private network is never called, and no
- * redirect is followed. Only the status of the answer is kept. While one process tries a delivery, no other process does.
+ * A delivery arrives at least once, and in Weir's own format is signed. Any status but 2xx is a failure. It is retried after 30 s, then after
+ * pauses that double up to two hours, and given up after a day. The address is checked at each delivery: one in a private network is never
+ * called, and no redirect is followed. Only the status of the answer is kept. While one process tries a delivery, no other process does.
  */
 import { createHmac } from "node:crypto";
 import type { Database } from "../../backing/backing.ts";

@@ -3,7 +3,8 @@
 interface Kind {
   /**
    * When it is reported. limit: when a percentage of a limit is spent, once per period. balance: when the balance falls below an amount.
-   * event: when it happens; admins get its mail even without a rule. chosen: when it happens, only with a rule. schedule: after each period.
+   * event: when it happens; admins get its mail even without a rule. chosen: when it happens, only with a rule. schedule: after each
+   * period.
    */
   tells: "limit" | "balance" | "event" | "chosen" | "schedule";
   /** What has the limit, if there may be many: a rule may then watch a single one. */

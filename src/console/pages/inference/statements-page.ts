@@ -2,8 +2,8 @@
  * The statements of a workspace, one for each month, the open one first; and the statement of a month, to read and to print. Members see
  * what they were charged; balances are for auditors and admins.
  *
- * Every amount is rounded to cents with the exact one beneath, and only the exact ones add up. No table has more than five columns, so that they stay tables on
- * paper. Pages show the largest lines; the files have all of them.
+ * Every amount is rounded to cents with the exact one beneath, and only the exact ones add up. No table has more than five columns, so that
+ * they stay tables on paper. Pages show the largest lines; the files have all of them.
  */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
