@@ -210,11 +210,11 @@ function taxOf({ tax, charges_usd: charges }: StatementView): Html | null {
   return section("tax", "Tax", markup`${sum}<p class="under">${words}</p>`);
 }
 
-function leadOf({ closed, opening_balance_usd: opening }: StatementView): string {
+function leadOf({ closed, opening_balance_usd: opening }: StatementView): Html {
   const whose = opening === undefined ? "It lists only your keys and your Workbench. " : "";
   return closed
-    ? `${whose}It is final. Your browser prints it, or saves it as PDF.`
-    : `${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
+    ? markup`${whose}It is final. <span class="unprinted">Your browser prints it, or saves it as PDF.</span>`
+    : markup`${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
 }
 
 function about({ reference, workspace, period, ledger, closed_at: closedAt, sha256 }: StatementView): Html {
