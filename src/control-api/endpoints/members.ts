@@ -165,7 +165,7 @@ interface Invitation {
 }
 
 /**
- * Adds a person as a member, or invites them. Only the mail has the link: inviting an address that has an account elsewhere must not allow
+ * Adds a person as a member, or invites them. No answer has the link: inviting an address that has an account elsewhere must not allow
  * signing in as its person.
  * @throws DomainError as `addMember` does; LimitReachedError for a person who was invited within the last hour
  */
