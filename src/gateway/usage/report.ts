@@ -42,8 +42,8 @@ export function startUsageReports(parts: ReportParts): AsyncDisposable {
 export async function reportUsage(parts: ReportParts, signal?: AbortSignal): Promise<number> {
   const { sql, bus, clock, log } = parts;
   let added = 0;
-  for (const [kind, spanBefore] of Object.entries(spans)) {
-    const span = { kind: kind as ReportKind, ...spanBefore(clock.now() - alertLateMs) };
+  for (const kind of reportKinds) {
+    const span = { kind, ...spans[kind](clock.now() - alertLateMs) };
     const asked = { ...span, end: new Date(span.endMs), limit: usageReportsAtOnceMax };
     for (const due of await selectDueReports(asked, sql)) {
       if (signal?.aborted) return added;
@@ -57,6 +57,8 @@ export async function reportUsage(parts: ReportParts, signal?: AbortSignal): Pro
   if (added > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
   return added;
 }
+
+const reportKinds = ["usage_day", "usage_week", "usage_month"] as const satisfies readonly ReportKind[];
 
 interface Span {
   /** Distinguishes it from others of its kind. */
@@ -125,21 +127,23 @@ async function wordsOf(
     requests: row.requests,
     cost_usd: row.cost_usd,
   }));
-  const lines = (rows: readonly { cost_usd: string; requests: number }[], nameOf: (index: number) => string): string =>
-    rows.map((row, index) => `- ${nameOf(index)}: ${row.cost_usd} USD, ${row.requests} ${row.requests === 1 ? "request" : "requests"}`).join("\n") || "- none";
   const title = `Usage of ${period}`;
   const body = `${text}, in the workspace "${name}".
 
 By model, the most expensive ${usageReportRowsMax} at most:
 
-${lines(models, (index) => models[index]?.model ?? "")}
+${models.map((row) => listed(row.model, row)).join("\n") || "- none"}
 
 By key:
 
-${lines(keys, (index) => keys[index]?.name ?? "")}
+${keys.map((row) => listed(row.name, row)).join("\n") || "- none"}
 
 The Console's page Spend shows all of it.
 `;
   const data = { from: isoTime(startMs), to: isoTime(endMs), requests, errors, cost_usd: cost, models, keys };
   return { title, text, data, ownMail: { subject: title, body } };
+}
+
+function listed(name: string, { cost_usd: cost, requests }: { cost_usd: string; requests: number }): string {
+  return `- ${name}: ${cost} USD, ${requests} ${requests === 1 ? "request" : "requests"}`;
 }

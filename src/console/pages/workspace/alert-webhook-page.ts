@@ -16,6 +16,7 @@ import { DomainError } from "../../../accounts/errors.ts";
 import { alertWebhookNameCharactersMax, alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
 import { alertEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { outward } from "../../../http/page.ts";
 import { hiddenFields, formState } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { providerFormMs } from "../../limits.ts";
@@ -234,7 +235,7 @@ async function renderNew(call: PageCall): Promise<PageContent> {
     submit: "Add it",
     cancelPath: call.link("/alerts/webhooks/new"),
   });
-  const link = docs === null ? null : markup`<p><a href="${docs}" rel="noreferrer">Documentation of ${label}</a></p>`;
+  const link = docs === null ? null : markup`<p>${outward(docs, markup`Documentation of ${label}`)}</p>`;
   const list = markup`<ol>${steps.map((step) => markup`<li>${step}</li>`)}</ol>${link}`;
   return {
     title: label,
