@@ -88,7 +88,11 @@ async function* contents(asked: Evidence, notes: string[], sources: Sources): As
 const auditColumns = ["id", "at", "event", "actor", "role", "carried_by", "target", "changes"] as const;
 
 /** Newest first, at most so many rows a file. */
-async function* auditFiles({ workspace, from, to }: Evidence, notes: string[], { reads }: Sources): AsyncGenerator<Content, void> {
+async function* auditFiles(
+  { workspace, from, to }: Evidence,
+  notes: string[],
+  { reads }: Sources,
+): AsyncGenerator<Content, void> {
   const filter = { workspace: workspace.id, event: null, actor: null, from, to };
   let before: string | null = null;
   let rows: AuditView[] = [];
@@ -108,7 +112,9 @@ async function* auditFiles({ workspace, from, to }: Evidence, notes: string[], {
     before = page.at(-1)?.id ?? null;
     const isLast = page.length < auditRowsMax || count >= evidenceAuditRowsMax;
     if (isLast && page.length === auditRowsMax)
-      notes.push(`The audit files have the newest ${count} changes. For older ones, make a pack that ends at ${page.at(-1)?.at}.`);
+      notes.push(
+        `The audit files have the newest ${count} changes. For older ones, make a pack that ends at ${page.at(-1)?.at}.`,
+      );
     if (isLast || rows.length >= evidenceFileRowsMax) {
       yield file();
       rows = [];
@@ -122,7 +128,15 @@ function cell(value: unknown): string | null {
 }
 
 async function membersFile({ actor, workspace }: Evidence, sources: Sources): Promise<string> {
-  const columns = ["email", "role", "state", "monthly_spend_limit_usd", "active_keys", "month_spent_usd", "last_seen_at"] as const;
+  const columns = [
+    "email",
+    "role",
+    "state",
+    "monthly_spend_limit_usd",
+    "active_keys",
+    "month_spent_usd",
+    "last_seen_at",
+  ] as const;
   const rows = [];
   for (let after: string | null = null; ;) {
     const page = { email: null, after, limit: memberRowsMax };
@@ -163,7 +177,11 @@ async function keysFile({ actor, workspace }: Evidence, sources: Sources): Promi
   return csvText({ columns: keyColumns, rows: rows.map((row) => keyColumns.map((column) => row[column])) });
 }
 
-async function* statementFiles({ workspace, from, to }: Evidence, notes: string[], { sql }: Sources): AsyncGenerator<Content, void> {
+async function* statementFiles(
+  { workspace, from, to }: Evidence,
+  notes: string[],
+  { sql }: Sources,
+): AsyncGenerator<Content, void> {
   const closed = closedTexts(workspace, sql);
   if (closed === null) {
     notes.push("There are no statements: they are in early access, and off for this workspace.");

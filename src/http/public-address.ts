@@ -32,7 +32,8 @@ export function parseBaseUrl(text: string, { query = false, loopback = false } =
   const isOwnMachine = loopback && url !== null && isLoopbackOrigin(url.origin);
   if (url === null || (url.protocol !== "https:" && !isOwnMachine)) throw new BaseUrlError("an https address is needed");
   if (url.username !== "" || url.password !== "") throw new BaseUrlError("an address without a user and a password is needed");
-  if ((url.search !== "" && !query) || url.hash !== "") throw new BaseUrlError('an address that ends before any "?" and "#" is needed');
+  if ((url.search !== "" && !query) || url.hash !== "")
+    throw new BaseUrlError('an address that ends before any "?" and "#" is needed');
   if (!isOwnMachine) requirePublicHost(url);
   return url;
 }

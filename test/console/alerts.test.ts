@@ -130,7 +130,11 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
     const forms = {
       slack: { url: "https://hooks.slack.com/services/T0/B0/hush", name },
       teams: { url: "https://example.logic.azure.com/workflows/w/invoke?sig=hush", name: "Teams" },
-      pagerduty: { url: "https://events.eu.pagerduty.com/v2/enqueue", integration_key: "hush5678901234567890123456789012", name: "On call" },
+      pagerduty: {
+        url: "https://events.eu.pagerduty.com/v2/enqueue",
+        integration_key: "hush5678901234567890123456789012",
+        name: "On call",
+      },
     };
     for (const [format, fields] of Object.entries(forms)) {
       const page = at(`/webhooks/new/${format}`);
@@ -138,14 +142,22 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
       const made = await world.post(page, { action: "create", ...fields }, admin);
       expect([made.status, made.headers.get("location")]).toEqual([303, expect.stringMatching(/alerts\/webhooks\/hook-/)]);
       const shown = (await world.get(made.headers.get("location") ?? "", admin)).text;
-      expect([shown.includes("hush"), shown.includes('value="rotate"'), shown.includes('value="test"')]).toEqual([false, false, true]);
+      expect([shown.includes("hush"), shown.includes('value="rotate"'), shown.includes('value="test"')]).toEqual([
+        false,
+        false,
+        true,
+      ]);
     }
-    const wrong = await world.post(at("/webhooks/new/pagerduty"), { action: "create", ...forms.pagerduty, integration_key: "short" }, admin);
-    expect([wrong.status, wrong.text.includes('id="new-webhook-integration_key-problem"'), wrong.text.includes('"short"')]).toEqual([
-      400,
-      true,
-      false,
-    ]);
+    const wrong = await world.post(
+      at("/webhooks/new/pagerduty"),
+      { action: "create", ...forms.pagerduty, integration_key: "short" },
+      admin,
+    );
+    expect([
+      wrong.status,
+      wrong.text.includes('id="new-webhook-integration_key-problem"'),
+      wrong.text.includes('"short"'),
+    ]).toEqual([400, true, false]);
     const list = (await world.get(at(""), admin)).text;
     expect([list.includes("messages for Slack"), list.includes("hooks.slack.com/<wbr />…"), list.includes("T0/B0")]).toEqual([
       true,

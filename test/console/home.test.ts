@@ -20,8 +20,8 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     await world.control.workspace("new", "10");
     const steps = async (email: string) => {
       const text = await home("new", email);
-      return [...text.matchAll(/<li class="(done|open)">.*?<(?:a href="([^"]*)"|b)>([^<]+)</g)].map(([, state, path = "", label]) =>
-        [state, label, path.replace("/console/w/new", "")].join(" ").trim(),
+      return [...text.matchAll(/<li class="(done|open)">.*?<(?:a href="([^"]*)"|b)>([^<]+)</g)].map(
+        ([, state, path = "", label]) => [state, label, path.replace("/console/w/new", "")].join(" ").trim(),
       );
     };
     const ofMember = [

@@ -182,7 +182,8 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
   describe("where no mail server is set up", () => {
     const invitationOf = (email: string) => `${pageOf(email)}/invitation`;
     const invite = (email: string, role = "member") => world.post(members, { action: "invite", email, role }, admin);
-    const linkIn = ({ text }: { text: string }) => /value="https:\/\/weir\.example\.com(\/console\/link\/[\w-]{43})"/.exec(text)?.[1];
+    const linkIn = ({ text }: { text: string }) =>
+      /value="https:\/\/weir\.example\.com(\/console\/link\/[\w-]{43})"/.exec(text)?.[1];
     const create = (email: string, browser = admin) => world.post(invitationOf(email), { action: "create-link" }, browser);
     beforeAll(async () => {
       world.control.parts.sendsMail = false;
@@ -194,7 +195,9 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
       const invited = await invite("hand@acme");
       expect([invited.status, invited.headers.get("location")]).toEqual([303, invitationOf("hand@acme")]);
       const list = (await world.get(members, admin)).text;
-      expect(list).toMatch(/hand@acme<\/bdi>[^]*?<span class="badge warn">invited<\/span> <a href="[^"]*\/invitation">Copy the invitation/);
+      expect(list).toMatch(
+        /hand@acme<\/bdi>[^]*?<span class="badge warn">invited<\/span> <a href="[^"]*\/invitation">Copy the invitation/,
+      );
       const former = linkIn(await create("hand@acme")) ?? "";
       const link = linkIn(await create("hand@acme")) ?? "";
       expect((await world.get(invitationOf("hand@acme"), admin)).text).not.toContain("/console/link/");

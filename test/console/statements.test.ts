@@ -69,7 +69,9 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
     const seller = { name: "Weir <b>GmbH</b>", address: "Hauptstr. 1\r\n10115 Berlin", tax_number: "DE123", tax_name: "VAT" };
     const wrong = await world.post("/console/operator/seller", { action: "save", ...seller, tax_percent: "0" }, operator);
     expect([wrong.status, wrong.text.includes('id="billing-tax_percent-problem"')]).toEqual([400, true]);
-    expect((await world.post("/console/operator/seller", { action: "save", ...seller, tax_percent: "19" }, operator)).status).toBe(303);
+    expect(
+      (await world.post("/console/operator/seller", { action: "save", ...seller, tax_percent: "19" }, operator)).status,
+    ).toBe(303);
     const buyer = { action: "save", name: "x".repeat(200), address: "", tax_number: "‮FR9" };
     expect((await world.post("/console/w/acme/billing", buyer, admin)).status).toBe(303);
     const tab = { ...buyer, "was.name": "", "was.address": "", "was.tax_number": "", tax_number: "" };
@@ -81,13 +83,21 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
     const { text } = await get("/2026-11", browsers.auditor);
     const [{ number = 0 } = {}] = await world.sql<{ number: number }[]>`SELECT number FROM workspaces WHERE name = 'acme'`;
     expect(text).toContain(`<code>2026-11-${String(number).padStart(4, "0")}</code>`);
-    for (const shown of ["Weir &#60;b&#62;GmbH", "10115 Berlin", "Tax number <bdi>DE123", "VAT 19 %, included", "The seller states this rate."])
+    for (const shown of [
+      "Weir &#60;b&#62;GmbH",
+      "10115 Berlin",
+      "Tax number <bdi>DE123",
+      "VAT 19 %, included",
+      "The seller states this rate.",
+    ])
       expect(text).toContain(shown);
     expect((await get("/2026-10", browsers.auditor)).text).toBe(before);
     const member = (await get("/2026-11", browsers.member)).text;
     expect([member.includes("GmbH"), member.includes("VAT")]).toEqual([false, false]);
     for (const as of ["member@acme", "auditor@acme"])
-      expect(await control.refusal("PATCH", "/billing", { as, body: { workspace: "acme", name: "x" } })).toBe("403 forbidden null");
+      expect(await control.refusal("PATCH", "/billing", { as, body: { workspace: "acme", name: "x" } })).toBe(
+        "403 forbidden null",
+      );
     expect(await control.refusal("GET", "/seller", { as: "admin@acme" })).toStartWith("403");
   });
 

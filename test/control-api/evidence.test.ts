@@ -124,7 +124,9 @@ describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {
     const again = await pack("admin@acme", query);
     expect(again.get("audit-0001.csv")?.equals(first.get("audit-0001.csv") ?? Buffer.alloc(0))).toBe(true);
     expect([first.has("statements/2026-10.json"), again.get("keys.csv")?.toString().includes("later")]).toEqual([false, true]);
-    expect((await pack("admin@acme", "&to=2026-10-01T00:00:00Z")).get("audit-0001.csv")?.toString().trim().split("\n")).toHaveLength(1);
+    expect(
+      (await pack("admin@acme", "&to=2026-10-01T00:00:00Z")).get("audit-0001.csv")?.toString().trim().split("\n"),
+    ).toHaveLength(1);
     const { files } = await control.expect("GET", `/evidence?workspace=acme${query}`);
     const listed = (files as { name: string; sha256: string }[]).find(({ name }) => name === "audit-0001.csv");
     expect(listed?.sha256).toBe(sum(first.get("audit-0001.csv") ?? Buffer.alloc(0)));

@@ -48,7 +48,9 @@ export const AlertRuleView = Type.Object({
   workspace_id: text("The workspace that it belongs to"),
   kind: Kind,
   percents: Type.Array(Type.Integer(), { description: "The thresholds in percent of the limit; empty for kinds without one" }),
-  only: textOrNull("The id of the only key, or the address of the only member, that it watches; null: all of them, or its kind watches neither"),
+  only: textOrNull(
+    "The id of the only key, or the address of the only member, that it watches; null: all of them, or its kind watches neither",
+  ),
   balance_usd: textOrNull("Sends an alert when the balance falls below this amount of USD; null for other kinds"),
   armed: Type.Boolean({
     description: "false: it has sent its alert, and sends another only after the balance was a quarter above the amount",

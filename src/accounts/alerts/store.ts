@@ -161,7 +161,10 @@ export async function insertRule(rule: Omit<AlertRule, "armed" | "armings">, tx:
 type ChangedRule = Pick<AlertRule, "id" | "workspace" | "subject" | "percents" | "amount" | "mail" | "webhooks">;
 
 /** Its workspace is compared in the next round. A rule whose amount changed is armed again. */
-export async function updateRule({ id, workspace, subject, percents, amount, mail, webhooks }: ChangedRule, tx: Transaction): Promise<void> {
+export async function updateRule(
+  { id, workspace, subject, percents, amount, mail, webhooks }: ChangedRule,
+  tx: Transaction,
+): Promise<void> {
   await tx`
     UPDATE alert_rules SET subject = ${subject}, percents = ${arrayText(percents, (percent) => percent)}::text::smallint[],
       mail = ${mail}, webhooks = ${webhooks}, amount_nano = ${amount}::bigint,

@@ -22,7 +22,13 @@ import * as limits from "../limits.ts";
 import { dataKeyOf, unwrap } from "../secrets/data-key.ts";
 import type { Keyring } from "../secrets/keyring.ts";
 import { line } from "../workspaces/fields.ts";
-import { integrationKeyCharacters, pagerDutyUrls, webhookFormatNames, webhookFormats, type WebhookFormatName } from "./webhook-formats.ts";
+import {
+  integrationKeyCharacters,
+  pagerDutyUrls,
+  webhookFormatNames,
+  webhookFormats,
+  type WebhookFormatName,
+} from "./webhook-formats.ts";
 import * as store from "./webhook-store.ts";
 
 const Format = Type.Unsafe<WebhookFormatName>(

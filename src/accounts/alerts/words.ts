@@ -64,7 +64,15 @@ export function failedTopUpText({ id, amount, failure }: { id: string; amount: N
 }
 
 /** @param counts by severity, such as `{ critical: 1, high: 2 }`; `unknown` are those without one */
-export function newFindingsText({ id, name, counts }: { id: string; name: string; counts: Readonly<Record<string, number>> }): string {
+export function newFindingsText({
+  id,
+  name,
+  counts,
+}: {
+  id: string;
+  name: string;
+  counts: Readonly<Record<string, number>>;
+}): string {
   const found = Object.entries(counts).filter(([, count]) => count > 0);
   const total = found.reduce((sum, [, count]) => sum + count, 0);
   const parts = found.map(([severity, count]) => `${count} ${severity === "unknown" ? "without a severity" : severity}`);

@@ -48,7 +48,12 @@ const products: readonly { title: string; steps: readonly FirstStep[] }[] = [
   {
     title: "Security",
     steps: [
-      { name: "sbom", label: "Upload an SBOM", path: "/projects/new", words: "It is compared with known vulnerabilities at once." },
+      {
+        name: "sbom",
+        label: "Upload an SBOM",
+        path: "/projects/new",
+        words: "It is compared with known vulnerabilities at once.",
+      },
     ],
   },
   {
@@ -69,7 +74,9 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
   const state = await call.control(checklistEndpoints.show);
   // The operator has no key of their own.
   const may = ({ path }: FirstStep): boolean => call.offers(path) && (path !== "/keys/new" || call.viewer.email !== null);
-  const offered = products.map(({ title, steps }) => ({ title, steps: steps.filter(may) })).filter(({ steps }) => steps.length > 0);
+  const offered = products
+    .map(({ title, steps }) => ({ title, steps: steps.filter(may) }))
+    .filter(({ steps }) => steps.length > 0);
   const all = offered.flatMap(({ steps }) => steps);
   const done = all.filter(({ name }) => state[name]);
   if (state.hidden || done.length === all.length) return null;
@@ -79,7 +86,12 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
         steps.map(({ name, label, path, words }) => ({ label, words, path: call.link(path), done: state[name] })),
       )}</div>`,
   );
-  const hide = actionButton({ action: call.path, label: "Hide", what: "the first steps", hidden: hiddenFields(call, "hide-steps") });
+  const hide = actionButton({
+    action: call.path,
+    label: "Hide",
+    what: "the first steps",
+    hidden: hiddenFields(call, "hide-steps"),
+  });
   const body = markup`<p class="under">${done.length} of ${all.length} done</p>${groups}${hide}`;
   return markup`<div class="checklist">${section("first-steps", "First steps", body)}</div>`;
 }

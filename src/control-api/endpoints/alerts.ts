@@ -4,7 +4,14 @@
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
 import { createRule, deleteRule, editRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
-import { AlertList, AlertRuleDeleted, AlertRuleEdit, AlertRuleForm, AlertRuleView, AlertView } from "../../accounts/alerts/schema.ts";
+import {
+  AlertList,
+  AlertRuleDeleted,
+  AlertRuleEdit,
+  AlertRuleForm,
+  AlertRuleView,
+  AlertView,
+} from "../../accounts/alerts/schema.ts";
 import * as webhooks from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";

@@ -86,10 +86,7 @@ interface Owned {
  * Changes the seller's details; omitted fields stay.
  * @throws DomainError invalid_field for a rate of zero; forbidden except for the operator
  */
-export async function editSeller(
-  { actor, edit }: { actor: Actor; edit: SellerEdit },
-  sources: Sources,
-): Promise<SellerView> {
+export async function editSeller({ actor, edit }: { actor: Actor; edit: SellerEdit }, sources: Sources): Promise<SellerView> {
   authorize(actor, { roles: operatorOnly, action: "change the seller's details" });
   const given = {
     ...parseParty(edit),
@@ -180,7 +177,9 @@ export const StatementParties = {
   ),
 };
 
-export const reference = text("The statement's number: its month and the workspace's own number, such as `2026-10-0007`. It never changes");
+export const reference = text(
+  "The statement's number: its month and the workspace's own number, such as `2026-10-0007`. It never changes",
+);
 
 /** @returns the fields of a statement that name it and its parties */
 export async function partiesOf(
@@ -197,10 +196,7 @@ export async function partiesOf(
   };
 }
 
-export async function referenceOf(
-  { workspace, month }: { workspace: WorkspaceId; month: Month },
-  sql: Queries,
-): Promise<string> {
+export async function referenceOf({ workspace, month }: { workspace: WorkspaceId; month: Month }, sql: Queries): Promise<string> {
   return `${month}-${String(await selectWorkspaceNumber(workspace, sql)).padStart(4, "0")}`;
 }
 

@@ -50,7 +50,10 @@ export async function reportUsage(parts: ReportParts, signal?: AbortSignal): Pro
       try {
         added += await report(due, span, parts);
       } catch (error) {
-        log.warn({ event: "usage.report.failed", workspace: due.workspace, reason: String(error) }, "Usage could not be reported");
+        log.warn(
+          { event: "usage.report.failed", workspace: due.workspace, reason: String(error) },
+          "Usage could not be reported",
+        );
       }
     }
   }

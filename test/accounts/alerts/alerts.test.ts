@@ -195,7 +195,10 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     expect(await texts("report")).toEqual([`In ${day} the workspace spent 2.50 USD with 1 request, of which 0 failed`]);
     const sent = await mails("report");
     expect(sent.map(({ recipient }) => recipient)).toEqual(["admin@report", "super_admin@report"]);
-    expect(sent[0]).toMatchObject({ subject: `Usage of ${day}`, body: expect.stringMatching(/By key:\n\n- build: 2\.500000000 USD, 1 request\n/) });
+    expect(sent[0]).toMatchObject({
+      subject: `Usage of ${day}`,
+      body: expect.stringMatching(/By key:\n\n- build: 2\.500000000 USD, 1 request\n/),
+    });
     for (let days = 0; days < 7; days++) {
       control.clock.advance(dayMs);
       await report();
@@ -253,7 +256,11 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     const edit = (body: object, as = "admin@edited") => control.expect("PATCH", `/alert-rules/${String(id)}`, { as, body });
     await spend(800, on);
     expect(await look()).toBe(1);
-    expect(await edit({ percents: [50, 75], webhooks: false })).toMatchObject({ percents: [50, 75], mail: true, webhooks: false });
+    expect(await edit({ percents: [50, 75], webhooks: false })).toMatchObject({
+      percents: [50, 75],
+      mail: true,
+      webhooks: false,
+    });
     expect([await look(), await look()]).toEqual([1, 0]);
     expect((await texts("edited")).map((text) => text.slice(0, 4))).toEqual(["75 %", "50 %"]);
     const [audited] = await control.list("/audit?workspace=edited&limit=1");

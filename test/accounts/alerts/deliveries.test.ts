@@ -260,7 +260,11 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
   test("Slack, Teams and PagerDuty get the messages that they document, unsigned; no answer shows their secret", async () => {
     const { name } = await customer();
     await control.key(name, {});
-    const secret = { slack: "/services/T0/B0/x", teams: "/invoke?api-version=1&sig=x", pagerduty: "0123456789abcdef0123456789abcdef" };
+    const secret = {
+      slack: "/services/T0/B0/x",
+      teams: "/invoke?api-version=1&sig=x",
+      pagerduty: "0123456789abcdef0123456789abcdef",
+    };
     const url = `https://${host}:${port}`;
     const forms = [
       { format: "slack", name: "#alerts", url: url + secret.slack },
@@ -277,7 +281,9 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
       const made = await control.expect("POST", "/alert-webhooks", { body: { workspace: name, ...form } });
       expect(made["secret"]).toBeNull();
       await control.expect("POST", `/alert-webhooks/${String(made["id"])}/test`, { body: {} });
-      expect(await control.refusal("POST", `/alert-webhooks/${String(made["id"])}/rotate`, { body: {} })).toBe("409 conflict null");
+      expect(await control.refusal("POST", `/alert-webhooks/${String(made["id"])}/rotate`, { body: {} })).toBe(
+        "409 conflict null",
+      );
     }
     control.callWebhook = fetchWith();
     expect(called.map((call) => call.url)).toEqual([url + secret.slack, url + secret.teams, pagerDutyUrls.us]);
@@ -304,12 +310,14 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
   });
 
   test("names cannot mention a channel in Slack, or become a link in Teams", () => {
-    const text = "50 % of the limit of the key \"<!channel> [x](https://evil.example)\" is spent";
+    const text = '50 % of the limit of the key "<!channel> [x](https://evil.example)" is spent';
     const body = JSON.stringify({ id: "alert-1", type: "key_month", created_at: "", workspace: { name: "a&b" }, text, data: {} });
     const slack = bodyIn("slack", { body, secret: "" });
-    expect(JSON.parse(slack)).toMatchObject({ text: expect.stringContaining("a&amp;b: 50 % of the limit of the key \"&lt;!channel&gt;") });
+    expect(JSON.parse(slack)).toMatchObject({
+      text: expect.stringContaining('a&amp;b: 50 % of the limit of the key "&lt;!channel&gt;'),
+    });
     expect(slack).not.toContain("mrkdwn");
-    expect(bodyIn("teams", { body, secret: "" })).not.toContain("TextBlock\",\"text");
+    expect(bodyIn("teams", { body, secret: "" })).not.toContain('TextBlock","text');
   });
 
   test("a webhook on this machine is called only where no other machine reaches the service", async () => {

@@ -169,15 +169,15 @@ async function renderStatement(call: PageCall): Promise<PageContent> {
 /** Members see no parties. */
 function partiesOf({ seller, buyer }: StatementView, call: PageCall): Html | null {
   if (seller === undefined || buyer === undefined) return null;
-  const known = [
-    ...(seller === null ? [] : [printed("Seller", seller)]),
-    ...(buyer === null ? [] : [printed("Buyer", buyer)]),
-  ];
+  const known = [...(seller === null ? [] : [printed("Seller", seller)]), ...(buyer === null ? [] : [printed("Buyer", buyer)])];
   const hint = buyer === null ? detailsHint(call) : null;
   return markup`${known.length === 0 ? null : parties(known)}${hint}`;
 }
 
-function printed(role: string, { name, address: lines, tax_number: taxNumber }: NonNullable<StatementView["seller"]>): PrintedParty {
+function printed(
+  role: string,
+  { name, address: lines, tax_number: taxNumber }: NonNullable<StatementView["seller"]>,
+): PrintedParty {
   return { role, name, address: lines, taxNumber };
 }
 

@@ -228,7 +228,8 @@ async function mailHint(kind: AlertKind, call: PageCall): Promise<string> {
 
 async function webhookHint(call: PageCall): Promise<string> {
   const { data } = await call.control(alertWebhookEndpoints.list);
-  if (data.length === 0) return "To all webhooks of the workspace. There are none yet: add Slack, Teams, PagerDuty or your own program.";
+  if (data.length === 0)
+    return "To all webhooks of the workspace. There are none yet: add Slack, Teams, PagerDuty or your own program.";
   const names = data.map(({ name, url }) => (name === "" ? new URL(url).host : name));
   return `To all webhooks of the workspace: ${names.join(", ")}.`;
 }
@@ -248,7 +249,10 @@ function editIn(kind: AlertKind, typed: FormFields, counts: (name: string) => bo
 }
 
 function percentsIn(typed: FormFields): NonNullable<Edit["percents"]> {
-  const parts = typed.text("percents").split(/[\s,;%]+/).filter((part) => part !== "");
+  const parts = typed
+    .text("percents")
+    .split(/[\s,;%]+/)
+    .filter((part) => part !== "");
   return parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : asTyped(part)));
 }
 
@@ -261,7 +265,11 @@ function balanceIn(typed: FormFields): NonNullable<Edit["balance_usd"]> {
 
 // What it will say
 
-function preview(kind: AlertKind, call: PageCall, { percents, balance_usd: typed = "" }: { percents: string; balance_usd?: string }): Html {
+function preview(
+  kind: AlertKind,
+  call: PageCall,
+  { percents, balance_usd: typed = "" }: { percents: string; balance_usd?: string },
+): Html {
   const percent = Number(/\d+/.exec(percents.split(",").at(-2) ?? percents)?.[0] ?? 80);
   const amount = typed === "" ? 25_000_000_000n : parseUsd(typed);
   const text = exampleText(kind, { percent, amount, period: monthOf(call.nowMs) });

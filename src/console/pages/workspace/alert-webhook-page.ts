@@ -195,10 +195,7 @@ const receivers: Record<WebhookFormatName, Receiver> = {
   pagerduty: {
     label: "PagerDuty",
     words: "An incident at a service. A repeated alert opens no second one; people resolve it.",
-    steps: [
-      "At the service, open Integrations and add the integration Events API V2.",
-      "Copy its Integration Key.",
-    ],
+    steps: ["At the service, open Integrations and add the integration Events API V2.", "Copy its Integration Key."],
     docs: "https://developer.pagerduty.com/docs/events-api-v2/trigger-events/",
   },
   weir: {

@@ -11,18 +11,7 @@ import { managers } from "../../../accounts/audit/actor.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { actionButton } from "../../look/forms.ts";
-import {
-  emptyState,
-  section,
-  cursorLinks,
-  table,
-  type Column,
-  time,
-  userText,
-  badge,
-  money,
-  notice,
-} from "../../look/parts.ts";
+import { emptyState, section, cursorLinks, table, type Column, time, userText, badge, money, notice } from "../../look/parts.ts";
 import { hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
