@@ -446,9 +446,3 @@ export const partyNameCharactersMax = 200;
 export const partyAddressCharactersMax = 500;
 /** Longest tax number, and longest name of a tax. */
 export const taxNumberCharactersMax = 60;
-
-// Reports of usage
-/** Rules of one kind whose reports one round writes. */
-export const usageReportsAtOnceMax = 100;
-/** Models and keys that a report names. */
-export const usageReportRowsMax = 10;

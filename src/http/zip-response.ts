@@ -13,16 +13,33 @@ export interface ZippedFile {
   bytes: Uint8Array;
 }
 
-/** @param files are read as the client takes the answer, and ended if it leaves */
-export function zipResponse(name: string, files: AsyncIterable<ZippedFile>, at: Date): Response {
+interface Archive {
+  /** The name of the file without its extension. */
+  name: string;
+  /** Read as the client takes the answer, and ended if it leaves. */
+  files: AsyncIterable<ZippedFile>;
+  at: Date;
+  /** Disposed of once the archive is sent, failed, or its client left. */
+  turn: Disposable;
+}
+
+export function zipResponse({ name, files, at, turn }: Archive): Response {
   const pieces = zipPieces(files, at);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await pieces.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(next.value);
+      try {
+        const next = await pieces.next();
+        if (next.done !== true) return controller.enqueue(next.value);
+        controller.close();
+        turn[Symbol.dispose]();
+      } catch (error) {
+        turn[Symbol.dispose]();
+        throw error;
+      }
     },
+    // The client may leave before the first piece: then `files` has not begun, and so ends nothing.
     async cancel() {
+      turn[Symbol.dispose]();
       await pieces.return();
     },
   });

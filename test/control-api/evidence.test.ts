@@ -33,26 +33,32 @@ function unzipped(archive: Buffer): Map<string, Buffer> {
 
 const sum = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-test("an archive has empty files, files of other alphabets and large ones, and ends where its client leaves", async () => {
+test("an archive has empty files, files of other alphabets and large ones; its turn ends with it, by a failure, and if its client leaves", async () => {
   const large = Buffer.alloc(3_000_000, "a line that repeats\n");
-  let ended = false;
-  async function* files() {
-    try {
-      yield { name: "empty.txt", bytes: new Uint8Array(0) };
-      yield { name: "ordner/größe.txt", bytes: Buffer.from("µ") };
-      yield { name: "large.txt", bytes: large };
-    } finally {
-      ended = true;
-    }
+  async function* files(fails = false) {
+    yield { name: "empty.txt", bytes: new Uint8Array(0) };
+    yield { name: "ordner/größe.txt", bytes: Buffer.from("µ") };
+    if (fails) throw new Error("The database is gone");
+    yield { name: "large.txt", bytes: large };
   }
-  const whole = zipResponse("a/b c", files(), new Date("2026-11-20T12:00:00Z"));
+  let turns = 0;
+  const archive = (fails = false) => {
+    turns++;
+    const turn = new DisposableStack();
+    turn.defer(() => turns--);
+    return zipResponse({ name: "a/b c", files: files(fails), at: new Date("2026-11-20T12:00:00Z"), turn });
+  };
+  const whole = archive();
   expect(whole.headers.get("content-disposition")).toBe('attachment; filename="a-b-c.zip"');
   const read = unzipped(Buffer.from(await whole.arrayBuffer()));
   expect([...read.keys()]).toEqual(["empty.txt", "ordner/größe.txt", "large.txt"]);
   expect(read.get("large.txt")?.equals(large)).toBe(true);
-  ended = false;
-  await zipResponse("left", files(), new Date(0)).body?.cancel();
-  expect(ended).toBe(true);
+  await archive().body?.cancel();
+  const reader = archive().body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  await expect(archive(true).arrayBuffer()).rejects.toThrow("The database is gone");
+  expect(turns).toBe(0);
 });
 
 describe.each(oneDatabase)("the evidence pack on $name", ({ open }) => {

@@ -105,6 +105,6 @@ export function isAlertKind(text: string): text is AlertKind {
 
 /** What has the limit that a kind watches, if there may be many; null: the kind watches one thing, or events. */
 export function watchedBy(kind: AlertKind): "key" | "member" | null {
-  const { of = null }: Kind = alertKinds[kind];
-  return of;
+  const row: Kind = alertKinds[kind];
+  return row.of ?? null;
 }

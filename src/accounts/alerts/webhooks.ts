@@ -51,7 +51,7 @@ export const AlertWebhookForm = Type.Object({
   ),
   integration_key: Type.Optional(
     Type.String({
-      pattern: `^[A-Za-z0-9]{${integrationKeyCharacters}}$`,
+      pattern: "^[A-Za-z0-9]{32}$",
       writeOnly: true,
       title: "For pagerduty: the integration key of a service's Events API v2 integration",
       description: `a key of ${integrationKeyCharacters} letters and digits`,

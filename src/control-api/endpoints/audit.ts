@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { authorize, overseers } from "../../accounts/audit/actor.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { type ZippedFile, zipResponse } from "../../http/zip-response.ts";
+import { zipResponse } from "../../http/zip-response.ts";
 import { describeEvidence, evidenceFiles, EvidenceView } from "../evidence.ts";
 import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf, wordOf } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
@@ -77,13 +77,8 @@ export const evidenceEndpoints = {
         using _turn = turn;
         return describeEvidence(asked, parts);
       }
-      return zipResponse(`evidence-${workspace.name}`, withTurn(turn, evidenceFiles(asked, parts)), new Date(parts.clock.now()));
+      const at = new Date(parts.clock.now());
+      return zipResponse({ name: `evidence-${workspace.name}`, files: evidenceFiles(asked, parts), at, turn });
     },
   }),
 };
-
-/** The turn ends with the archive, or once its client leaves. */
-async function* withTurn(turn: Disposable, files: AsyncGenerator<ZippedFile, void>): AsyncGenerator<ZippedFile, void> {
-  using _turn = turn;
-  yield* files;
-}

@@ -16,8 +16,12 @@ import { type Clock, isoTime, monthBounds, monthOf, previousMonth } from "../../
 import type { Logger } from "../../kernel/log.ts";
 import { parseUsd } from "../../kernel/money.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
-import { usageReportRowsMax, usageReportsAtOnceMax } from "../limits.ts";
 import { readUsage } from "./usage.ts";
+
+/** Rules of one kind whose reports one round writes; the next round has the others. */
+const usageReportsAtOnceMax = 100;
+/** Models and keys that a report names. */
+const usageReportRowsMax = 10;
 
 interface ReportParts {
   sql: Database;
