@@ -92,7 +92,7 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
     what: "the first steps",
     hidden: hiddenFields(call, "hide-steps"),
   });
-  const body = markup`<p class="under">${done.length} of ${all.length} done</p>${groups}${hide}`;
+  const body = markup`<p class="under">${done.length} of ${all.length} done</p>${hide}<div class="groups">${groups}</div>`;
   return markup`<div class="checklist">${section("first-steps", "First steps", body)}</div>`;
 }
 

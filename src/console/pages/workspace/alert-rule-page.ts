@@ -39,7 +39,7 @@ export const newAlertPage: Page = {
       choiceList(alertKindNames.filter((kind) => tells.includes(alertKinds[kind].tells)).map(choice));
     return {
       title: "Set an alert",
-      lead: "What should it warn of?",
+      lead: "What is it about?",
       trail: [trailOf(call)],
       main: markup`${section("limits", "Limits", ofKind("limit"))}
         ${section("credit", "Credit", ofKind("balance"))}

@@ -55,7 +55,7 @@ function channelNotice(rules: readonly AlertRuleView[], webhooks: readonly Alert
       ? "Add a webhook, so that alerts reach someone now."
       : rules.length > carried
         ? `${rules.length - carried} of ${rules.length} rules name no webhook.`
-        : "Webhooks work.";
+        : "Webhooks need none.";
   const words = `No mail server is set up, so mails wait until there is one. ${rest}`;
   return notice({ tone: webhooks.length === 0 || rules.length > carried ? "warn" : "neutral", words });
 }

@@ -43,7 +43,7 @@ async function render(call: PageCall): Promise<PageContent> {
   });
   return {
     title,
-    lead: markup`${userText(email)} is invited as ${roleName(role).toLowerCase()}, and becomes a member by accepting.`,
+    lead: markup`${userText(email)} is invited with the role ${roleName(role).toLowerCase()}.`,
     trail: trailOf(call),
     main: markup`<p>With the link they accept and sign in, once and within 24 hours. Whoever opens it becomes this person, so send it by a
       way that only they read. A new link replaces an earlier one, and the audit log names you.</p>
