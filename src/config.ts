@@ -31,6 +31,7 @@ import type { TrustedProxies } from "./kernel/proxies.ts";
 import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/backends.ts";
 import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
 import * as limits from "./process/limits.ts";
+import { isLoopback } from "./kernel/addresses.ts";
 import { trimmedEnd } from "./kernel/text.ts";
 
 export interface Clocks {
@@ -59,6 +60,8 @@ export interface Config {
   publicUrl: string;
   /** The same if PUBLIC_URL is set; null: it is not, and pages show the address under which their reader came. */
   publicOrigin: string | null;
+  /** Whether only this machine reaches the service: one process on a loopback address, which no proxy offers to others. */
+  isLocal: boolean;
   /** Whether the Console is served. */
   console: boolean;
   /** Signs people in to the Console; null: passwords and links alone do. */
@@ -126,6 +129,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     trustedProxies: readTrustedProxies(environment),
     publicUrl,
     publicOrigin: environment["PUBLIC_URL"] ? publicUrl : null,
+    isLocal: isOwnMachine && !environment["TRUSTED_PROXIES"] && isLoopback(new URL(publicUrl).hostname.replaceAll(/[[\]]/g, "")),
     console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
     oidc: readOidc(environment, publicUrl),
     metricsPort: readMetricsPort(environment),

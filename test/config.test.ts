@@ -38,6 +38,17 @@ describe("without any variable", () => {
     const empty = readConfig({ PORT: "", DATABASE_URL: "", SECRETS_KEY: "", SANDBOX: "", METRICS_PORT: "", OPERATOR_TOKEN: "" });
     expect(inspect(empty)).toBe(inspect(config));
   });
+
+  test("only this machine reaches the service, unless it listens elsewhere or a proxy offers it to others", () => {
+    const isLocal = (environment: Record<string, string>) => readConfig(environment).isLocal;
+    expect([config.isLocal, isLocal({ HOST: "::1" }), isLocal({ PUBLIC_URL: "http://localhost:8080" })]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    const reached = [{ HOST: "0.0.0.0" }, { PUBLIC_URL: "https://weir.example.com" }, { TRUSTED_PROXIES: "127.0.0.1" }];
+    expect(reached.map(isLocal)).toEqual([false, false, false]);
+  });
 });
 
 describe("with all three addresses", () => {

@@ -15,6 +15,7 @@ import { startForgettingAnswers } from "../src/gateway/prompts/kept-answers.ts";
 import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
 import { startForgettingRefusals } from "../src/gateway/refusals/refused-calls.ts";
 import { startClosing } from "../src/gateway/statements/close.ts";
+import { startUsageReports } from "../src/gateway/usage/report.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -56,6 +57,7 @@ export async function startMetering({
   stack.use(startReplays(parts));
   stack.use(startRollUp(parts));
   stack.use(startWatchingSpend(parts));
+  stack.use(startUsageReports(parts));
   stack.use(startClosing(parts));
   stack.use(startPromptRetention(parts));
   stack.use(startForgettingAnswers(parts));

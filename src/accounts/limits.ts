@@ -178,7 +178,7 @@ export const alertsOfRuleMax = 200;
 /** Workspaces that one round compares before it looks for changes again. */
 export const alertWorkspacesMax = 200;
 /** Rules of a workspace; beyond it 409. */
-export const alertRulesMax = 20;
+export const alertRulesMax = 50;
 /** Thresholds of a rule. */
 export const alertPercentsMax = 5;
 /** A balance arms its rule again at this percentage of the amount. */
@@ -199,6 +199,8 @@ export const alertsForgottenAtOnceMax = 1_000;
 // Alerts: webhooks
 /** Webhooks of a workspace; beyond it 409. */
 export const alertWebhooksMax = 5;
+/** Longest name of a webhook. */
+export const alertWebhookNameCharactersMax = 100;
 /** Longest address of a webhook. */
 export const alertWebhookUrlCharactersMax = 2_000;
 /** How long the former secret signs together with the new one. */

@@ -122,8 +122,6 @@ export interface ConsoleParts {
   control: ControlParts;
   operator: OperatorAuthenticator;
   passwords: Passwords;
-  /** Whether mails are sent; otherwise they wait. */
-  sendsMail: boolean;
 }
 
 // The fields of a form or an address, as a person typed them.

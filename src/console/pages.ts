@@ -11,11 +11,18 @@ import { findingPage } from "./pages/security/finding-page.ts";
 import { findingsPage } from "./pages/security/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/inference/key-page.ts";
 import { keysPage, newKeyPage } from "./pages/inference/keys-page.ts";
-import { alertsPage, newAlertRulePage } from "./pages/workspace/alerts-page.ts";
-import { newAlertWebhookPage, alertWebhookPage, deleteAlertWebhookPage } from "./pages/workspace/alert-webhook-page.ts";
+import { alertRulePage, newAlertPage, newAlertRulePage } from "./pages/workspace/alert-rule-page.ts";
+import { alertsPage } from "./pages/workspace/alerts-page.ts";
+import {
+  alertWebhookPage,
+  deleteAlertWebhookPage,
+  newAlertWebhookPage,
+  newWebhookOfFormatPage,
+} from "./pages/workspace/alert-webhook-page.ts";
 import { auditPage } from "./pages/workspace/audit-page.ts";
 import { invitationsPage } from "./pages/invitations-page.ts";
 import { deleteAccountPage, deactivatePage } from "./pages/workspace/member-account.ts";
+import { invitationPage } from "./pages/workspace/invitation-page.ts";
 import { invitePage, membersPage } from "./pages/workspace/members-page.ts";
 import { memberPage } from "./pages/workspace/member-page.ts";
 import { compareModelsPage } from "./pages/inference/compare-page.ts";
@@ -31,6 +38,7 @@ import { deletePromptPage, requestPage } from "./pages/inference/request-page.ts
 import { refusedRequestPage } from "./pages/inference/refused-page.ts";
 import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
+import { billingPage, sellerPage } from "./pages/inference/billing-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
 import { productPage, newProductPage, productsPage } from "./pages/security/products-page.ts";
 import { newProjectPage } from "./pages/security/new-project.ts";
@@ -62,6 +70,7 @@ export const pages: readonly Page[] = [
   spendPage,
   statementsPage,
   statementPage,
+  billingPage,
 
   projectsPage,
   newProjectPage,
@@ -81,6 +90,7 @@ export const pages: readonly Page[] = [
   membersPage,
   invitePage,
   memberPage,
+  invitationPage,
   deactivatePage,
   deleteAccountPage,
   settingsPage,
@@ -89,8 +99,11 @@ export const pages: readonly Page[] = [
   topUpPage,
   ...providerKeyPages,
   alertsPage,
+  newAlertPage,
   newAlertRulePage,
+  alertRulePage,
   newAlertWebhookPage,
+  newWebhookOfFormatPage,
   alertWebhookPage,
   deleteAlertWebhookPage,
   auditPage,
@@ -101,6 +114,7 @@ export const pages: readonly Page[] = [
   providersPage,
   ...providerPages,
   advisoriesPage,
+  sellerPage,
   ledgerPage,
   servicePage,
 

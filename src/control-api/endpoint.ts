@@ -86,6 +86,8 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   file?: string;
   /** With `format=csv` its rows are a file. */
   csv?: boolean;
+  /** With `format=zip` it is an archive. */
+  zip?: boolean;
   /** Reads the fields of a large body in a subprocess. */
   readInSubprocess?: SubprocessReading;
   /** It is a chat completion: body, answers and errors are those of the inference API, which reads the body. Fields are in the query. */
@@ -108,6 +110,7 @@ export interface Endpoint {
   progress: boolean;
   file: string | null;
   csv: boolean;
+  zip: boolean;
   readInSubprocess: SubprocessReading | null;
   completes: boolean;
   /** Checks the fields, then calls the handler. */
@@ -158,6 +161,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     progress = false,
     file = null,
     csv = false,
+    zip = false,
     readInSubprocess = null,
     completes = false,
   } = definition;
@@ -174,6 +178,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     progress,
     file,
     csv,
+    zip,
     readInSubprocess,
     completes,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),

@@ -6,7 +6,9 @@ import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints, invitationEndpoints, sessionEndpoints } from "./endpoints/accounts.ts";
 import { advisoryEndpoints } from "./endpoints/advisories.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "./endpoints/alerts.ts";
-import { auditEndpoints } from "./endpoints/audit.ts";
+import { auditEndpoints, evidenceEndpoints } from "./endpoints/audit.ts";
+import { billingEndpoints, sellerEndpoints } from "./endpoints/billing.ts";
+import { checklistEndpoints } from "./endpoints/checklist.ts";
 import { connectionEndpoints } from "./endpoints/connections.ts";
 import { creditEndpoints, topUpEndpoints } from "./endpoints/credit.ts";
 import { exploitEndpoints, vulnerabilityEndpoints } from "./endpoints/vulnerabilities.ts";
@@ -40,11 +42,14 @@ const nouns: readonly Record<string, Endpoint>[] = [
   usageEndpoints,
   chartEndpoints,
   statementEndpoints,
+  billingEndpoints,
+  sellerEndpoints,
   promptEndpoints,
   alertRuleEndpoints,
   alertWebhookEndpoints,
   alertEndpoints,
   auditEndpoints,
+  evidenceEndpoints,
   modelEndpoints,
   ledgerEndpoints,
   secretEndpoints,
@@ -62,6 +67,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   exploitEndpoints,
   vulnerabilityEndpoints,
   ticketEndpoints,
+  checklistEndpoints,
 ];
 
 export const endpoints: readonly Endpoint[] = nouns.flatMap((noun) => Object.values(noun));

@@ -61,6 +61,12 @@ export const logRowsMax = 1_000;
 export const keyRowsMax = 1_000;
 /** The most rows of the audit log at once. */
 export const auditRowsMax = 1_000;
+/** The most changes in an evidence pack. */
+export const evidenceAuditRowsMax = 200_000;
+/** Changes in one of its files, which is in memory while it is made. */
+export const evidenceFileRowsMax = 10_000;
+/** Deadline of an evidence pack's list of sums. The archive itself is made while it is sent. */
+export const evidenceMs = 60_000;
 /** The most members of a workspace at once. */
 export const memberRowsMax = 1_000;
 /** Invitations, new roles and reactivations by a workspace's admins in an hour: an invitation is a mail to any address. */

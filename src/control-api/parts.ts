@@ -62,8 +62,12 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
-  /** Calls alert webhooks for their tests: public hosts only. */
+  /** Calls alert webhooks for their tests: public hosts, and this machine if `isLocal`. */
   callWebhook: SafeFetch;
+  /** Whether only this machine reaches the service, so that webhooks may be on it. */
+  isLocal: boolean;
+  /** Whether mails are sent; otherwise they wait. */
+  sendsMail: boolean;
   /** Calls repository platforms. */
   callHosts: SafeFetch;
   /** Addresses of the platforms' APIs. */
@@ -72,7 +76,7 @@ export interface ControlParts {
   advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
-  /** Lets exports of VEX documents take turns. */
+  /** Lets exports of VEX documents and evidence take turns. */
   vexExports: ExportTurns;
   models: Pick<
     Models,

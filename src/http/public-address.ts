@@ -6,6 +6,7 @@
  * IPv4 address is as reachable as that one. The addresses of a name are checked only when `safe-fetch.ts` connects.
  */
 import { isIP } from "node:net";
+import { isLoopback } from "../kernel/addresses.ts";
 import { trimmedEnd } from "../kernel/text.ts";
 
 /** The message says what the address must be; the caller adds the name of the field. */
@@ -22,15 +23,25 @@ const privateSuffixes = ["localhost", "localdomain", "local", "internal", "svc",
 /**
  * The URL standard normalizes every spelling of an address (hexadecimal, octal, one number, full-width digits, percent signs) before
  * the check.
+ * @param query whether it may have one
+ * @param loopback whether it may be of this machine, and then also without TLS
  * @throws BaseUrlError
  */
-export function parseBaseUrl(text: string): URL {
+export function parseBaseUrl(text: string, { query = false, loopback = false } = {}): URL {
   const url = URL.parse(text.trim());
-  if (url?.protocol !== "https:") throw new BaseUrlError("an https address is needed");
+  const isOwnMachine = loopback && url !== null && isLoopbackOrigin(url.origin);
+  if (url === null || (url.protocol !== "https:" && !isOwnMachine)) throw new BaseUrlError("an https address is needed");
   if (url.username !== "" || url.password !== "") throw new BaseUrlError("an address without a user and a password is needed");
-  if (url.search !== "" || url.hash !== "") throw new BaseUrlError('an address that ends before any "?" and "#" is needed');
-  requirePublicHost(url);
+  if ((url.search !== "" && !query) || url.hash !== "")
+    throw new BaseUrlError('an address that ends before any "?" and "#" is needed');
+  if (!isOwnMachine) requirePublicHost(url);
   return url;
+}
+
+/** Whether an origin of http or https is of this machine by its name, such as `http://localhost:8080`. */
+export function isLoopbackOrigin(origin: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && /^https?:$/.test(url.protocol) && isLoopback(url.hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
 /** @throws BaseUrlError if the spelling of the host shows that it is within a network */

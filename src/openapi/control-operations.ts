@@ -104,13 +104,14 @@ function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operati
 const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file, completes, csv } = endpoint;
+  const { method, path, summary, view, status, progress, file, completes, csv, zip } = endpoint;
   const reads = method === "GET" || method === "DELETE";
   const queries = reads || file !== null || completes;
   const answer = schemaOrReference(view, names);
   const further = {
     ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
     ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
+    ...(zip && { "application/zip": { schema: { type: "string", description: "An archive, with `format=zip`" } } }),
   };
   const parts = progress ? "; as `application/x-ndjson` with each part as soon as it ends" : "";
   return {
@@ -155,6 +156,8 @@ const controlTags = {
     "session-links",
     "second-factor",
     "audit",
+    "checklist",
+    "evidence",
     "secrets",
     "service",
     "status",
@@ -167,6 +170,8 @@ const controlTags = {
     "refusals",
     "usage",
     "statements",
+    "billing",
+    "seller",
     "prompts",
     "models",
     "ledger",

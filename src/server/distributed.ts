@@ -2,8 +2,7 @@
  * A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. Each front migrates the schema and creates the
  * first workspace, unless another one has done so.
  */
-import { startDeliveries } from "../accounts/alerts/deliveries.ts";
-import { createSafeFetch } from "../http/safe-fetch.ts";
+import { startDeliveries, webhookFetch } from "../accounts/alerts/deliveries.ts";
 import { openBacking, openOwnDatabase } from "../backing/open-backing.ts";
 import { migrate, MigrationError, isWithoutSchema } from "../backing/migrate.ts";
 import { answerRollCalls } from "../backing/fleet-state.ts";
@@ -42,7 +41,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
   const front = await openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
-  stack.use(startDeliveries({ ...backing, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
+  stack.use(startDeliveries({ ...backing, keyring, callWebhook: webhookFetch({ clock, isLocal: config.isLocal }), clock, log }));
   stack.use(answerRollCalls("gateway", { ...backing, clock, log }));
   const publishing = preparing.then(
     () => connectors.publishWhenPossible(stop.signal),

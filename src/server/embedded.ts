@@ -8,8 +8,7 @@ import { startFormerSboms, startScanner } from "../../workers/scanner.ts";
 import { startMailer } from "../../workers/mailer.ts";
 import { startMetering } from "../../workers/metering.ts";
 import { startProber } from "../../workers/prober.ts";
-import { startDeliveries } from "../accounts/alerts/deliveries.ts";
-import { createSafeFetch } from "../http/safe-fetch.ts";
+import { startDeliveries, webhookFetch } from "../accounts/alerts/deliveries.ts";
 import { startTopUps } from "../../workers/top-ups.ts";
 import { notifying, type Database } from "../backing/backing.ts";
 import { EmbeddedBus } from "../backing/embedded/bus.ts";
@@ -65,7 +64,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startProber({ sql, bus, models, ...calls, lock: noLock, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
-  stack.use(startDeliveries({ sql, bus, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
+  stack.use(startDeliveries({ sql, bus, keyring, callWebhook: webhookFetch({ clock, isLocal: config.isLocal }), clock, log }));
   stack.use(answerRollCalls("service", { bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   const front = await openFront({

@@ -4,6 +4,7 @@
  * the others from starting.
  */
 import { join, resolve } from "node:path";
+import { webhookFetch } from "../accounts/alerts/deliveries.ts";
 import { mailManagers } from "../accounts/mails/mail-managers.ts";
 import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
@@ -217,7 +218,7 @@ async function planeParts(
     disk,
   });
   const control = { ...controlParts(parts, gateway), advisorySync, fleetState: state, authenticators, sboms, callHosts, topUps };
-  const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };
+  const console = { control, operator, passwords: new Passwords(clock) };
   return {
     control,
     console: config.console ? console : null,
@@ -294,7 +295,9 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     hostUrls: config.hostUrls,
     connectors,
     probeFetch: createProbeFetch({ clock }),
-    callWebhook: createSafeFetch({ clock }),
+    callWebhook: webhookFetch({ clock, isLocal: config.isLocal }),
+    isLocal: config.isLocal,
+    sendsMail: config.mail !== null,
     vexExports: new ExportTurns(clock),
     models,
     measure: gateway.health.measure.bind(gateway.health),

@@ -4,6 +4,7 @@
  */
 import type { OwnKey } from "../accounts/keys/record.ts";
 import { raiseAlert } from "../accounts/alerts/alerts.ts";
+import { refusedKeyText } from "../accounts/alerts/words.ts";
 import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { Backing, Transaction } from "../backing/backing.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
@@ -64,7 +65,7 @@ async function tellRefused({ workspace, id, provider }: OwnKey, tx: Transaction,
       subject: id,
       // At most one alert a day.
       occurrence: isoTime(clock.now()),
-      text: `The provider ${provider} refused the workspace's own key ${id}, or its account`,
+      text: refusedKeyText({ provider, id }),
       data: { provider, provider_key: { id } },
       mail: refusalMail({ provider, id }, name),
     },

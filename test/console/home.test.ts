@@ -16,21 +16,42 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
   const home = async (workspace: string, email: string | null) =>
     (await world.get(`/console/w/${workspace}`, await world.signIn(email))).text;
 
-  test("a workspace without requests shows a member what to do first, and an auditor what to wait for", async () => {
+  test("a new workspace shows the first steps that the role may do, done by what exists, until a person hides them", async () => {
     await world.control.workspace("new", "10");
-    const first = await home("new", "member@new");
-    for (const words of [
-      "Your first request",
-      "Create a key",
-      "/console/w/new/keys/new",
-      "what it cost",
-      "nothing spent this month",
-    ])
-      expect(first).toContain(words);
-    await world.control.key("new");
+    const steps = async (email: string) => {
+      const text = await home("new", email);
+      return [...text.matchAll(/<li class="(done|open)">.*?<(?:a href="([^"]*)"|b)>([^<]+)</g)].map(
+        ([, state, path = "", label]) => [state, label, path.replace("/console/w/new", "")].join(" ").trim(),
+      );
+    };
+    const ofMember = [
+      "open Send a first request /workbench",
+      "open Create a key for your program /keys/new",
+      "open Limit what a key may spend /keys",
+      "open Upload an SBOM /projects/new",
+    ];
+    expect(await steps("member@new")).toEqual(ofMember);
+    const admins = await steps("admin@new");
+    expect(admins.filter((step) => !ofMember.includes(step))).toEqual([
+      "open Set an alert /alerts/new",
+      "done Invite a colleague",
+      "open Connect a vendor /connections/new",
+    ]);
+    expect(await home("new", "member@new")).toContain("nothing spent this month");
+    await world.control.key("new", { monthly_spend_limit_usd: "5" });
+    await world.control.expect("POST", "/alert-rules", { body: { workspace: "new", kind: "workspace_month" } });
+    expect((await steps("admin@new")).filter((step) => step.startsWith("done"))).toEqual([
+      "done Create a key for your program",
+      "done Limit what a key may spend",
+      "done Set an alert",
+      "done Invite a colleague",
+    ]);
+    const member = await world.signIn("member@new");
+    expect((await world.post("/console/w/new", { action: "hide-steps" }, member)).status).toBe(303);
+    expect([await steps("member@new"), (await steps("admin@new")).length]).toEqual([[], 7]);
     expect(await home("new", "member@new")).toContain("one that you have");
     const waiting = await home("new", "auditor@new");
-    expect([waiting.includes("No request has ended here yet"), waiting.includes("Create a key")]).toEqual([true, false]);
+    expect([waiting.includes("No request has ended here yet"), waiting.includes("First steps")]).toEqual([true, false]);
   });
 
   test("a used workspace shows its pace, its failures, the times of the last day and the keys near their limit", async () => {

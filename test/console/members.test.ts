@@ -143,7 +143,7 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
   test("an invited person without a mail gets a link of the operator", async () => {
     await world.post(members, { action: "invite", email: "waiting@acme", role: "member" }, admin);
     const page = (await world.get(pageOf("waiting@acme"), await world.signIn(null))).text;
-    expect([page.includes("pending"), page.includes('value="link"'), page.includes('value="suspend"')]).toEqual([
+    expect([page.includes("invited"), page.includes('value="link"'), page.includes('value="suspend"')]).toEqual([
       true,
       true,
       true,
@@ -177,5 +177,69 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(text).toStartWith("email,role,state,active_keys,month_spent_usd,last_seen_at\r\n");
     expect(text).toContain('"""><b>@acme",member,active,1,');
+  });
+
+  describe("where no mail server is set up", () => {
+    const invitationOf = (email: string) => `${pageOf(email)}/invitation`;
+    const invite = (email: string, role = "member") => world.post(members, { action: "invite", email, role }, admin);
+    const linkIn = ({ text }: { text: string }) =>
+      /value="https:\/\/weir\.example\.com(\/console\/link\/[\w-]{43})"/.exec(text)?.[1];
+    const create = (email: string, browser = admin) => world.post(invitationOf(email), { action: "create-link" }, browser);
+    beforeAll(async () => {
+      world.control.parts.sendsMail = false;
+      admin = await world.signIn("admin@acme");
+    });
+    afterAll(() => void (world.control.parts.sendsMail = true));
+
+    test("an admin hands over an invitation's link, shown once and audited; with it the person accepts and signs in, once", async () => {
+      const invited = await invite("hand@acme");
+      expect([invited.status, invited.headers.get("location")]).toEqual([303, invitationOf("hand@acme")]);
+      const list = (await world.get(members, admin)).text;
+      expect(list).toMatch(
+        /hand@acme<\/bdi>[^]*?<span class="badge warn">invited<\/span> <a href="[^"]*\/invitation">Copy the invitation/,
+      );
+      const former = linkIn(await create("hand@acme")) ?? "";
+      const link = linkIn(await create("hand@acme")) ?? "";
+      expect((await world.get(invitationOf("hand@acme"), admin)).text).not.toContain("/console/link/");
+      const [audited] = await world.control.list("/audit?workspace=acme&limit=1");
+      expect(audited).toMatchObject({ event: "account.link.created", target: "hand@acme", actor: "admin@acme" });
+      expect((await world.post(former, {})).status).toBe(404);
+      const accepted = await world.post(link, {});
+      expect(accepted.status).toBe(303);
+      expect((await world.get(members, sessionOf(accepted))).status).toBe(200);
+      expect((await world.post(link, {})).status).toBe(404);
+      expect(await world.control.list("/members?workspace=acme&email=hand@acme")).toMatchObject([{ state: "active" }]);
+      expect((await create("hand@acme")).status).toBe(409);
+    });
+
+    test("a link needs a sign-in of the last hour and the right to invite, and an old one its invitation", async () => {
+      await invite("rights@acme", "admin");
+      for (const email of ["member@acme", "auditor@acme"])
+        expect((await create("rights@acme", await world.signIn(email))).status).toBe(403);
+      const link = linkIn(await create("rights@acme")) ?? "";
+      const late = await world.signIn("admin@acme");
+      world.control.clock.advance(recentSignInMs);
+      expect((await world.get(invitationOf("rights@acme"), late)).text).toContain("To create the link, sign in again");
+      expect((await create("rights@acme", late)).status).toBe(401);
+      admin = await world.signIn("admin@acme");
+      await world.post(pageOf("rights@acme"), { action: "deactivate" }, admin);
+      expect((await world.post(link, {})).headers.get("location") ?? "").not.toContain("/w/acme");
+      expect(await world.control.list("/members?workspace=acme&email=rights@acme")).toMatchObject([{ state: "withdrawn" }]);
+    });
+
+    test("no admin gets a link for a person who has signed in before, or while mails are sent, or beside another workspace", async () => {
+      await invite("known@acme");
+      await world.signIn("known@acme");
+      const refused = await create("known@acme");
+      expect([refused.status, refused.text.includes("they have signed in before")]).toEqual([409, true]);
+      await invite("late@acme");
+      world.control.parts.sendsMail = true;
+      expect((await create("late@acme")).text).toContain("the service sends mails");
+      world.control.parts.sendsMail = false;
+      await world.control.workspace("elsewhere");
+      expect((await create("late@acme")).text).toContain("only the operator creates links");
+      const foreign = { as: "admin@elsewhere", body: { workspace: "acme" } };
+      expect(await world.control.refusal("POST", "/members/late@acme/link", foreign)).toStartWith("403");
+    });
   });
 });

@@ -43,6 +43,7 @@ const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*
 /** Forms that take a sign-in of the last hour. */
 const takesNewSignIn = new Set([
   "/members/:id role",
+  "/members/:id/invitation create-link",
   "/connections/:id replace",
   "/connections/:id delete",
   "/connections/:id/delete delete",
@@ -153,6 +154,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/provider-keys/:id": newProviderKey,
     "/top-ups/:id": paidTopUp,
     "/operator/workspaces/:id": workspaceId,
+    "/alerts/new/:kind": async () => "balance",
+    "/alerts/rules/:id": async () => String((await newRule())["rule"]),
+    "/alerts/webhooks/new/:format": async () => "weir",
     "/alerts/webhooks/:id": newWebhook,
     "/operator/providers/:id": async () => "alpha",
   };
@@ -176,6 +180,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),
     "/members/:id invite-again": declined,
+    "/members/:id/invitation create-link": invited,
     "/members/:id limit": () => ({ monthly_spend_limit_usd: String(++people) }),
     "/settings spending": () => ({ spend_limit_usd: String(++people), "was.spend_limit_usd": "" }),
     "/settings calls": () => ({ "was.fallbacks": "true" }),
@@ -190,8 +195,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/provider-keys/:id replace": () => ({ key: "sk-acme-9876543210" }),
     "/alerts delete-rule": newRule,
     "/alerts replay": newAlert,
-    "/alerts/new create": () => ({ kind: "balance", balance_usd: String(++people), mail: "true" }),
-    "/alerts/webhooks/new create": () => ({ url: `https://hooks.example/${++people}` }),
+    "/alerts/new/:kind create": () => ({ balance_usd: String(++people), mail: "true" }),
+    "/alerts/rules/:id edit": () => ({ percents: String(1 + (people++ % 100)), mail: "true" }),
+    "/alerts/webhooks/new/:format create": () => ({ url: `https://hooks.example/${++people}` }),
     "/alerts/webhooks/:id replay": newAlert,
     "/top-ups create": () => ({ usd: String(5 + (people++ % 100)) }),
     "/top-ups automatic": async () => {
@@ -205,6 +211,8 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       terms_checked: "true",
       subprocessor_listed: "true",
     }),
+    "/billing save": () => ({ name: `Company ${++people}` }),
+    "/operator/seller save": () => ({ name: `Seller ${++people}` }),
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),
@@ -227,6 +235,13 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     const body = { workspace, email: email ?? "operator@acme", role: "member" };
     await world.control.expect("POST", "/members", { body, as: `admin@${name}` });
     return { workspace, name };
+  }
+
+  /** The member of the page's address is invited, and no mail carries it. */
+  async function invited(): Promise<Record<string, string>> {
+    world.control.parts.sendsMail = false;
+    await database.sql`UPDATE members SET active = false, consent = 'asked' WHERE email = ${`person-${people}@acme`}`;
+    return {};
   }
 
   /** The member of the page's address has not accepted. */

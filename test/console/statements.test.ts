@@ -1,5 +1,6 @@
 /** The pages of statements: who sees what of them, and where they are off. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cents } from "../../src/console/look/documents.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -57,5 +58,56 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
       expect(text).toContain(shown);
     expect(text).toContain("&#60;i&#62;mine&#60;/i&#62;");
     expect(text).not.toMatch(/<i>mine|<b>invoice/);
+  });
+
+  test("a statement names seller, buyer and the tax that charges include; a closed one keeps what it said", async () => {
+    const { control } = world;
+    const admin = await world.signIn("admin@acme");
+    const before = (await get("/2026-10", browsers.auditor)).text;
+    expect(before).toContain("No tax is shown: the seller has stated no rate, and Weir computes none by itself.");
+    const operator = await world.signIn(null);
+    const seller = { name: "Weir <b>GmbH</b>", address: "Hauptstr. 1\r\n10115 Berlin", tax_number: "DE123", tax_name: "VAT" };
+    const wrong = await world.post("/console/operator/seller", { action: "save", ...seller, tax_percent: "0" }, operator);
+    expect([wrong.status, wrong.text.includes('id="billing-tax_percent-problem"')]).toEqual([400, true]);
+    expect(
+      (await world.post("/console/operator/seller", { action: "save", ...seller, tax_percent: "19" }, operator)).status,
+    ).toBe(303);
+    const buyer = { action: "save", name: "x".repeat(200), address: "", tax_number: "‮FR9" };
+    expect((await world.post("/console/w/acme/billing", buyer, admin)).status).toBe(303);
+    const tab = { ...buyer, "was.name": "", "was.address": "", "was.tax_number": "", tax_number: "" };
+    expect((await world.post("/console/w/acme/billing", { ...tab, name: "" }, admin)).status).toBe(303);
+    expect(await control.expect("GET", "/billing?workspace=acme")).toMatchObject({ name: "x".repeat(200), tax_number: "‮FR9" });
+    const [audited] = await control.list("/audit?workspace=acme&limit=1");
+    expect(audited).toMatchObject({ event: "workspace.billing.updated", actor: "admin@acme" });
+
+    const { text } = await get("/2026-11", browsers.auditor);
+    const [{ number = 0 } = {}] = await world.sql<{ number: number }[]>`SELECT number FROM workspaces WHERE name = 'acme'`;
+    expect(text).toContain(`<code>2026-11-${String(number).padStart(4, "0")}</code>`);
+    for (const shown of [
+      "Weir &#60;b&#62;GmbH",
+      "10115 Berlin",
+      "Tax number <bdi>DE123",
+      "VAT 19 %, included",
+      "The seller states this rate.",
+    ])
+      expect(text).toContain(shown);
+    expect((await get("/2026-10", browsers.auditor)).text).toBe(before);
+    const member = (await get("/2026-11", browsers.member)).text;
+    expect([member.includes("GmbH"), member.includes("VAT")]).toEqual([false, false]);
+    for (const as of ["member@acme", "auditor@acme"])
+      expect(await control.refusal("PATCH", "/billing", { as, body: { workspace: "acme", name: "x" } })).toBe(
+        "403 forbidden null",
+      );
+    expect(await control.refusal("GET", "/seller", { as: "admin@acme" })).toStartWith("403");
+  });
+
+  test("cents are rounded half up, and tax is the included part, exactly", async () => {
+    expect(["0.005000000", "0.004999999", "-1.235000000", "-0.001000000", "1234.500000000"].map(cents)).toEqual([
+      "$0.01",
+      "$0.00",
+      "−$1.24",
+      "$0.00",
+      "$1,234.50",
+    ]);
   });
 });

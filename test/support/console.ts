@@ -29,7 +29,7 @@ export class ConsoleWorld {
     this.sql = sql;
     this.control = new Control(sql);
     const { parts, operator, clock } = this.control;
-    this.#app = consoleRoutes({ control: parts, operator, passwords: new Passwords(clock), sendsMail: true });
+    this.#app = consoleRoutes({ control: parts, operator, passwords: new Passwords(clock) });
   }
 
   /** @param email null: the operator @param bothFactors whether a second factor was given too */

@@ -113,6 +113,8 @@ export class Control {
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
       callWebhook: (request) => this.callWebhook(request),
+      isLocal: false,
+      sendsMail: true,
       ...this.platforms,
       // Nothing listens there: a test that synchronizes starts a service.
       advisorySync: new SyncRunner({

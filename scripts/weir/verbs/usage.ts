@@ -69,7 +69,7 @@ function barOf(cost: number, most: number): string {
 }
 
 const facts =
-  "number closed closed_at opening_balance_usd charges_usd closing_balance_usd of_previous_month_usd of_next_month_usd sha256";
+  "number reference closed closed_at opening_balance_usd charges_usd closing_balance_usd of_previous_month_usd of_next_month_usd sha256";
 const movementColumns = ["at", "kind", "ref", "usd"];
 const lineColumns = ["key_name", "member", "model", "provider", "endpoint", "tier_above_tokens", "requests", "cost_usd"];
 const ownKeyColumns = ["provider", "model", "requests", "list_cost_usd"];

@@ -1,15 +1,15 @@
 /**
  * Delivers alerts to webhooks. It runs in every process that serves HTTP, since only those have the keys that open secrets.
  *
- * A delivery arrives at least once, and is signed. Any status but 2xx is a failure. It is retried after 30 s, then after pauses that double
- * up to two hours, and given up after a day. The address is checked at each delivery: one in a private network is never called, and no
- * redirect is followed. Only the status of the answer is kept. While one process tries a delivery, no other process does.
+ * A delivery arrives at least once, and in Weir's own format is signed. Any status but 2xx is a failure. It is retried after 30 s, then after
+ * pauses that double up to two hours, and given up after a day. The address is checked at each delivery: one in a private network is never
+ * called, and no redirect is followed. Only the status of the answer is kept. While one process tries a delivery, no other process does.
  */
 import { createHmac } from "node:crypto";
 import type { Database } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";
-import { BaseUrlError } from "../../http/public-address.ts";
-import { PrivateAddressError, TooLargeError, type SafeFetch } from "../../http/safe-fetch.ts";
+import { BaseUrlError, isLoopbackOrigin } from "../../http/public-address.ts";
+import { createSafeFetch, PrivateAddressError, TooLargeError, type SafeFetch } from "../../http/safe-fetch.ts";
 import { DeadlineError, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
@@ -18,6 +18,7 @@ import type { Secret } from "../../kernel/secret.ts";
 import { alertDeliveriesAtOnce, alertDeliveryPollMs, alertAnswerBytesMax, alertCallMs } from "../limits.ts";
 import type { Keyring } from "../secrets/keyring.ts";
 import { beginDeliveries, recordOutcome, type DueDelivery, type Outcome } from "./webhook-store.ts";
+import { bodyIn, webhookFormats } from "./webhook-formats.ts";
 import { openWebhookSecrets } from "./webhooks.ts";
 
 interface SendDeliveriesParts extends DeliverParts {
@@ -52,7 +53,7 @@ export async function sendDeliveries(parts: SendDeliveriesParts, signal?: AbortS
 }
 
 export interface DeliverParts {
-  /** Calls public hosts only, and follows no redirect. */
+  /** Made by `webhookFetch`: follows no redirect. */
   callWebhook: SafeFetch;
   keyring: Keyring;
   clock: Clock;
@@ -61,12 +62,9 @@ export interface DeliverParts {
 /** Never rejects. A 2xx status means delivered; anything else is retried until the delivery expires. */
 export async function deliver(due: DueDelivery, { callWebhook, keyring, clock }: DeliverParts): Promise<Outcome> {
   try {
-    const signature = sign({ body: due.body, nowMs: clock.now(), secrets: openWebhookSecrets(due, keyring) });
     const { status } = await callWebhook({
       method: "POST",
-      url: new URL(due.url),
-      headers: { "content-type": "application/json", [signatureHeader]: signature },
-      body: due.body,
+      ...signedRequest(due, openWebhookSecrets(due, keyring), clock.now()),
       answerBytesMax: alertAnswerBytesMax,
       deadlineMs: alertCallMs,
       what: "The webhook's answer",
@@ -79,6 +77,28 @@ export async function deliver(due: DueDelivery, { callWebhook, keyring, clock }:
 
 /** The header that proves who sent a body, and when. */
 const signatureHeader = "weir-signature";
+
+/** What the webhook's format asks for. @param secrets the current one first, and all that sign */
+function signedRequest(
+  { format, url, body: stored }: DueDelivery,
+  secrets: readonly Secret[],
+  nowMs: number,
+): { url: URL; headers: Record<string, string>; body: string } {
+  const secret = secrets[0]?.reveal() ?? "";
+  const { secret: use } = webhookFormats[format];
+  const body = bodyIn(format, { body: stored, secret });
+  const signature = use === "signs" ? { [signatureHeader]: sign({ body, nowMs, secrets }) } : {};
+  return {
+    url: new URL(use === "address" ? secret : url),
+    headers: { "content-type": "application/json", ...signature },
+    body,
+  };
+}
+
+/** Calls webhooks: public hosts, and this machine only where nothing else reaches the service. */
+export function webhookFetch({ clock, isLocal }: { clock: Clock; isLocal: boolean }): SafeFetch {
+  return createSafeFetch({ clock, configured: (origin) => isLocal && isLoopbackOrigin(origin) });
+}
 
 async function send(due: DueDelivery, parts: SendDeliveriesParts): Promise<void> {
   const { alert, webhook, attempts } = due;

@@ -1,9 +1,10 @@
 /**
  * The alert rules of a workspace: the thresholds of a limit, the balance or the events that it wants alerts for, by mail, by webhook or
- * both. A threshold is a whole percentage from 1 to 100; one above the limit is refused, since it could never be reached. Admins manage
+ * both. A rule watches all keys or members, or a single one. A threshold is a whole percentage from 1 to 100; one above the limit is
+ * refused, since it could never be reached. A rule keeps its kind. Of two edits at once the later one counts, field by field. Admins manage
  * rules.
  */
-import type { Queries } from "../../backing/backing.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type WorkspaceId, newAlertsId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
@@ -12,10 +13,10 @@ import { change, type Sources, changedFields, type AuditEvent } from "../audit/c
 import type { Fields } from "../audit/store.ts";
 import { DomainError } from "../errors.ts";
 import { alertRulesMax } from "../limits.ts";
-import { parseAmount } from "../workspaces/fields.ts";
-import { alertKinds } from "./kinds.ts";
-import type { AlertRuleView, AlertRuleForm, AlertRuleDeleted } from "./schema.ts";
-import { selectRule, selectRules, type AlertRule, insertRule, lockAlertsOf, deleteRuleRow } from "./store.ts";
+import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
+import { alertKinds, watchedBy } from "./kinds.ts";
+import type { AlertRuleView, AlertRuleForm, AlertRuleEdit, AlertRuleDeleted } from "./schema.ts";
+import * as store from "./store.ts";
 
 /** In order of creation. @throws DomainError forbidden for members */
 export async function listRules(
@@ -23,12 +24,12 @@ export async function listRules(
   sql: Queries,
 ): Promise<AlertRuleView[]> {
   authorize(actor, { roles: overseers, action: "see the rules of alerts" });
-  return (await selectRules(workspace, sql)).map(viewRule);
+  return (await store.selectRules(workspace, sql)).map(viewRule);
 }
 
 /** Finds a rule in any workspace. @throws DomainError not_found */
-export async function findRule(id: string, sql: Queries): Promise<AlertRule> {
-  const rule = await selectRule(id, sql);
+export async function findRule(id: string, sql: Queries): Promise<store.AlertRule> {
+  const rule = await store.selectRule(id, sql);
   if (rule) return rule;
   throw noRule(id);
 }
@@ -49,18 +50,57 @@ export async function createRule(
   authorize(actor, { roles: managers, action: "set an alert" });
   const parsed = parseForm(form);
   return change(actor, sources, async (tx) => {
-    await lockAlertsOf(workspace, tx);
-    const present = await selectRules(workspace, tx);
+    await store.lockAlertsOf(workspace, tx);
+    const present = await store.selectRules(workspace, tx);
     requirePlace(present, parsed);
+    await requireWatched({ workspace, ...parsed }, tx);
     const at = sources.clock.now();
     const rule = { ...parsed, id: newAlertsId("rule", at), workspace, createdAt: new Date(at) };
-    await insertRule(rule, tx);
+    await store.insertRule(rule, tx);
     const changes = changedFields({ before: {}, after: auditedRule(rule) });
     return {
       result: viewRule({ ...rule, armed: true, armings: 1 }),
       event: { event: "alert.rule.created", workspace, target: rule.id, changes },
     };
   });
+}
+
+/**
+ * Changes a rule; omitted fields stay. A threshold that is new and already passed is reported in the next round, and a balance with another
+ * amount is reported anew. Setting the same values records nothing.
+ * @throws DomainError as `createRule` does; not_found, also for another workspace's
+ */
+export async function editRule(
+  { actor, workspace, id, edit }: { actor: Actor; workspace: WorkspaceId; id: string; edit: AlertRuleEdit },
+  sources: Sources,
+): Promise<AlertRuleView> {
+  authorize(actor, { roles: managers, action: "change an alert" });
+  return change(actor, sources, async (tx) => {
+    await store.lockAlertsOf(workspace, tx);
+    const before = await findRule(id, tx);
+    if (before.workspace !== workspace) throw noRule(id);
+    const parsed = parseForm({ ...formOf(before), ...edit });
+    const changes = changedFields({ before: auditedRule(before), after: auditedRule({ ...before, ...parsed }) });
+    if (Object.keys(changes).length === 0) return { result: viewRule(before), event: null };
+    const others = (await store.selectRules(workspace, tx)).filter((rule) => rule.id !== id);
+    requirePlace(others, parsed);
+    await requireWatched({ workspace, ...parsed }, tx);
+    await store.updateRule({ ...parsed, id, workspace }, tx);
+    const event: AuditEvent = { event: "alert.rule.updated", workspace, target: id, changes };
+    return { result: viewRule(await findRule(id, tx)), event };
+  });
+}
+
+/** The form that would create the rule. */
+function formOf({ kind, subject, percents, amount, mail, webhooks }: store.AlertRule): AlertRuleForm {
+  return {
+    kind,
+    mail,
+    webhooks,
+    ...(subject !== "" && { only: subject }),
+    ...(percents.length > 0 && { percents }),
+    ...(amount !== null && { balance_usd: formatUsd(amount) }),
+  };
 }
 
 /**
@@ -74,7 +114,7 @@ export async function deleteRule(
   authorize(actor, { roles: managers, action: "delete the rule of an alert" });
   return change(actor, sources, async (tx) => {
     const rule = await findRule(id, tx);
-    if (rule.workspace !== workspace || !(await deleteRuleRow(id, tx))) throw noRule(id);
+    if (rule.workspace !== workspace || !(await store.deleteRuleRow(id, tx))) throw noRule(id);
     const before = auditedRule(rule);
     const after = Object.fromEntries(Object.keys(before).map((field) => [field, null]));
     const event: AuditEvent = { event: "alert.rule.deleted", workspace, target: id, changes: changedFields({ before, after }) };
@@ -82,12 +122,13 @@ export async function deleteRule(
   });
 }
 
-function viewRule(rule: AlertRule): AlertRuleView {
+function viewRule(rule: store.AlertRule): AlertRuleView {
   return {
     id: rule.id,
     workspace_id: rule.workspace,
     kind: rule.kind,
     percents: rule.percents,
+    only: rule.subject === "" ? null : rule.subject,
     balance_usd: rule.amount === null ? null : formatUsd(rule.amount),
     armed: rule.armed,
     mail: rule.mail,
@@ -97,9 +138,10 @@ function viewRule(rule: AlertRule): AlertRuleView {
 }
 
 /** A rule as the audit log stores it. */
-function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule, "armed" | "armings">): Fields {
+function auditedRule({ kind, subject, percents, amount, mail, webhooks }: Omit<store.AlertRule, "armed" | "armings">): Fields {
   return {
     kind,
+    only: subject === "" ? null : subject,
     percents: percents.length === 0 ? null : percents.map(String),
     balance_usd: amount === null ? null : formatUsd(amount),
     mail,
@@ -109,10 +151,13 @@ function auditedRule({ kind, percents, amount, mail, webhooks }: Omit<AlertRule,
 
 const usualPercents = [50, 80, 100];
 
-type ParsedRule = Pick<AlertRule, "kind" | "percents" | "amount" | "mail" | "webhooks">;
+type ParsedRule = Pick<store.AlertRule, "kind" | "subject" | "percents" | "amount" | "mail" | "webhooks">;
 
-function parseForm({ kind, percents, balance_usd: balance, mail = true, webhooks = true }: AlertRuleForm): ParsedRule {
+function parseForm({ kind, percents, only, balance_usd: balance, mail = true, webhooks = true }: AlertRuleForm): ParsedRule {
   const { tells } = alertKinds[kind];
+  const of = watchedBy(kind);
+  const subject = only?.trim() ?? "";
+  if (subject !== "" && of === null) throw refused("only", `the kind ${kind} watches neither keys nor members`);
   if (percents !== undefined && tells !== "limit") throw refused("percents", `the kind ${kind} has no limit`);
   if (balance !== undefined && tells !== "balance") throw refused("balance_usd", `the kind ${kind} has no amount`);
   if (balance === undefined && tells === "balance") throw refused("balance_usd", "the kind balance needs an amount");
@@ -120,6 +165,7 @@ function parseForm({ kind, percents, balance_usd: balance, mail = true, webhooks
   if (!mail && !webhooks) throw refused("webhooks", "a rule without mail and webhooks would reach no one");
   return {
     kind,
+    subject: of === "member" ? canonicalEmail(subject) : subject,
     percents: tells === "limit" ? parsePercents(percents ?? usualPercents) : [],
     amount: balance === undefined ? null : parseAmount({ field: "balance_usd", text: balance, decimalsMax: 9 }),
     mail,
@@ -138,13 +184,23 @@ function refused(field: string, cause: string): DomainError {
 }
 
 /** @throws DomainError conflict */
-function requirePlace(present: AlertRule[], { kind, amount }: ParsedRule): void {
-  const same = present.find((rule) => rule.kind === kind && rule.amount === amount);
+function requirePlace(others: store.AlertRule[], { kind, subject, amount }: ParsedRule): void {
+  const same = others.find((rule) => rule.kind === kind && rule.subject === subject && rule.amount === amount);
   if (same) {
-    throw new DomainError("conflict", `Cannot set this alert: the rule ${same.id} is the same; delete it first`, {
+    throw new DomainError("conflict", `Cannot set this alert: the rule ${same.id} watches the same; change that one`, {
       field: "kind",
     });
   }
-  if (present.length < alertRulesMax) return;
+  if (others.length < alertRulesMax) return;
   throw new DomainError("conflict", `Cannot set this alert: the workspace has ${alertRulesMax} rules; delete one`);
+}
+
+/** @throws DomainError invalid_field for a key or a member that the workspace does not have */
+async function requireWatched(
+  { workspace, kind, subject }: Pick<store.AlertRule, "workspace" | "kind" | "subject">,
+  tx: Transaction,
+): Promise<void> {
+  const of = watchedBy(kind);
+  if (of === null || subject === "" || (await store.isWatchable({ workspace, of, subject }, tx))) return;
+  throw refused("only", `the workspace has no active ${of} "${subject}"`);
 }

@@ -3,8 +3,8 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
-import { usd } from "../workspaces/fields.ts";
-import { alertPercentsMax } from "../limits.ts";
+import { line, usd } from "../workspaces/fields.ts";
+import { alertPercentsMax, emailCharactersMax } from "../limits.ts";
 import { alertKindNames, type AlertKind } from "./kinds.ts";
 
 const Kind = Type.Unsafe<AlertKind>(
@@ -14,29 +14,43 @@ const Kind = Type.Unsafe<AlertKind>(
   ),
 );
 
+const Percents = Type.Array(Type.Integer(), {
+  minItems: 1,
+  maxItems: alertPercentsMax,
+  title: "The thresholds in percent of the limit, for kinds with a limit; by default 50, 80 and 100",
+  description: "a list of whole numbers from 1 to 100",
+});
+
+/** Addresses of members are longer than ids of keys. */
+const Only = Type.Union([line("the id of a key or the address of a member", { maxLength: emailCharactersMax }), Type.Null()], {
+  title: "Only this key or this member, for kinds that watch all of them",
+  description: "the id of a key, the address of a member, or null for all of them,",
+});
+
 const onOff = (title: string) => Type.Optional(Type.Boolean({ title, description: "true or false" }));
 
 export const AlertRuleForm = Type.Object({
   kind: Kind,
-  percents: Type.Optional(
-    Type.Array(Type.Integer(), {
-      minItems: 1,
-      maxItems: alertPercentsMax,
-      title: "The thresholds in percent of the limit, for kinds with a limit; by default 50, 80 and 100",
-      description: "a list of whole numbers from 1 to 100",
-    }),
-  ),
+  percents: Type.Optional(Percents),
+  only: Type.Optional(Only),
   balance_usd: Type.Optional(usd("For the kind balance: sends an alert when the balance falls below this amount")),
   mail: onOff("Whether admins, and the owner of the key that it is about, get a mail; by default true"),
   webhooks: onOff("Whether the workspace's webhooks get it; by default true"),
 });
 export type AlertRuleForm = Static<typeof AlertRuleForm>;
 
+/** A rule keeps its kind. */
+export const AlertRuleEdit = Type.Omit(AlertRuleForm, ["kind"]);
+export type AlertRuleEdit = Static<typeof AlertRuleEdit>;
+
 export const AlertRuleView = Type.Object({
   id: text("Its id"),
   workspace_id: text("The workspace that it belongs to"),
   kind: Kind,
   percents: Type.Array(Type.Integer(), { description: "The thresholds in percent of the limit; empty for kinds without one" }),
+  only: textOrNull(
+    "The id of the only key, or the address of the only member, that it watches; null: all of them, or its kind watches neither",
+  ),
   balance_usd: textOrNull("Sends an alert when the balance falls below this amount of USD; null for other kinds"),
   armed: Type.Boolean({
     description: "false: it has sent its alert, and sends another only after the balance was a quarter above the amount",

@@ -114,6 +114,8 @@ export interface AlertRule {
   id: string;
   workspace: WorkspaceId;
   kind: AlertKind;
+  /** The only key or member that it watches; empty: all of them. */
+  subject: string;
   percents: number[];
   amount: NanoUsd | null;
   mail: boolean;
@@ -124,7 +126,7 @@ export interface AlertRule {
 }
 
 const ruleColumns = (sql: Queries) => sql`
-  id, workspace_id AS workspace, kind, array_to_json(percents) AS percents, amount_nano AS amount, mail, webhooks, armed, armings,
+  id, workspace_id AS workspace, kind, subject, array_to_json(percents) AS percents, amount_nano AS amount, mail, webhooks, armed, armings,
   created_at AS "createdAt"`;
 
 /** In order of creation. */
@@ -150,10 +152,38 @@ export async function lockAlertsOf(workspace: WorkspaceId, tx: Transaction): Pro
 /** Its workspace is compared in the next round. */
 export async function insertRule(rule: Omit<AlertRule, "armed" | "armings">, tx: Transaction): Promise<void> {
   await tx`
-    INSERT INTO alert_rules (id, workspace_id, kind, percents, amount_nano, mail, webhooks, created_at)
-    VALUES (${rule.id}, ${rule.workspace}, ${rule.kind}, ${arrayText(rule.percents, (percent) => percent)}::text::smallint[],
+    INSERT INTO alert_rules (id, workspace_id, kind, subject, percents, amount_nano, mail, webhooks, created_at)
+    VALUES (${rule.id}, ${rule.workspace}, ${rule.kind}, ${rule.subject}, ${arrayText(rule.percents, (percent) => percent)}::text::smallint[],
       ${rule.amount}, ${rule.mail}, ${rule.webhooks}, ${rule.createdAt})`;
   await tx`DELETE FROM alert_watches WHERE workspace_id = ${rule.workspace}`;
+}
+
+type ChangedRule = Pick<AlertRule, "id" | "workspace" | "subject" | "percents" | "amount" | "mail" | "webhooks">;
+
+/** Its workspace is compared in the next round. A rule whose amount changed is armed again. */
+export async function updateRule(
+  { id, workspace, subject, percents, amount, mail, webhooks }: ChangedRule,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE alert_rules SET subject = ${subject}, percents = ${arrayText(percents, (percent) => percent)}::text::smallint[],
+      mail = ${mail}, webhooks = ${webhooks}, amount_nano = ${amount}::bigint,
+      armed = armed OR amount_nano IS DISTINCT FROM ${amount}::bigint,
+      armings = armings + (amount_nano IS DISTINCT FROM ${amount}::bigint)::integer
+    WHERE id = ${id}`;
+  await tx`DELETE FROM alert_watches WHERE workspace_id = ${workspace}`;
+}
+
+/** Whether the workspace has this key, not revoked, or this active member. */
+export async function isWatchable(
+  { workspace, of, subject }: { workspace: WorkspaceId; of: "key" | "member"; subject: string },
+  sql: Queries,
+): Promise<boolean> {
+  const found =
+    of === "key"
+      ? await sql`SELECT FROM api_keys WHERE workspace_id = ${workspace} AND id = ${subject} AND revoked_at IS NULL`
+      : await sql`SELECT FROM members WHERE workspace_id = ${workspace} AND email = ${subject} AND active`;
+  return found.length > 0;
 }
 
 /** @returns whether it was there */
@@ -270,7 +300,7 @@ export async function selectReached(
       SELECT max(percent) AS percent FROM alert_rules r, unnest(r.percents) AS percent
       WHERE r.id = ${rule.id} AND s.spent * 100 >= s."limit" * percent
     ) AS reached
-    WHERE reached.percent IS NOT NULL AND NOT EXISTS (
+    WHERE reached.percent IS NOT NULL AND ${rule.subject}::text IN ('', s.subject) AND NOT EXISTS (
       SELECT FROM alerts a
       WHERE a.workspace_id = ${rule.workspace} AND a.kind = ${kind} AND a.rule_id = ${rule.id} AND a.subject = s.subject
         AND a.period = ${period} AND a.percent >= reached.percent)
@@ -287,4 +317,25 @@ type Fragment = ReturnType<Queries>;
 /** Joins the budget totals of the period that begins at `since`; see migration 0003. */
 function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
   return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
+}
+
+/** A rule whose report of a period is due. */
+export interface DueReport extends Pick<AlertRule, "id" | "workspace" | "mail" | "webhooks"> {
+  /** The workspace's. */
+  name: string;
+}
+
+/** Rules of a kind that are older than the end of the period, and have not reported it. */
+export async function selectDueReports(
+  { kind, period, end, limit }: { kind: AlertKind; period: string; end: Date; limit: number },
+  sql: Queries,
+): Promise<DueReport[]> {
+  return sql<DueReport[]>`
+    SELECT r.id, r.workspace_id AS workspace, w.name, r.mail, r.webhooks
+    FROM alert_rules r JOIN workspaces w ON w.id = r.workspace_id
+    WHERE r.kind = ${kind} AND r.created_at < ${end} AND NOT EXISTS (
+      SELECT FROM alerts a
+      WHERE a.workspace_id = r.workspace_id AND a.kind = r.kind AND a.rule_id = r.id AND a.subject = '' AND a.period = ${period}
+        AND a.percent = 0)
+    ORDER BY r.id LIMIT ${limit}`;
 }

@@ -5,10 +5,13 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { alertDeliveriesWaitingMax, alertDeliveryMsMax, alertRetryMs, alertRetryMsMax } from "../limits.ts";
+import type { WebhookFormatName } from "./webhook-formats.ts";
 
 export interface AlertWebhook {
   id: string;
   workspace: WorkspaceId;
+  format: WebhookFormatName;
+  name: string;
   url: string;
   createdAt: Date;
   /** When the former secret stops signing; null: only one secret signs. */
@@ -16,7 +19,7 @@ export interface AlertWebhook {
 }
 
 const webhookColumns = (sql: Queries) => sql`
-  id, workspace_id AS workspace, url, created_at AS "createdAt", former_until AS "formerUntil"`;
+  id, workspace_id AS workspace, format, name, url, created_at AS "createdAt", former_until AS "formerUntil"`;
 
 /** In order of creation. */
 export async function selectWebhooks(workspace: WorkspaceId, sql: Queries): Promise<AlertWebhook[]> {
@@ -34,13 +37,15 @@ export async function lockWebhook(id: string, tx: Transaction): Promise<AlertWeb
   return row;
 }
 
+type NewWebhook = Pick<AlertWebhook, "id" | "workspace" | "format" | "name" | "url"> & { sealed: Uint8Array; at: Date };
+
 export async function insertWebhook(
-  { id, workspace, url, sealed, at }: { id: string; workspace: WorkspaceId; url: string; sealed: Uint8Array; at: Date },
+  { id, workspace, format, name, url, sealed, at }: NewWebhook,
   tx: Transaction,
 ): Promise<void> {
   await tx`
-    INSERT INTO alert_webhooks (id, workspace_id, url, sealed, created_at)
-    VALUES (${id}, ${workspace}, ${url}, ${Buffer.from(sealed)}, ${at})`;
+    INSERT INTO alert_webhooks (id, workspace_id, format, name, url, sealed, created_at)
+    VALUES (${id}, ${workspace}, ${format}, ${name}, ${url}, ${Buffer.from(sealed)}, ${at})`;
 }
 
 /** The current secret becomes the former one; an older one no longer signs. */
@@ -95,8 +100,9 @@ export interface DueDelivery {
   alert: string;
   webhook: string;
   workspace: WorkspaceId;
+  format: WebhookFormatName;
   url: string;
-  /** What is sent. */
+  /** The alert as it is stored. */
   body: string;
   sealed: Uint8Array;
   /** The former secret, which signs as well; null: none, or it has expired. */
@@ -161,6 +167,6 @@ function begun(now: Date, sql: Queries) {
 }
 
 function deliveryColumns(now: Date, sql: Queries) {
-  return sql`d.alert_id AS alert, d.webhook_id AS webhook, w.workspace_id AS workspace, w.url, a.body, w.sealed,
+  return sql`d.alert_id AS alert, d.webhook_id AS webhook, w.workspace_id AS workspace, w.format, w.url, a.body, w.sealed,
     CASE WHEN w.former_until > ${now} THEN w.former END AS former, k.wrapped AS "dataKey", d.attempts, d.due_at AS "dueAt", d.until`;
 }

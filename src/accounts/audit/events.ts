@@ -7,6 +7,7 @@ export const changesRecords = {
   // No record refers to it yet.
   "workspace.created": false,
   "workspace.updated": true,
+  "workspace.billing.updated": false,
   "workspace.member.added": true,
   "workspace.member.accepted": true,
   "workspace.member.declined": true,
@@ -31,12 +32,14 @@ export const changesRecords = {
   "auth.api.key.updated": true,
   "auth.api.key.revoked": true,
   "alert.rule.created": false,
+  "alert.rule.updated": false,
   "alert.rule.deleted": false,
   "alert.webhook.created": false,
   "alert.webhook.rotated": false,
   "alert.webhook.deleted": false,
   "alert.replayed": false,
   // The counters read credit from the ledger; no record contains it.
+  "seller.updated": false,
   "credit.added": false,
   "top_up.created": false,
   "top_up.failed": false,

@@ -206,3 +206,16 @@ function fields(sql: Queries) {
   return sql`
     m.email, m.role, m.active, m.consent, m.asked_at AS "askedAt", m.seen_at AS "seenAt", a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit"`;
 }
+
+export async function hasSeveralWorkspaces(sql: Queries): Promise<boolean> {
+  return (await sql`SELECT FROM workspaces LIMIT 2`).length > 1;
+}
+
+/** Whether the person has signed in before, could do so without a link, or is a member somewhere. */
+export async function isEstablished(email: string, sql: Queries): Promise<boolean> {
+  const found = await sql`
+    SELECT FROM accounts a WHERE a.email = ${email} AND (a.password_hash IS NOT NULL
+      OR EXISTS (SELECT FROM oidc_identities WHERE email = a.email) OR EXISTS (SELECT FROM sessions WHERE email = a.email)
+      OR EXISTS (SELECT FROM members WHERE email = a.email AND consent = 'given'))`;
+  return found.length > 0;
+}

@@ -1,20 +1,22 @@
 /**
  * Links that sign a person in once: mailed with invitations and for new passwords, or given out by the operator. Only a link's hash is
  * stored. Of several uses at once, one succeeds. The operator's link counts as both factors, since the operator made it and hands it over.
+ * Where no mail server is set up and there is one workspace, an admin may hand over the link of an invitation.
  */
 import { Type } from "@sinclair/typebox";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Operator } from "../audit/actor.ts";
+import type { Actor, Operator } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { invitationLinkMsMax, passwordLinkMsMax, signInLinkMsMax } from "../limits.ts";
 import { accountEvents } from "../members/accounts.ts";
-import { lockAccount, selectMemberships } from "../members/store.ts";
+import { requireMember, requireRightOver } from "../members/members.ts";
+import { hasSeveralWorkspaces, isEstablished, lockAccount, lockMember, selectMemberships } from "../members/store.ts";
 import { canonicalEmail, emailOf } from "../workspaces/fields.ts";
 import { hashToken, isToken, newToken } from "./session.ts";
-import { deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./store.ts";
+import { deleteInvitationLinks, deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./store.ts";
 
 /**
  * Creates a link for the operator to hand over. Each workspace that the person has joined gets an audit row.
@@ -32,10 +34,38 @@ export function createLink({ actor, email: typed }: { actor: Operator; email: st
   });
 }
 
+/**
+ * Creates a link by which an invited person accepts and signs in, for an admin to hand over where no mail can carry it. Earlier links of
+ * the invitation end. Whoever opens it becomes that person, so it exists only where this reaches nothing else: in a service with one
+ * workspace, for a person who has never accepted a membership and has no way to sign in. Everywhere else the operator creates links.
+ * @throws DomainError not_found; conflict where a mail carries the invitation, none waits, or the link would reach more; forbidden except for
+ *   admins and the operator
+ */
+export function createInvitationLink(
+  { actor, workspace, email: typed }: { actor: Actor; workspace: WorkspaceId; email: string },
+  { sendsMail, ...sources }: Sources & { sendsMail: boolean },
+) {
+  const email = canonicalEmail(typed);
+  const refuse = (cause: string) =>
+    new DomainError("conflict", `Cannot create a link for "${email}": ${cause}`, { field: "email" });
+  return change(actor, sources, async (tx) => {
+    const { role, consent, account } = requireMember(typed, await lockMember({ workspace, email }, tx));
+    requireRightOver({ actor, email, roles: [role], action: "create an invitation link" });
+    if (sendsMail) throw refuse("the service sends mails; invite them again");
+    if (consent !== "asked" || account !== "active") throw refuse("no invitation waits for their answer");
+    const more = await reachesMore(email, tx);
+    if (more !== null) throw refuse(more);
+    await deleteInvitationLinks({ email, workspace }, tx);
+    const result = await createSignInLink({ email, purpose: "handed", workspace }, { sql: tx, clock: sources.clock });
+    return { result, event: { event: "account.link.created", workspace, target: email, changes: {} } };
+  });
+}
+
 /** How long a link is valid, by its purpose. */
 const linkMsMax: Record<LinkPurpose, number> = {
   "sign in": signInLinkMsMax,
   invitation: invitationLinkMsMax,
+  handed: invitationLinkMsMax,
   password: passwordLinkMsMax,
 };
 
@@ -65,7 +95,16 @@ export async function createSignInLink(
 /** Reads a link and leaves it usable. @returns null if it is unknown, used or expired, or its account is not active */
 export async function findSignInLink(token: string, { sql, clock }: LinkSources): Promise<SignInLink | null> {
   if (!isToken(token)) return null;
-  return (await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql)) ?? null;
+  const link = await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql);
+  if (link === undefined) return null;
+  // What did not hold when an admin got the link may hold by now.
+  return link.purpose === "handed" && (await reachesMore(link.email, sql)) !== null ? null : link;
+}
+
+/** Why a link in an admin's hands would reach more than the admin's workspace; null: it would not. */
+async function reachesMore(email: string, sql: Queries): Promise<string | null> {
+  if (await hasSeveralWorkspaces(sql)) return "the service has several workspaces, so only the operator creates links";
+  return (await isEstablished(email, sql)) ? "they have signed in before; they accept on the page Invitations" : null;
 }
 
 /** Uses up a link. @returns null as `findSignInLink` does; of several uses at once, one succeeds */

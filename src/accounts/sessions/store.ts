@@ -99,7 +99,8 @@ export async function deleteExpired(
   await sql`DELETE FROM sign_in_tries WHERE since <= ${tried}`;
 }
 
-export type LinkPurpose = "sign in" | "invitation" | "password";
+/** handed: of an invitation, given out by an admin. */
+export type LinkPurpose = "sign in" | "invitation" | "handed" | "password";
 
 export interface SignInLink {
   email: string;

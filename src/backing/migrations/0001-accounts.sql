@@ -79,6 +79,13 @@ CREATE TABLE members (
 -- Gateways name a caller by a SHA-256: that of the key, or that of the caller id.
 CREATE UNIQUE INDEX members_by_caller_hash ON members (sha256(caller_id::bytea));
 
+-- Who has hidden the checklist of first steps. An empty email: the holder of the operator token.
+CREATE TABLE hidden_checklists (
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  email text NOT NULL,
+  PRIMARY KEY (workspace_id, email)
+);
+
 CREATE TABLE sessions (
   id text COLLATE "C" PRIMARY KEY,
   -- SHA-256 of the cookie's value.
@@ -101,7 +108,7 @@ CREATE INDEX sessions_of_account ON sessions (email);
 CREATE TABLE sign_in_links (
   token_hash bytea PRIMARY KEY,
   email text NOT NULL REFERENCES accounts,
-  purpose text NOT NULL CHECK (purpose IN ('sign in', 'invitation', 'password')),
+  purpose text NOT NULL CHECK (purpose IN ('sign in', 'invitation', 'handed', 'password')),
   -- The workspace that invites: the link ends with its invitation. NULL: the link belongs to no workspace.
   workspace_id text COLLATE "C" REFERENCES workspaces,
   created_at timestamptz NOT NULL,
@@ -264,6 +271,8 @@ CREATE TABLE alert_rules (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   -- A kind of src/accounts/alerts/kinds.ts.
   kind text NOT NULL,
+  -- The only key or member that it watches. Empty: all of them.
+  subject text COLLATE "C" NOT NULL DEFAULT '',
   -- The shares of a limit at which it alerts. Empty: its kind has no limit.
   percents smallint[] NOT NULL,
   -- The balance below which it alerts. NULL: its kind watches no balance.
@@ -275,7 +284,7 @@ CREATE TABLE alert_rules (
   armings integer NOT NULL DEFAULT 1,
   created_at timestamptz NOT NULL
 );
-CREATE UNIQUE INDEX alert_rules_of_workspace ON alert_rules (workspace_id, kind, coalesce(amount_nano, 0));
+CREATE UNIQUE INDEX alert_rules_of_workspace ON alert_rules (workspace_id, kind, subject, coalesce(amount_nano, 0));
 
 -- How far each workspace with rules has been checked against them.
 CREATE TABLE alert_watches (
@@ -308,8 +317,13 @@ CREATE INDEX alerts_of_workspace ON alerts (workspace_id, id);
 CREATE TABLE alert_webhooks (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  -- Distinguishes several of one service, such as channels. Empty: none.
+  name text NOT NULL,
+  -- What it gets: an entry of src/accounts/alerts/webhook-formats.ts.
+  format text NOT NULL,
+  -- For Slack and Teams only the host, since whoever has the whole address may post.
   url text NOT NULL,
-  -- The secret that signs.
+  -- The secret that signs; for PagerDuty its integration key, for Slack and Teams the whole address.
   sealed bytea NOT NULL,
   -- The old secret, which also signs until this time.
   former bytea,

@@ -202,3 +202,16 @@ BEGIN
 END $$;
 CREATE TRIGGER statements_are_final BEFORE UPDATE OR DELETE OR TRUNCATE ON usage_statements
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_statement_change();
+
+-- Who sells and who buys, as statements name them. A closed statement keeps the details of the day on which it closed.
+CREATE TABLE billing_parties (
+  -- The buyer. Empty: the operator of the service, who sells.
+  workspace_id text COLLATE "C" PRIMARY KEY,
+  name text NOT NULL,
+  -- Several lines.
+  address text NOT NULL,
+  tax_number text NOT NULL,
+  -- The tax that charges include, by the seller's statement, in hundredths of a percent. NULL: none is shown.
+  tax_name text NOT NULL DEFAULT '',
+  tax_basis_points integer CHECK (tax_basis_points > 0 AND tax_basis_points < 10000)
+);

@@ -25,6 +25,7 @@ import { leftWords, limitBar } from "../look/limit-meter.ts";
 import { tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
+import { firstStepsSection, hideSteps } from "./first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration, type RequestRow } from "./inference/request-columns.ts";
 import { newestFirst } from "./inference/request-rows.ts";
@@ -41,6 +42,7 @@ export const homePage: Page = {
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript, chartScript],
   render,
+  actions: { "hide-steps": hideSteps },
 };
 
 /** The newest requests that show how long the first token takes. */
@@ -70,6 +72,7 @@ async function render(call: PageCall): Promise<PageContent> {
   ];
   const limits = { day: workspace.daily_spend_limit_usd, month: workspace.spend_limit_usd };
   const shown = { asked, view, ...(isOwn ? { whose: "Your " } : { limits }) };
+  const steps = await firstStepsSection(call);
   const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",
@@ -77,8 +80,8 @@ async function render(call: PageCall): Promise<PageContent> {
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
-      ? markup`${tiles(all)}${await firstSteps(call)}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
-      : markup`${tiles(all)}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
+      ? markup`${tiles(all)}${steps ?? (await firstSteps(call))}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
+      : markup`${tiles(all)}${steps}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
   };
 }
 

@@ -125,7 +125,7 @@ function unusable(): DomainError {
 // A mail with a link to choose a password
 
 /** @param sentTo the address for which a mail was requested; null: none yet */
-export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {
+export function resetPage(sentTo: string | null, { sendsMail }: Pick<ControlParts, "sendsMail">): Response {
   const mail = sendsMail ? "a mail with a link is on its way" : "a mail with a link waits until a mail server is set up";
   const words = `If "${sentTo}" has an account here, ${mail}.`;
   const request = form({
@@ -148,7 +148,7 @@ const withoutMail = markup`No mail server is set up here, so mails wait. Meanwhi
   <code>npm run -s weir -- session link --email ADDRESS</code>. <code>npm start</code> prints one too.`;
 
 /** @throws LimitReachedError after too many */
-export async function requestReset(call: SignInCall, { control, sendsMail }: ConsoleParts): Promise<Response> {
+export async function requestReset(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const { request, address } = call;
   using received = await receiveSignInForm(call);
   const typed = await received.read();
@@ -157,7 +157,7 @@ export async function requestReset(call: SignInCall, { control, sendsMail }: Con
   await countTry({ kind: "reset", email, network: networkOf(address), known }, control);
   // Neither the answer nor its time reveals whether a mail is written.
   sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
-  return resetPage(email, { sendsMail });
+  return resetPage(email, control);
 }
 
 /** Sends nothing to strangers, nor to a person who has several such links already, so that no one can fill their mailbox. */

@@ -30,7 +30,7 @@ export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promi
   const { request, path } = call;
   const isForm = request.method === "POST";
   if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call, parts);
-  if (path === "/reset") return isForm ? requestReset(call, parts) : resetPage(null, parts);
+  if (path === "/reset") return isForm ? requestReset(call, parts) : resetPage(null, parts.control);
   if (path === "/sign-out") return signOut(call, parts);
   const other =
     (await secondStepAnswer(call, parts)) ??

@@ -3,8 +3,15 @@
  */
 import { Type } from "@sinclair/typebox";
 import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
-import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
-import { AlertList, AlertRuleDeleted, AlertRuleForm, AlertRuleView, AlertView } from "../../accounts/alerts/schema.ts";
+import { createRule, deleteRule, editRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
+import {
+  AlertList,
+  AlertRuleDeleted,
+  AlertRuleEdit,
+  AlertRuleForm,
+  AlertRuleView,
+  AlertView,
+} from "../../accounts/alerts/schema.ts";
 import * as webhooks from "../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
@@ -24,7 +31,7 @@ export const alertRuleEndpoints = {
   create: endpoint({
     method: "POST",
     path: "/alert-rules",
-    command: { name: "alert create", flags: { percents: "at", balance_usd: "below" } },
+    command: { name: "alert create", flags: { percents: "at", balance_usd: "below", only: { none: "all" } } },
     summary: "Set an alert about a threshold of a limit, a low balance or an event, by mail and by webhooks",
     fields: inWorkspace(AlertRuleForm),
     view: AlertRuleView,
@@ -45,6 +52,19 @@ export const alertRuleEndpoints = {
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       return { data: await listRules({ actor, workspace: workspace.id }, parts.sql) };
+    },
+  }),
+  edit: endpoint({
+    method: "PATCH",
+    path: "/alert-rules/:id",
+    command: { name: "alert edit", flags: { percents: "at", balance_usd: "below", only: { none: "all" } } },
+    summary: "Change a rule of alerts; omitted fields stay",
+    fields: withOptionalWorkspace(AlertRuleEdit),
+    view: AlertRuleView,
+    async handle({ id, input: { workspace: named, ...edit }, actors, parts }) {
+      const rule = await findRule(id, parts.sql);
+      const { actor, workspace } = await actors.forResource({ named, workspace: rule.workspace, unknown: noRule(id) });
+      return editRule({ actor, workspace: workspace.id, id, edit }, parts);
     },
   }),
   delete: endpoint({
@@ -68,13 +88,13 @@ export const alertWebhookEndpoints = {
     method: "POST",
     path: "/alert-webhooks",
     command: "alert-webhook create",
-    summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
+    summary: "Add a webhook that gets the workspace's alerts: signed JSON, or a message of Slack, Teams or PagerDuty",
     fields: inWorkspace(webhooks.AlertWebhookForm),
     view: webhooks.NewAlertWebhookView,
     status: 201,
-    async handle({ input, actors, parts }) {
-      const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      return webhooks.createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
+    async handle({ input: { workspace: named, ...form }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      return webhooks.createWebhook({ actor, workspace: workspace.id, form }, parts);
     },
   }),
   list: endpoint({

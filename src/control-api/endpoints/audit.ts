@@ -1,11 +1,13 @@
-/** The endpoint for the audit log of a workspace, or of all for the operator. */
+/** The endpoints for the audit log of a workspace, or of all for the operator; and for the evidence pack, which has it as files. */
 import { Type } from "@sinclair/typebox";
 import { AuditView, listAudit } from "../../accounts/audit/list.ts";
 import { authorize, overseers } from "../../accounts/audit/actor.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf } from "../fields.ts";
+import { zipResponse } from "../../http/zip-response.ts";
+import { describeEvidence, evidenceFiles, EvidenceView } from "../evidence.ts";
+import { listOf, NamedWorkspace, parseRowLimit, parseTime, rowLimit, timeOf, wordOf } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
-import { auditRowsMax } from "../limits.ts";
+import { auditRowsMax, evidenceMs } from "../limits.ts";
 
 export const auditEndpoints = {
   list: endpoint({
@@ -45,6 +47,38 @@ export const auditEndpoints = {
         limit,
       };
       return { data: await listAudit(filter, parts.reads) };
+    },
+  }),
+};
+
+export const evidenceEndpoints = {
+  show: endpoint({
+    method: "GET",
+    path: "/evidence",
+    command: { name: "evidence", flags: { format: null } },
+    summary: "Show the files of an evidence pack with their SHA-256: the audit log, members, keys and closed statements",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      from: Type.Optional(timeOf("Changes and statements from this time on; default: from the first")),
+      to: Type.Optional(timeOf("Changes and statements before this time; default: now")),
+      format: Type.Optional(wordOf(["json", "zip"])),
+    }),
+    view: EvidenceView,
+    zip: true,
+    deadlineMs: evidenceMs,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      authorize(actor, { roles: overseers, action: "export the evidence" });
+      const to = parseTime(input.to, "to") ?? new Date(parts.clock.now());
+      const asked = { actor, workspace, from: parseTime(input.from, "from"), to };
+      const person = actor.kind === "member" ? actor.email : "operator";
+      const turn = await parts.vexExports.acquire({ person, workspace: workspace.id });
+      if (input.format !== "zip") {
+        using _turn = turn;
+        return describeEvidence(asked, parts);
+      }
+      const at = new Date(parts.clock.now());
+      return zipResponse({ name: `evidence-${workspace.name}`, files: evidenceFiles(asked, parts), at, turn });
     },
   }),
 };

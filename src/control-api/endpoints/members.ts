@@ -13,7 +13,7 @@ import { listMembers, memberWithReserved, reactivateMember, setMember, addMember
 import { selectMembers, lockMember } from "../../accounts/members/store.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
-import { createSignInLink } from "../../accounts/sessions/links.ts";
+import { createInvitationLink, createSignInLink, LinkView } from "../../accounts/sessions/links.ts";
 import { canonicalEmail, emailOf } from "../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";
@@ -92,6 +92,23 @@ export const memberEndpoints = {
       return countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
     },
   }),
+  createLink: endpoint({
+    method: "POST",
+    path: "/members/:id/link",
+    command: { name: "member link", flags: { id: "email" } },
+    summary: "Create a link by which an invited person accepts, once and within a day, where no mail server is set up",
+    fields: inWorkspace(NoFields),
+    view: LinkView,
+    status: 201,
+    async handle({ input, id: email, actors, parts }) {
+      actors.requireRecentSignIn("create an invitation link");
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const asked = { actor, workspace: workspace.id, email };
+      const create = (sources: Sources) => createInvitationLink(asked, { ...sources, sendsMail: parts.sendsMail });
+      const { path, expiresAt } = await countedChange(asked, parts, create);
+      return { url: parts.publicUrl + path, expires_at: expiresAt };
+    },
+  }),
   deactivate: endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
@@ -143,17 +160,18 @@ interface Sources {
 }
 
 /** Runs a change of members and counts it in the hourly changes of the workspace's admins, both or neither. @throws LimitReachedError */
-function countedChange(
+async function countedChange<Result>(
   { actor, workspace }: { actor: Actor; workspace: WorkspaceId },
   { sql, clock }: Pick<ControlParts, "sql" | "clock">,
-  work: (sources: Sources) => Promise<MemberView>,
-): Promise<MemberView> {
-  return sql.begin(async (tx) => {
-    const result = await work({ sql: tx, clock });
+  work: (sources: Sources) => Promise<Result>,
+): Promise<Result> {
+  const { result } = await sql.begin(async (tx) => {
+    const done = await work({ sql: tx, clock });
     if (actor.kind === "member")
       await countAct({ workspace, act: "changes of members", max: memberChangesPerHourMax }, { sql: tx, clock });
-    return result;
+    return { result: done };
   });
+  return result;
 }
 
 interface Invitation {
@@ -165,7 +183,7 @@ interface Invitation {
 }
 
 /**
- * Adds a person as a member, or invites them. Only the mail has the link: inviting an address that has an account elsewhere must not allow
+ * Adds a person as a member, or invites them. No answer has the link: inviting an address that has an account elsewhere must not allow
  * signing in as its person.
  * @throws DomainError as `addMember` does; LimitReachedError for a person who was invited within the last hour
  */

@@ -11,6 +11,7 @@ import type { Caller } from "../../accounts/keys/store.ts";
 import { findCallers } from "../generations/generations.ts";
 import { statementLinesMax, statementMovementsMax } from "../limits.ts";
 import type { Line, Movement, StatementDocument } from "./schema.ts";
+import { partiesOf } from "./parties.ts";
 import * as store from "./slice-store.ts";
 import type { StatementSums } from "./store.ts";
 
@@ -40,6 +41,7 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
   const ownKeyUse = await store.selectOwnKeyUse(slice, tx);
   const document = {
     number: month,
+    ...(await partiesOf({ workspace, month, charges: sums.charges }, tx)),
     workspace: { id: workspace, name: workspaceName },
     period: { from: isoTime(startMs), to: isoTime(endMs) },
     closed_at: isoTime(nowMs),

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { CsvFile } from "../../http/csv-response.ts";
 import { text, textOrNull } from "../../http/json-schema.ts";
+import { reference, StatementParties } from "./parties.ts";
 
 const usd = (description: string) => text(`${description}, in USD with nine decimals`);
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -52,6 +53,7 @@ export type OwnKeyUse = Static<typeof OwnKeyUse>;
 
 /** The fields for those who see the whole workspace. */
 const whole = {
+  ...StatementParties,
   ledger: Type.Object(
     {
       from_seq: Type.Integer({ description: "The number of the first entry" }),
@@ -74,6 +76,7 @@ const whole = {
 
 const head = {
   number,
+  reference,
   workspace: Type.Object(
     { id: text("Its id"), name: text("Its name when the statement closed") },
     { description: "Whose it is" },
@@ -103,6 +106,7 @@ export const StatementView = Type.Object({
   lines: whole.lines,
   ...Type.Partial(
     Type.Object({
+      ...StatementParties,
       ledger: whole.ledger,
       opening_balance_usd: whole.opening_balance_usd,
       credits: whole.credits,

@@ -22,6 +22,7 @@ import {
   type StatementView,
   type Line,
 } from "./schema.ts";
+import { referenceOf } from "./parties.ts";
 import { preferHashes, selectFirstEntry, selectHead, type Slice } from "./slice-store.ts";
 import { selectSumsOf, type StatementSums, selectDocument, selectLast } from "./store.ts";
 
@@ -92,9 +93,10 @@ interface Closed {
 
 function viewClosed({ document, sha256, owner }: Closed): StatementView {
   if (owner === null) return { ...document, closed: true, sha256 };
-  const { number, workspace, period, closed_at: closedAt, lines } = document;
+  const { number, reference, workspace, period, closed_at: closedAt, lines } = document;
   return {
     number,
+    reference,
     workspace,
     period,
     closed: true,
@@ -155,7 +157,8 @@ function showOpen(
     const keys = await selectCallerIds({ workspace: workspace.id, owner }, tx);
     const { startMs, endMs } = monthBounds(number);
     const period = { from: isoTime(startMs), to: isoTime(endMs) };
-    return { number, workspace, period, closed: false, closed_at: null, ...ownLines(await linesOf(slice, keys, tx)) };
+    const reference = await referenceOf({ workspace: workspace.id, month: number }, tx);
+    return { number, reference, workspace, period, closed: false, closed_at: null, ...ownLines(await linesOf(slice, keys, tx)) };
   });
 }
 
@@ -178,3 +181,24 @@ function requireStatements({ earlyAccess }: StatementWorkspace): void {
     "Usage statements are not switched on for the workspace: the operator adds usage_statements to early_access",
   );
 }
+
+/** The texts of all closed statements, newest first; null where statements are off. */
+export function closedTexts(
+  { id: workspace, earlyAccess }: StatementWorkspace,
+  sql: Database,
+): AsyncGenerator<{ number: Month; document: string }, void> | null {
+  if (!earlyAccess.includes("usage_statements")) return null;
+  return (async function* () {
+    for (let before: Month | null = null; ;) {
+      const page: StatementSums[] = await selectSumsOf({ workspace, before, limit: closedTextsPage }, sql);
+      for (const { number } of page) {
+        const stored = await selectDocument({ workspace, number }, sql);
+        if (stored) yield { number, document: stored.document };
+      }
+      before = page.at(-1)?.number ?? null;
+      if (page.length < closedTextsPage) return;
+    }
+  })();
+}
+
+const closedTextsPage = 100;

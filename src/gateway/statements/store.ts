@@ -119,3 +119,45 @@ export async function becomeCloser(workspace: WorkspaceId, tx: Transaction): Pro
     SELECT pg_try_advisory_xact_lock(hashtext('usage statement'), hashtext(${workspace})) AS taken`;
   return lock?.taken === true;
 }
+
+// Who sells and who buys
+
+export interface PartyRow {
+  name: string;
+  address: string;
+  taxNumber: string;
+  taxName: string;
+  /** In hundredths of a percent; null: no rate is set. */
+  taxBasisPoints: number | null;
+}
+
+const noParty: PartyRow = { name: "", address: "", taxNumber: "", taxName: "", taxBasisPoints: null };
+
+const partyColumns = (sql: Queries) => sql`
+  SELECT name, address, tax_number AS "taxNumber", tax_name AS "taxName", tax_basis_points AS "taxBasisPoints" FROM billing_parties`;
+
+/** @param subject a workspace, which buys; empty: the operator, who sells */
+export async function selectParty(subject: string, sql: Queries): Promise<PartyRow> {
+  const [row] = await sql<PartyRow[]>`${partyColumns(sql)} WHERE workspace_id = ${subject}`;
+  return row ?? noParty;
+}
+
+/** Also locks it against other changes until the transaction ends. */
+export async function lockParty(subject: string, tx: Transaction): Promise<PartyRow> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`billing party ${subject}`}, 0))`;
+  return selectParty(subject, tx);
+}
+
+export async function upsertParty(subject: string, row: PartyRow, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO billing_parties (workspace_id, name, address, tax_number, tax_name, tax_basis_points)
+    VALUES (${subject}, ${row.name}, ${row.address}, ${row.taxNumber}, ${row.taxName}, ${row.taxBasisPoints})
+    ON CONFLICT (workspace_id) DO UPDATE SET name = excluded.name, address = excluded.address, tax_number = excluded.tax_number,
+      tax_name = excluded.tax_name, tax_basis_points = excluded.tax_basis_points`;
+}
+
+/** The workspace's own number, which never changes. */
+export async function selectWorkspaceNumber(workspace: WorkspaceId, sql: Queries): Promise<number> {
+  const [row] = await sql<{ number: number }[]>`SELECT number FROM workspaces WHERE id = ${workspace}`;
+  return row?.number ?? 0;
+}

@@ -3,6 +3,7 @@
  * once. No mail contains text from a user or from Stripe.
  */
 import { raiseAlert } from "../../accounts/alerts/alerts.ts";
+import { failedTopUpText } from "../../accounts/alerts/words.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
@@ -88,7 +89,7 @@ export async function tellFailure(
   const { id, workspace, amount, kind } = topUp;
   const usd = formatUsd(amount);
   const event = { workspace, kind: "top_up_failed" as const, subject: id, occurrence };
-  const text = `The top-up ${id} of ${usd.slice(0, -7)} USD failed: ${failure}`;
+  const text = failedTopUpText({ id, amount, failure });
   await raiseAlert({ ...event, text, data: { failure, top_up: { id, kind, amount_usd: usd } }, mail }, sources);
 }
 

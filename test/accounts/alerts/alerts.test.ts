@@ -5,7 +5,9 @@ import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
 import { alertKeptMs, alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
 import { selectCallerId } from "../../../src/accounts/members/store.ts";
 import { openBudgets } from "../../../src/gateway/credit/store.ts";
+import { reportUsage } from "../../../src/gateway/usage/report.ts";
 import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../../support/control.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -175,6 +177,37 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     expect(await look()).toBe(1);
   });
 
+  test("a report of a day comes once, an hour after its end, with what was spent by model and key; one of a week after Sunday", async () => {
+    const on = await customer("report");
+    await rule("report", { kind: "usage_day" });
+    await rule("report", { kind: "usage_week", mail: false });
+    await spend(250, on);
+    const report = () => reportUsage({ sql: database.sql, bus, clock: control.clock, log: silentLog });
+    expect(await report()).toBe(0);
+    const dayMs = 86_400_000;
+    const end = (Math.floor(control.clock.now() / dayMs) + 1) * dayMs;
+    const day = new Date(end - dayMs).toISOString().slice(0, 10);
+    control.clock.advance(end + alertLateMs - 1 - control.clock.now());
+    expect(await report()).toBe(0);
+    control.clock.advance(1);
+    expect((await Promise.all([report(), report()])).toSorted()).toEqual([0, 1]);
+    expect(await report()).toBe(0);
+    expect(await texts("report")).toEqual([`In ${day} the workspace spent 2.50 USD with 1 request, of which 0 failed`]);
+    const sent = await mails("report");
+    expect(sent.map(({ recipient }) => recipient)).toEqual(["admin@report", "super_admin@report"]);
+    expect(sent[0]).toMatchObject({
+      subject: `Usage of ${day}`,
+      body: expect.stringMatching(/By key:\n\n- build: 2\.500000000 USD, 1 request\n/),
+    });
+    for (let days = 0; days < 7; days++) {
+      control.clock.advance(dayMs);
+      await report();
+    }
+    const weeks = (await texts("report")).filter((text) => text.includes("the week from"));
+    expect(weeks).toHaveLength(1);
+    expect(new Date(/from ([\d-]+)/.exec(weeks[0] ?? "")?.[1] ?? "").getUTCDay()).toBe(1);
+  });
+
   test("a low balance is told once, and again only after it was a quarter above the amount", async () => {
     const on = await customer("poor");
     await rule("poor", { kind: "balance", balance_usd: "80" });
@@ -197,6 +230,52 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
       "The balance is 79.99 USD, below 80.00 USD. At zero, requests are refused",
       "The balance is 79.99 USD, below 80.00 USD. At zero, requests are refused",
     ]);
+  });
+
+  test("a rule watches a single key or member, which the workspace has, and another key's spend raises nothing", async () => {
+    const on = await customer("single");
+    const other = await control.key("single", { name: "other", monthly_spend_limit_usd: "10" });
+    await control.workspace("stranger");
+    const foreign = await control.key("stranger", {});
+    const refused = (form: object) => control.refusal("POST", "/alert-rules", { body: { workspace: "single", ...form } });
+    expect(await refused({ kind: "key_month", only: foreign.id })).toBe("400 invalid_field only");
+    expect(await refused({ kind: "member_month", only: "admin@stranger" })).toBe("400 invalid_field only");
+    expect(await refused({ kind: "workspace_month", only: on.key })).toBe("400 invalid_field only");
+    expect(await rule("single", { kind: "member_month", only: "Member@Single" })).toMatchObject({ only: "member@single" });
+    await rule("single", { kind: "key_month", only: on.key, percents: [50] });
+    expect(await refused({ kind: "key_month", only: on.key })).toBe("409 conflict kind");
+    await spend(600, { workspace: on.workspace, key: other.id });
+    expect(await look()).toBe(0);
+    await spend(600, on);
+    expect(await look()).toBe(1);
+  });
+
+  test("an edited rule reports a new threshold that is already passed, none twice, and a balance with a new amount anew", async () => {
+    const on = await customer("edited");
+    const { id } = await rule("edited", { kind: "key_month", percents: [50, 100] });
+    const edit = (body: object, as = "admin@edited") => control.expect("PATCH", `/alert-rules/${String(id)}`, { as, body });
+    await spend(800, on);
+    expect(await look()).toBe(1);
+    expect(await edit({ percents: [50, 75], webhooks: false })).toMatchObject({
+      percents: [50, 75],
+      mail: true,
+      webhooks: false,
+    });
+    expect([await look(), await look()]).toEqual([1, 0]);
+    expect((await texts("edited")).map((text) => text.slice(0, 4))).toEqual(["75 %", "50 %"]);
+    const [audited] = await control.list("/audit?workspace=edited&limit=1");
+    expect(audited).toMatchObject({ event: "alert.rule.updated", changes: { webhooks: { from: true, to: false } } });
+    await edit({ percents: [75, 50] });
+    expect((await control.list("/audit?workspace=edited&limit=1"))[0]?.["id"]).toBe(audited?.["id"]);
+    const poor = await rule("edited", { kind: "balance", balance_usd: "95" });
+    expect([await look(), await look()]).toEqual([1, 0]);
+    const path = `/alert-rules/${String(poor["id"])}`;
+    expect(await control.expect("PATCH", path, { body: { balance_usd: "94" } })).toMatchObject({ armed: true });
+    expect(await look()).toBe(1);
+    expect(await control.refusal("PATCH", path, { body: { percents: [50] } })).toBe("400 invalid_field percents");
+    for (const as of ["member@edited", "auditor@edited"])
+      expect(await control.refusal("PATCH", path, { as, body: { balance_usd: "1" } })).toBe("403 forbidden null");
+    expect(await control.refusal("PATCH", path, { as: "admin@stranger", body: { balance_usd: "1" } })).toBe("404 not_found id");
   });
 
   test("an event is told by one mail to each admin, with a rule and without, and the same event once", async () => {

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { alertKindNames } from "../../../src/accounts/alerts/kinds.ts";
 import { raiseAlert } from "../../../src/accounts/alerts/alerts.ts";
-import { sendDeliveries } from "../../../src/accounts/alerts/deliveries.ts";
+import { bodyIn, pagerDutyUrls } from "../../../src/accounts/alerts/webhook-formats.ts";
+import { sendDeliveries, webhookFetch } from "../../../src/accounts/alerts/deliveries.ts";
 import {
   alertAnswerBytesMax,
   alertCallMs,
@@ -18,7 +19,7 @@ import {
   alertSecretOverlapMs,
   alertTestsPerHourMax,
 } from "../../../src/accounts/limits.ts";
-import { createSafeFetch, type SafeFetchOptions } from "../../../src/http/safe-fetch.ts";
+import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "../../../src/http/safe-fetch.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -254,6 +255,98 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
     for (let sent = 2; sent < alertTestsPerHourMax; sent++) await tried();
     const waits = await tried();
     expect([waits.status, waits.headers.get("retry-after")]).toEqual([429, "3600"]);
+  });
+
+  test("Slack, Teams and PagerDuty get the messages that they document, unsigned; no answer shows their secret", async () => {
+    const { name } = await customer();
+    await control.key(name, {});
+    const secret = {
+      slack: "/services/T0/B0/x",
+      teams: "/invoke?api-version=1&sig=x",
+      pagerduty: "0123456789abcdef0123456789abcdef",
+    };
+    const url = `https://${host}:${port}`;
+    const forms = [
+      { format: "slack", name: "#alerts", url: url + secret.slack },
+      { format: "teams", url: url + secret.teams },
+      { format: "pagerduty", integration_key: secret.pagerduty },
+    ];
+    const called: { url: string; headers: Record<string, string>; body: Record<string, unknown> }[] = [];
+    const callWebhook: SafeFetch = async ({ url, headers, body = "" }) => {
+      called.push({ url: url.href, headers, body: JSON.parse(body) });
+      return { status: 202, headers: {}, body: Buffer.from("") };
+    };
+    control.callWebhook = callWebhook;
+    for (const form of forms) {
+      const made = await control.expect("POST", "/alert-webhooks", { body: { workspace: name, ...form } });
+      expect(made["secret"]).toBeNull();
+      await control.expect("POST", `/alert-webhooks/${String(made["id"])}/test`, { body: {} });
+      expect(await control.refusal("POST", `/alert-webhooks/${String(made["id"])}/rotate`, { body: {} })).toBe(
+        "409 conflict null",
+      );
+    }
+    control.callWebhook = fetchWith();
+    expect(called.map((call) => call.url)).toEqual([url + secret.slack, url + secret.teams, pagerDutyUrls.us]);
+    expect(called.flatMap(({ headers }) => Object.keys(headers))).toEqual(called.map(() => "content-type"));
+    const [slack, teams, pagerduty] = called.map(({ body }) => body);
+    expect(slack).toMatchObject({
+      text: `${name}: This is a test`,
+      blocks: [{ type: "header", text: { type: "plain_text", text: "Test" } }, { type: "section" }, { type: "context" }],
+    });
+    expect(teams).toMatchObject({
+      type: "message",
+      attachments: [{ contentType: "application/vnd.microsoft.card.adaptive", content: { type: "AdaptiveCard" } }],
+    });
+    expect(pagerduty).toMatchObject({
+      routing_key: secret.pagerduty,
+      event_action: "trigger",
+      dedup_key: expect.stringMatching(/^alert-/),
+      payload: { summary: "This is a test", source: `Weir, workspace ${name}`, severity: "info" },
+    });
+    const listed = JSON.stringify(await control.list(`/alert-webhooks?workspace=${name}`));
+    const [stored] = await database.sql<{ rows: string }[]>`
+      SELECT coalesce(json_agg(w), '[]')::text AS rows FROM alert_webhooks w WHERE name = '#alerts' OR format <> 'weir'`;
+    for (const one of Object.values(secret)) expect([listed.includes(one), stored?.rows.includes(one)]).toEqual([false, false]);
+  });
+
+  test("names cannot mention a channel in Slack, or become a link in Teams", () => {
+    const text = '50 % of the limit of the key "<!channel> [x](https://evil.example)" is spent';
+    const body = JSON.stringify({ id: "alert-1", type: "key_month", created_at: "", workspace: { name: "a&b" }, text, data: {} });
+    const slack = bodyIn("slack", { body, secret: "" });
+    expect(JSON.parse(slack)).toMatchObject({
+      text: expect.stringContaining('a&amp;b: 50 % of the limit of the key "&lt;!channel&gt;'),
+    });
+    expect(slack).not.toContain("mrkdwn");
+    expect(bodyIn("teams", { body, secret: "" })).not.toContain('TextBlock","text');
+  });
+
+  test("a webhook on this machine is called only where no other machine reaches the service", async () => {
+    const { name } = await customer();
+    const heard: string[] = [];
+    const near = createHttpServer((request, response) => {
+      heard.push(String(request.headers["weir-signature"]).slice(0, 2));
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => near.listen(0, "127.0.0.1", resolve));
+    const url = `http://localhost:${(near.address() as AddressInfo).port}/`;
+    const body = { workspace: name, url };
+    expect(await control.refusal("POST", "/alert-webhooks", { body })).toBe("400 invalid_field url");
+    control.parts.isLocal = true;
+    const { id } = await control.expect("POST", "/alert-webhooks", { body });
+    expect(await control.refusal("POST", "/alert-webhooks", { body: { ...body, url: "http://10.0.0.1/" } })).toBe(
+      "400 invalid_field url",
+    );
+    control.parts.isLocal = false;
+    const outcomes = [];
+    for (const isLocal of [false, true]) {
+      control.callWebhook = webhookFetch({ clock: control.clock, isLocal });
+      const { deliveries } = await control.expect("POST", `/alert-webhooks/${String(id)}/test`, { body: {} });
+      outcomes.push(deliveries);
+    }
+    control.callWebhook = fetchWith();
+    near.close();
+    expect(outcomes).toMatchObject([[{ failure: "private_address" }], [{ state: "delivered", status: 204 }]]);
+    expect(heard).toEqual(["t="]);
   });
 
   test("a full queue takes no further delivery, and says so", async () => {

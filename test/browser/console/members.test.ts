@@ -56,6 +56,11 @@ describe.skipIf(chromiumPath === null)("the members", () => {
       (await operator.call<{ data: unknown[] }>("GET", `/members?workspace=${workspace}&email=${invited}`)).data,
     ).toMatchObject([{ role: "auditor", state: "pending" }]);
 
+    // No mail server is set up: the next page makes a link to hand over.
+    await page.getByRole("button", { name: "Create the link" }).waitFor();
+    await audit();
+    await page.getByRole("link", { name: "Members" }).first().press("Enter");
+
     await page.getByRole("link", { name: leaver }).press("Enter");
     await page.getByRole("button", { name: "Deactivate" }).press("Enter");
     await page.getByRole("dialog").getByText("nightly batch").waitFor();

@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
   afterAll(() => visitor[Symbol.asyncDispose]());
 
   test("Home leads a new admin to a first request, and from there to its cost and its prompt, by keyboard alone", async () => {
-    await enter(page.getByRole("link", { name: "Try a model in the Workbench" }));
+    await enter(page.getByRole("link", { name: "Send a first request" }));
     await page.waitForURL(/\/workbench/);
     await page.goto(`${page.url()}?model=sandbox/echo`);
     await page.getByRole("textbox", { name: "Message 1" }).focus();

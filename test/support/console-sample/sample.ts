@@ -19,7 +19,8 @@ export interface ConsoleSample extends History {
   /** Ids in the log: of an answer whose prompt is stored, and of an error. */
   generations: { stored: string; failed: string };
   connection: string;
-  /** Of alerts. */
+  /** Of alerts: a rule and a webhook. */
+  rule: string;
   webhook: string;
   /** The address of the member with this role. */
   addressOf(role: "member" | "auditor" | "admin" | "super_admin"): string;
@@ -73,18 +74,23 @@ async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
     credentials,
   });
   const security = await addSecurity({ name: workspace, member: addressOf("member") }, { operator, url: fleet.url() });
-  const webhook = await addAlerts(workspace, operator);
-  return { ...history, name: workspace, security, connection, webhook, generations: await callModels(fleet), addressOf };
+  const alerts = await addAlerts(workspace, operator);
+  return { ...history, name: workspace, security, connection, ...alerts, generations: await callModels(fleet), addressOf };
 }
 
-/** Rules, and a webhook with a test that did not arrive. @returns the webhook */
-async function addAlerts(workspace: string, operator: ReturnType<Fleet["operator"]>): Promise<string> {
-  await operator.call("POST", "/alert-rules", { workspace, kind: "workspace_month" });
+/** Rules, and webhooks with a test that did not arrive. */
+async function addAlerts(
+  workspace: string,
+  operator: ReturnType<Fleet["operator"]>,
+): Promise<Pick<ConsoleSample, "rule" | "webhook">> {
+  const { id: rule } = await operator.call<{ id: string }>("POST", "/alert-rules", { workspace, kind: "workspace_month" });
   await operator.call("POST", "/alert-rules", { workspace, kind: "balance", balance_usd: "9000000" });
   const url = "https://hooks.example/weir";
   const { id } = await operator.call<{ id: string }>("POST", "/alert-webhooks", { workspace, url });
   await operator.call("POST", `/alert-webhooks/${id}/test`, {});
-  return id;
+  const slack = { workspace, format: "slack", name: "#alerts", url: "https://hooks.slack.com/services/T0/B0/none" };
+  await operator.call("POST", "/alert-webhooks", slack);
+  return { rule, webhook: id };
 }
 
 /** Real requests, whose prompts are stored. */

@@ -53,6 +53,7 @@ test("workspaces, members and accounts match the document", async () => {
   await ask("post /api/console/members", 409, { body: { workspace, email, role: "member" } });
   await ask("get /api/console/members", 200, { query: `?workspace=${id}` });
   await ask("patch /api/console/members/{id}", 200, { id: email, body: { workspace, role: "auditor" } });
+  await ask("post /api/console/members/{id}/link", 409, { id: email, body: { workspace } });
   await ask("post /api/console/members/{id}/deactivate", 200, { id: email, body: { workspace } });
   await ask("post /api/console/members/{id}/reactivate", 200, { id: email, body: { workspace } });
   for (const verb of ["reset", "suspend", "unsuspend", "lock", "unlock", "delete"]) {
@@ -64,6 +65,26 @@ test("sessions, second factors and the state of the service match the document",
   await askSessions(api, { url: on.fleet.url(), email: "owner@example.test" });
   await ask("get /api/console/service", 200);
   await ask("get /api/console/status", 200);
+});
+
+test("billing details match the document", async () => {
+  const { workspace } = customer;
+  await ask("patch /api/console/billing", 200, { body: { workspace, name: "Acme", address: "1 Way\nTown" } });
+  await ask("get /api/console/billing", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/seller", 200, { body: { name: "Weir", tax_name: "VAT", tax_percent: "8.1" } });
+  await ask("patch /api/console/seller", 400, { body: { tax_percent: "0" } });
+  await ask("get /api/console/seller", 200);
+  await ask("patch /api/console/seller", 200, { body: { name: "", tax_name: "", tax_percent: null } });
+});
+
+test("the checklist matches the document", async () => {
+  const { workspace } = customer;
+  await ask("get /api/console/checklist", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/checklist", 200, { body: { workspace, hidden: true } });
+});
+
+test("the evidence pack matches the document", async () => {
+  await ask("get /api/console/evidence", 200, { query: `?workspace=${customer.workspace}` });
 });
 
 test("keys and credit match the document", async () => {
@@ -155,6 +176,7 @@ test("alerts match the document", async () => {
   const { id: rule } = await ask("post /api/console/alert-rules", 201, { body: { workspace, kind: "key_month" } });
   await ask("post /api/console/alert-rules", 409, { body: { workspace, kind: "key_month" } });
   await ask("get /api/console/alert-rules", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/alert-rules/{id}", 200, { id: String(rule), body: { percents: [90] } });
   await ask("delete /api/console/alert-rules/{id}", 200, { id: String(rule) });
   const { id: made } = await ask("post /api/console/alert-webhooks", 201, {
     body: { workspace, url: "https://none.example/hook" },
@@ -317,5 +339,7 @@ test("the tools API matches the document, including its refusals", async () => {
 });
 
 test("no operation was left out", () => {
-  expectAllCalled(api, (path) => /^\/(api\/(console|tools)|mcp)\b/.test(path));
+  // It makes a link only in a service with one workspace: test/console/members.test.ts.
+  const ofOneWorkspace = ["post /api/console/members/{id}/link"];
+  expectAllCalled(api, (path) => /^\/(api\/(console|tools)|mcp)\b/.test(path), ofOneWorkspace);
 });

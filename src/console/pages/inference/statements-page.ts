@@ -2,8 +2,8 @@
  * The statements of a workspace, one for each month, the open one first; and the statement of a month, to read and to print. Members see
  * what they were charged; balances are for auditors and admins.
  *
- * Every amount has all nine decimals, so that printed amounts add up. No table has more than five columns, so that they stay tables on
- * paper. Pages show the largest lines; the files have all of them.
+ * Every amount is rounded to cents with the exact one beneath, and only the exact ones add up. No table has more than five columns, so that
+ * they stay tables on paper. Pages show the largest lines; the files have all of them.
  */
 import { statementEndpoints } from "../../../control-api/endpoints/usage.ts";
 import {
@@ -19,6 +19,7 @@ import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, parseUsd } from "../../../kernel/money.ts";
 import { statementLinesShownMax } from "../../limits.ts";
+import { parties, roundedMoney, type PrintedParty } from "../../look/documents.ts";
 import { address } from "../../look/forms.ts";
 import {
   badge,
@@ -71,7 +72,7 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: isMember
       ? "What your keys and your Workbench were charged, by month. Balances are shown to auditors and admins."
       : "What each month did to the workspace’s credit. A statement closes some time after its month in UTC, and never changes then.",
-    actions: markup`<a class="button quiet" href="${address(call.path, { ...Object.fromEntries(call.query), as: "csv" })}">CSV</a>`,
+    actions: markup`${call.offers("/billing") ? markup`<a class="button quiet" href="${call.link("/billing")}">Billing details</a>` : null}<a class="button quiet" href="${address(call.path, { ...Object.fromEntries(call.query), as: "csv" })}">CSV</a>`,
     main: markup`${table({
       caption: "Statements",
       columns: isMember ? ownColumns(call) : columns(call),
@@ -158,22 +159,68 @@ async function renderStatement(call: PageCall): Promise<PageContent> {
     lead: leadOf(statement),
     actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>
       <a class="button quiet" href="${json}" download="statement-${number}.json">JSON</a>`,
-    main: markup`${about(statement)}${balances(statement)}${movements(statement)}
+    main: markup`${partiesOf(statement, call)}${about(statement)}${balances(statement)}${movements(statement)}
       ${section("charges", "Charges", lines.length === 0 ? nothing(call) : markup`${otherMonths(statement)}${linesTable(lines, statement.charges_usd)}`)}
-      ${ownKeys(statement)}`,
+      ${taxOf(statement)}${ownKeys(statement)}
+      <p class="under">Amounts are in USD, rounded to cents, with the exact amount beneath. Only the exact amounts add up.</p>`,
   };
 }
 
-function leadOf({ closed, opening_balance_usd: opening }: StatementView): string {
-  const whose = opening === undefined ? "It lists only your keys and your Workbench. " : "";
-  return closed
-    ? `${whose}It is final. Your browser prints it, or saves it as PDF.`
-    : `${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
+/** Members see no parties. */
+function partiesOf({ seller, buyer }: StatementView, call: PageCall): Html | null {
+  if (seller === undefined || buyer === undefined) return null;
+  const known = [...(seller === null ? [] : [printed("Seller", seller)]), ...(buyer === null ? [] : [printed("Buyer", buyer)])];
+  const hint = buyer === null ? detailsHint(call) : null;
+  return markup`${known.length === 0 ? null : parties(known)}${hint}`;
 }
 
-function about({ workspace, period, ledger, closed_at: closedAt, sha256 }: StatementView): Html {
+function printed(
+  role: string,
+  { name, address: lines, tax_number: taxNumber }: NonNullable<StatementView["seller"]>,
+): PrintedParty {
+  return { role, name, address: lines, taxNumber };
+}
+
+/** For those who may set them; it is not printed. */
+function detailsHint(call: PageCall): Html | null {
+  if (!call.offers("/billing")) return null;
+  return markup`<p class="hint unprinted">It names no buyer: <a href="${call.link("/billing")}">billing details</a> are not set.</p>`;
+}
+
+/** What the operator states, and nothing that Weir would work out. */
+function taxOf({ tax, charges_usd: charges }: StatementView): Html | null {
+  if (tax === undefined) return null;
+  if (tax === null)
+    return markup`<p class="under">No tax is shown: the seller has stated no rate, and Weir computes none by itself.</p>`;
+  const rows = [
+    { name: "Charges without tax", usd: tax.net_usd },
+    { name: `${tax.name} ${tax.percent} %, included`, usd: tax.included_usd },
+  ];
+  const sum = table({
+    caption: "Tax",
+    columns: [
+      { label: "Part", kind: "text", cell: ({ name }) => name },
+      { label: "Amount", kind: "money", cell: ({ usd }) => roundedMoney(usd) },
+    ],
+    rows,
+    totals: ["All charges", roundedMoney(charges)],
+    empty: markup``,
+  });
+  const words = "The seller states this rate. Weir adds no tax to a charge, and does not decide whether any is due.";
+  return section("tax", "Tax", markup`${sum}<p class="under">${words}</p>`);
+}
+
+function leadOf({ closed, opening_balance_usd: opening }: StatementView): Html {
+  const whose = opening === undefined ? "It lists only your keys and your Workbench. " : "";
+  return closed
+    ? markup`${whose}It is final. <span class="unprinted">Your browser prints it, or saves it as PDF.</span>`
+    : markup`${whose}It grows until it closes: at the earliest 25 minutes after the month, when all of its requests have ended.`;
+}
+
+function about({ reference, workspace, period, ledger, closed_at: closedAt, sha256 }: StatementView): Html {
   const last = new Date(Date.parse(period.to) - 1).toISOString();
   return facts([
+    ["Statement", markup`<code>${reference}</code>`],
     ["Workspace", markup`${userText(workspace.name)} <span class="under"><code>${workspace.id}</code></span>`],
     ["Period", `${day(period.from)} to ${day(last)} (UTC)`],
     ["Closed", closedAt === null ? "not yet" : utcTime(closedAt)],
@@ -200,10 +247,10 @@ function balances(statement: StatementView): Html | null {
     caption: "Balance",
     columns: [
       { label: "Part", kind: "text", cell: ({ name }) => name },
-      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+      { label: "Amount", kind: "money", cell: ({ usd }) => roundedMoney(usd) },
     ],
     rows,
-    totals: ["Closing balance", exactMoney(closing)],
+    totals: ["Closing balance", roundedMoney(closing)],
     empty: markup``,
   });
   return section("balance", "Balance", sum);
@@ -272,10 +319,10 @@ function linesTable(lines: readonly Line[], total: string): Html {
       { label: "Model", kind: "text", cell: modelCell },
       { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
       { label: "Tokens in + out", kind: "number", cell: tokensCell },
-      { label: "Amount", kind: "money", cell: ({ cost_usd: cost }) => exactMoney(cost) },
+      { label: "Amount", kind: "money", cell: ({ cost_usd: cost }) => roundedMoney(cost) },
     ],
     rows: lines.slice(0, statementLinesShownMax),
-    totals: ["All charges", null, counted(({ requests }) => requests), null, exactMoney(total)],
+    totals: ["All charges", null, counted(({ requests }) => requests), null, roundedMoney(total)],
     empty: markup``,
   })}`;
 }
@@ -304,7 +351,7 @@ function movementsTable(movements: readonly Movement[]): Html {
       { label: "Time", kind: "time", cell: ({ at }) => utcTime(at) },
       { label: "Kind", kind: "text", cell: ({ kind }) => kindWords(kind) },
       { label: "Reference", kind: "text", cell: ({ ref }) => ref },
-      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+      { label: "Amount", kind: "money", cell: ({ usd }) => roundedMoney(usd) },
     ],
     rows: movements.slice(0, statementLinesShownMax),
     empty: markup``,
@@ -323,7 +370,7 @@ function ownKeyTable(uses: readonly OwnKeyUse[]): Html {
       { label: "Model", kind: "text", cell: ({ model }) => model },
       { label: "Provider", kind: "text", cell: ({ provider }) => provider },
       { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
-      { label: "At list prices", kind: "money", cell: ({ list_cost_usd: cost }) => exactMoney(cost) },
+      { label: "At list prices", kind: "money", cell: ({ list_cost_usd: cost }) => roundedMoney(cost) },
     ],
     rows: uses,
     empty: markup``,

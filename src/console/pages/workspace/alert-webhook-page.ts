@@ -1,19 +1,29 @@
 /**
- * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the form that adds one. A secret is shown once; for
- * a day after its replacement the former one signs as well.
+ * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the forms that add one: for a program, Slack, Teams
+ * or PagerDuty, each with its own address and the steps at the receiver. The secret that signs is shown once; for a day after its
+ * replacement the former one signs as well. What a receiver gave out is never shown again.
  */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
+import {
+  integrationKeyCharacters,
+  pagerDutyUrls,
+  webhookFormatNames,
+  webhookFormats,
+  type WebhookFormatName,
+} from "../../../accounts/alerts/webhook-formats.ts";
 import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
+import { alertWebhookNameCharactersMax, alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
 import { alertEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { outward } from "../../../http/page.ts";
 import { hiddenFields, formState } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { providerFormMs } from "../../limits.ts";
-import { actionButton, confirmForm, form } from "../../look/forms.ts";
+import { actionButton, confirmForm, form, type Field } from "../../look/forms.ts";
 import { dialog, opener, facts, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
-import { alertTable, replay } from "./alerts-page.ts";
+import { choiceList } from "../../look/steps.ts";
+import { alertTable, formatWords, replay } from "./alerts-page.ts";
 
 export const alertWebhookPage: Page = {
   of: "workspace",
@@ -62,7 +72,7 @@ async function render(call: PageCall): Promise<PageContent> {
   });
   const rows = sent.data.map((alert) => ofWebhook(alert, webhook.id));
   return {
-    title: "Webhook",
+    title: webhook.name === "" ? webhookFormats[webhook.format].title : webhook.name,
     lead: userText(webhook.url),
     trail: trailOf(call),
     main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
@@ -74,12 +84,18 @@ function ofWebhook(alert: AlertView, webhook: string): AlertView {
   return { ...alert, deliveries: alert.deliveries.filter(({ webhook_id: id }) => id === webhook) };
 }
 
-function webhookFacts({ id, created_at: since, former_secret_until: until }: AlertWebhookView): Html {
+function webhookFacts({ id, format, created_at: since, former_secret_until: until }: AlertWebhookView): Html {
   return facts([
     ["Id", markup`<code>${id}</code>`],
+    ["Gets", formatWords(format)],
     ["Since", time(since)],
-    ["Former secret signs until", until === null ? null : time(until)],
+    ...(signs(format) ? ([["Old secret valid until", until === null ? null : time(until)]] as const) : []),
   ]);
+}
+
+/** Whether its secret is one of ours, and can be replaced here. */
+function signs(format: WebhookFormatName): boolean {
+  return webhookFormats[format].secret === "signs";
 }
 
 function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
@@ -88,9 +104,10 @@ function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(webhook.id)}/delete`);
   const deleting = opener({ dialog: "delete", path, label: "Delete", quiet: true });
   const asked = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
-  const words =
-    "A test is sent once and waits ten seconds for the answer. A new secret signs at once, and the former one signs too for a day.";
-  return markup`<p class="hint">${words}</p><div class="form-end">${testing}${rotating}${deleting}</div>${asked}`;
+  const test = "A test is sent once and waits ten seconds for the answer.";
+  const replacing = "A new secret signs at once, and the old one signs too for a day.";
+  const words = signs(webhook.format) ? `${test} ${replacing}` : test;
+  return markup`<p class="hint">${words}</p><div class="form-end">${testing}${signs(webhook.format) ? rotating : null}${deleting}</div>${asked}`;
 }
 
 function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {
@@ -114,7 +131,8 @@ async function test(call: PageCall): Promise<ActionResult> {
 }
 
 async function rotate(call: PageCall): Promise<ActionResult> {
-  return { show: shownSecret(await call.control(alertWebhookEndpoints.rotate, { id: call.params["id"] ?? "" }), call) };
+  const made = await call.control(alertWebhookEndpoints.rotate, { id: call.params["id"] ?? "" });
+  return { show: shownSecret(made, made.secret ?? "", call) };
 }
 
 async function remove(call: PageCall): Promise<ActionResult> {
@@ -122,48 +140,170 @@ async function remove(call: PageCall): Promise<ActionResult> {
   return { goTo: call.link("/alerts"), said: "The webhook is deleted." };
 }
 
+// Adding one: the choice of what gets the alerts, and a form for each.
+
+const forAdmins = { of: "workspace", navigation: null, roles: ["admin", "super_admin"] } as const;
+
 export const newAlertWebhookPage: Page = {
-  of: "workspace",
+  ...forAdmins,
   path: "/alerts/webhooks/new",
-  navigation: null,
-  roles: ["admin", "super_admin"],
+  async render(call) {
+    const choices = webhookFormatNames.map((format) => ({
+      path: call.link(`/alerts/webhooks/new/${format}`),
+      label: receivers[format].label,
+      words: receivers[format].words,
+    }));
+    return {
+      title: "Add a webhook",
+      lead: "What should get the alerts? It gets those of every rule that says webhooks.",
+      trail: [...trailOf(call)],
+      main: choiceList(choices),
+    };
+  },
+};
+
+interface Receiver {
+  label: string;
+  words: string;
+  /** What to do there before the form is filled in, one step an item. */
+  steps: readonly string[];
+  /** Where its documentation is; null: none. */
+  docs: string | null;
+}
+
+const receivers: Record<WebhookFormatName, Receiver> = {
+  slack: {
+    label: "Slack",
+    words: "A message in a channel.",
+    steps: [
+      "Create an app at api.slack.com/apps, or open one that you have.",
+      "Switch on Incoming Webhooks, and add a webhook to the channel.",
+      "Copy the webhook’s URL, which begins with https://hooks.slack.com/.",
+    ],
+    docs: "https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/",
+  },
+  teams: {
+    label: "Microsoft Teams",
+    words: "A card in a channel or chat.",
+    steps: [
+      "At the channel, open More options (•••) and Workflows.",
+      "Choose the template that posts to a channel when a webhook request is received, and finish it.",
+      "Copy the URL that it shows at the end, with everything after the question mark.",
+    ],
+    docs: "https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using",
+  },
+  pagerduty: {
+    label: "PagerDuty",
+    words: "An incident at a service. A repeated alert opens no second one; people resolve it.",
+    steps: ["At the service, open Integrations and add the integration Events API V2.", "Copy its Integration Key."],
+    docs: "https://developer.pagerduty.com/docs/events-api-v2/trigger-events/",
+  },
+  weir: {
+    label: "Your own program",
+    words: "A signed POST with JSON.",
+    steps: [],
+    docs: null,
+  },
+};
+
+export const newWebhookOfFormatPage: Page = {
+  ...forAdmins,
+  path: "/alerts/webhooks/new/:format",
   render: renderNew,
   actions: { create },
 };
 
+/** @throws DomainError not_found */
+function formatOf(call: PageCall): WebhookFormatName {
+  const found = webhookFormatNames.find((name) => name === call.params["format"]);
+  if (found) return found;
+  throw new DomainError("not_found", "There is no such format of webhooks");
+}
+
 async function renderNew(call: PageCall): Promise<PageContent> {
+  const format = formatOf(call);
+  const { label, words, steps, docs } = receivers[format];
+  const entry = form({
+    id: "new-webhook",
+    action: call.path,
+    hidden: hiddenFields(call, "create"),
+    fields: fieldsOf(format, call),
+    state: formState(call, { action: "create", values: { url: format === "pagerduty" ? pagerDutyUrls.us : "" } }),
+    submit: "Add it",
+    cancelPath: call.link("/alerts/webhooks/new"),
+  });
+  const link = docs === null ? null : markup`<p>${outward(docs, markup`Documentation of ${label}`)}</p>`;
+  const list = markup`<ol>${steps.map((step) => markup`<li>${step}</li>`)}</ol>${link}`;
   return {
-    title: "Add a webhook",
-    lead: "It gets every alert whose rule says webhooks, as a signed POST with JSON.",
-    trail: [{ path: call.link("/alerts"), label: "Alerts" }],
-    main: form({
-      id: "new-webhook",
-      action: call.path,
-      hidden: hiddenFields(call, "create"),
-      fields: [
-        {
-          kind: "url",
-          name: "url",
-          label: "Address",
-          hint: "With https, a public host, and without a query. Redirects are not followed.",
-          charactersMax: alertWebhookUrlCharactersMax,
-          required: true,
-        },
-      ],
-      state: formState(call, { action: "create" }),
-      submit: "Add it",
-      cancelPath: call.link("/alerts"),
-    }),
+    title: label,
+    lead: words,
+    trail: [...trailOf(call), { path: call.link("/alerts/webhooks/new"), label: "Add a webhook" }],
+    main: steps.length === 0 ? entry : markup`${section("prepare", `1. At ${label}`, list)}${section("add", "2. Here", entry)}`,
   };
 }
 
+function fieldsOf(format: WebhookFormatName, call: PageCall): Field[] {
+  const name: Field = {
+    kind: "text",
+    name: "name",
+    label: "Name",
+    hint: "Such as the channel or the service, to tell several apart.",
+    charactersMax: alertWebhookNameCharactersMax,
+  };
+  if (format === "pagerduty") return [keyField, regionField, name];
+  const local = call.parts.control.isLocal ? " A program on this machine works too, such as http://localhost:9000/." : "";
+  const hints = {
+    weir: `With https, a public host, and without a query.${local} Redirects are not followed.`,
+    slack: `It is kept sealed and not shown again: whoever has it may post.${local}`,
+    teams: `It is kept sealed and not shown again: whoever has it may post.${local}`,
+  };
+  const url: Field = {
+    kind: "url",
+    name: "url",
+    label: format === "weir" ? "Address" : "Webhook URL",
+    hint: hints[format],
+    charactersMax: alertWebhookUrlCharactersMax,
+    required: true,
+  };
+  return [url, name];
+}
+
+const keyField: Field = {
+  kind: "password",
+  name: "integration_key",
+  label: "Integration key",
+  hint: `${integrationKeyCharacters} letters and digits. It is kept sealed and not shown again.`,
+  charactersMax: integrationKeyCharacters,
+  autocomplete: "off",
+  required: true,
+};
+
+const regionField: Field = {
+  kind: "choice",
+  name: "url",
+  label: "Service region",
+  choices: [
+    { value: pagerDutyUrls.us, label: "US" },
+    { value: pagerDutyUrls.eu, label: "EU" },
+  ],
+  required: true,
+};
+
 async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const made = await call.control(alertWebhookEndpoints.create, { url: typed.text("url") });
-  return { show: shownSecret(made, call) };
+  const format = formatOf(call);
+  const made = await call.control(alertWebhookEndpoints.create, {
+    format,
+    name: typed.text("name"),
+    url: typed.text("url"),
+    ...(format === "pagerduty" && { integration_key: typed.text("integration_key") }),
+  });
+  if (made.secret !== null) return { show: shownSecret(made, made.secret, call) };
+  const said = "The webhook is added. A test shows whether it arrives.";
+  return { goTo: call.link(`/alerts/webhooks/${encodeURIComponent(made.id)}`), said };
 }
 
 /** The only page that ever shows the secret. */
-function shownSecret({ id, url, secret }: NewAlertWebhookView, call: PageCall): PageContent {
+function shownSecret({ id, url }: NewAlertWebhookView, secret: string, call: PageCall): PageContent {
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
   const body = markup`<p>This is the only time that the secret is shown. The receiver uses it to verify that an alert comes from here.</p>
     ${copyField({ id: "webhook-secret", label: "Secret", value: secret })}${closeButton("I have stored it")}`;

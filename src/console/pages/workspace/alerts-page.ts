@@ -1,18 +1,18 @@
 /**
- * The rules of a workspace's alerts, the webhooks that get them, the alerts that were sent, and the form of a rule. The form shows the
- * fields of all kinds; only those of the chosen kind are sent. The list of alerts shows the worst delivery of each, and can send it again.
+ * The rules of a workspace's alerts, the webhooks that get them, and the alerts that were sent. It says which of mail and webhooks work at
+ * the moment, since an alert that nothing carries helps no one. The list of alerts shows the worst delivery of each, and can send it again.
  * A webhook's page shows the same list.
  */
-import { alertKindNames, isLimitKind, kindTitle, alertKinds } from "../../../accounts/alerts/kinds.ts";
+import { kindTitle, alertKinds, watchedBy } from "../../../accounts/alerts/kinds.ts";
 import type { AlertList, AlertRuleView, AlertView, AlertDeliveryView } from "../../../accounts/alerts/schema.ts";
+import { webhookFormats } from "../../../accounts/alerts/webhook-formats.ts";
 import type { AlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { managers } from "../../../accounts/audit/actor.ts";
-import { asTyped, type GivenTo } from "../../../control-api/endpoint.ts";
 import { alertEndpoints, alertRuleEndpoints, alertWebhookEndpoints } from "../../../control-api/endpoints/alerts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { actionButton, form, type Field } from "../../look/forms.ts";
-import { emptyState, section, cursorLinks, table, type Column, time, userText, badge, money } from "../../look/parts.ts";
-import { hiddenFields, formState } from "../../page-forms.ts";
+import { actionButton } from "../../look/forms.ts";
+import { emptyState, section, cursorLinks, table, type Column, time, userText, badge, money, notice } from "../../look/parts.ts";
+import { hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
 
@@ -36,13 +36,28 @@ async function render(call: PageCall): Promise<PageContent> {
   const empty = "No alerts yet.";
   return {
     title: "Alerts",
-    lead: "Warns admins by mail, and programs by webhook, before a limit or the credit is spent. Limits count settled charges; a request also reserves its maximum cost, so it may be refused a little earlier.",
+    lead: "Warns people by mail, and Slack, Teams, PagerDuty or programs by webhook, before a limit or the credit is spent. Limits count settled charges; a request also reserves its maximum cost, so it may be refused a little earlier.",
     actions: create,
     main: markup`${may ? null : markup`<p class="hint">Only admins change alerts. Your role is ${roleName(call.workspace.role).toLowerCase()}.</p>`}
+      ${channelNotice(rules, webhooks, call)}
       ${section("rules", "Rules", ruleTable(rules, create, call))}
       ${section("webhooks", "Webhooks", markup`${webhookTable(webhooks, add, call)}${webhooks.length === 0 || add === null ? null : markup`<p class="actions">${add}</p>`}`)}
       ${section("sent", "Sent alerts", markup`${alertTable({ rows: sent.data, canReplay: webhooks.length > 0, empty }, call)}${further(sent, before, call)}`)}`,
   };
+}
+
+/** What does not carry alerts at the moment; null: all that the rules name does. */
+function channelNotice(rules: readonly AlertRuleView[], webhooks: readonly AlertWebhookView[], { parts }: PageCall): Html | null {
+  if (parts.control.sendsMail) return null;
+  const carried = rules.filter((rule) => rule.webhooks).length;
+  const rest =
+    webhooks.length === 0
+      ? "Add a webhook, so that alerts reach someone now."
+      : rules.length > carried
+        ? `${rules.length - carried} of ${rules.length} rules name no webhook.`
+        : "Webhooks need none.";
+  const words = `No mail server is set up, so mails wait until there is one. ${rest}`;
+  return notice({ tone: webhooks.length === 0 || rules.length > carried ? "warn" : "neutral", words });
 }
 
 function further({ data, next }: AlertList, before: string | null, call: PageCall): Html | null {
@@ -54,8 +69,13 @@ function further({ data, next }: AlertList, before: string | null, call: PageCal
 }
 
 function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: PageCall): Html {
+  const may = manages(call);
+  const about = (rule: AlertRuleView): Html => {
+    const title = kindTitle(rule.kind);
+    return markup`${may ? markup`<a href="${call.link(`/alerts/rules/${rule.id}`)}">${title}</a>` : title}${onlyOf(rule, call)}`;
+  };
   const columns: Column<AlertRuleView>[] = [
-    { label: "About", kind: "text", cell: ruleTitle },
+    { label: "About", kind: "text", cell: about },
     { label: "Threshold", kind: "text", cell: ruleThreshold },
     { label: "Sent by", kind: "text", cell: channelsOf },
     { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
@@ -64,122 +84,52 @@ function ruleTable(rows: readonly AlertRuleView[], create: Html | null, call: Pa
     actionButton({
       action: call.path,
       label: "Delete",
-      what: ruleTitle(rule),
+      what: `${kindTitle(rule.kind)}${rule.only === null ? "" : ` ${rule.only}`}`,
       hidden: hiddenFields(call, "delete-rule", { rule: rule.id }),
     });
-  if (manages(call)) columns.push({ label: "Actions", kind: "actions", cell: remove });
+  if (may) columns.push({ label: "Actions", kind: "actions", cell: remove });
   const empty = emptyState("Admins get mail only about a refused provider key and a failed top-up.", create);
   return table<AlertRuleView>({ caption: "Alert rules", columns, rows, empty });
 }
 
+/** The only key or member that a rule watches, with its page. */
+function onlyOf({ kind, only }: AlertRuleView, call: PageCall): Html | null {
+  if (only === null) return null;
+  const path = call.link(watchedBy(kind) === "key" ? `/keys/${only}` : `/members/${encodeURIComponent(only)}`);
+  return markup`<span class="under">only <a href="${path}">${userText(only)}</a></span>`;
+}
+
 function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call: PageCall): Html {
-  const address = ({ id, url }: AlertWebhookView): Html =>
-    manages(call) ? markup`<a href="${call.link(`/alerts/webhooks/${id}`)}">${userText(url)}</a>` : markup`${userText(url)}`;
-  return table<AlertWebhookView>({
-    caption: "Webhooks",
-    columns: [
-      { label: "Address", kind: "text", cell: address },
-      {
-        label: "Former secret signs until",
-        kind: "time",
-        cell: ({ former_secret_until: at }) => (at === null ? null : time(at)),
-      },
-      { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
-    ],
-    rows,
-    empty: emptyState("No webhooks yet.", add),
-  });
+  const name = ({ id, name: given, url }: AlertWebhookView): Html => {
+    const words = userText(given === "" ? url : given);
+    const under = given === "" ? null : markup`<span class="under">${userText(url)}</span>`;
+    return markup`${manages(call) ? markup`<a href="${call.link(`/alerts/webhooks/${id}`)}">${words}</a>` : words}${under}`;
+  };
+  const test = ({ id, name: given, url }: AlertWebhookView): Html =>
+    actionButton({
+      action: call.link(`/alerts/webhooks/${id}`),
+      label: "Send a test",
+      what: `to ${given === "" ? url : given}`,
+      hidden: hiddenFields(call, "test"),
+    });
+  const columns: Column<AlertWebhookView>[] = [
+    { label: "Webhook", kind: "text", cell: name },
+    { label: "Gets", kind: "text", cell: ({ format }) => formatWords(format) },
+    { label: "Old secret valid until", kind: "time", cell: ({ former_secret_until: at }) => (at === null ? null : time(at)) },
+    { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
+  ];
+  if (manages(call)) columns.push({ label: "Actions", kind: "actions", cell: test });
+  return table<AlertWebhookView>({ caption: "Webhooks", columns, rows, empty: emptyState("No webhooks yet.", add) });
+}
+
+/** What a webhook of a format gets, in a few words. */
+export function formatWords(format: AlertWebhookView["format"]): string {
+  return format === "weir" ? "signed JSON" : `messages for ${webhookFormats[format].title}`;
 }
 
 async function deleteRule(call: PageCall, typed: FormFields): Promise<ActionResult> {
   await call.control(alertRuleEndpoints.delete, { id: typed.text("rule") });
   return { goTo: call.path, said: "The rule is deleted. Its alerts stay listed." };
-}
-
-export const newAlertRulePage: Page = {
-  of: "workspace",
-  path: "/alerts/new",
-  navigation: null,
-  roles: ["admin", "super_admin"],
-  render: renderNewRule,
-  actions: { create },
-};
-
-const usual = { kind: "key_month", percents: "50, 80, 100", mail: "true", webhooks: "true" };
-
-const fields: readonly Field[] = [
-  {
-    kind: "choice",
-    name: "kind",
-    label: "About",
-    choices: alertKindNames.map((name) => ({ value: name, label: kindTitle(name) })),
-    required: true,
-  },
-  {
-    kind: "text",
-    name: "percents",
-    label: "Thresholds in percent",
-    hint: "For limits: whole numbers from 1 to 100, at most five. Each raises one alert a month.",
-    charactersMax: 40,
-  },
-  {
-    kind: "money",
-    name: "balance_usd",
-    label: "Amount in USD",
-    hint: "For the balance. It raises one alert, and another only after the balance was a quarter above the amount.",
-  },
-  {
-    kind: "check",
-    name: "mail",
-    label: "Mail",
-    hint: "To the admins, and to the owner of the key. Refused provider keys and failed top-ups are always mailed to the admins.",
-  },
-  { kind: "check", name: "webhooks", label: "Webhooks", hint: "To all webhooks of the workspace." },
-];
-
-async function renderNewRule(call: PageCall): Promise<PageContent> {
-  return {
-    title: "Set an alert",
-    trail: [{ path: call.link("/alerts"), label: "Alerts" }],
-    main: form({
-      id: "new-alert",
-      action: call.path,
-      hidden: hiddenFields(call, "create"),
-      fields,
-      state: formState(call, { action: "create", values: usual }),
-      submit: "Set it",
-      cancelPath: call.link("/alerts"),
-    }),
-  };
-}
-
-async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const kind = typed.text("kind");
-  await call.control(alertRuleEndpoints.create, {
-    kind,
-    ...thresholds(kind, typed),
-    mail: typed.text("mail") === "true",
-    webhooks: typed.text("webhooks") === "true",
-  });
-  return {
-    goTo: call.link("/alerts"),
-    said: "The alert is set. If a threshold is already passed, its alert comes within a minute.",
-  };
-}
-
-/**
- * Only the kind's own fields, since the form shows those of all kinds. A value that is not a number stays as typed, and is refused by the
- * field's name.
- */
-function thresholds(
-  kind: string,
-  typed: FormFields,
-): Pick<GivenTo<typeof alertRuleEndpoints.create>, "balance_usd" | "percents"> {
-  if (kind === "balance") return { balance_usd: typed.text("balance_usd") };
-  const percents = typed.text("percents");
-  if (percents === "" || !alertKindNames.some((name) => name === kind && isLimitKind(name))) return {};
-  const parts = percents.split(/[\s,;%]+/).filter((part) => part !== "");
-  return { percents: parts.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : asTyped(part))) };
 }
 
 // The list of alerts, with the outcome of each at its webhooks.
@@ -227,12 +177,8 @@ function manages({ workspace: { role } }: PageCall): boolean {
 /** What a rule waits for. */
 function ruleThreshold({ kind, percents, balance_usd: amount, armed }: AlertRuleView): Html {
   if (alertKinds[kind].tells === "limit") return markup`${percents.join(" %, ")} %`;
-  if (amount === null) return markup`each time`;
+  if (amount === null) return markup`${alertKinds[kind].tells === "schedule" ? "on schedule" : "each time"}`;
   return markup`below ${money(amount)}${armed ? null : markup` <span class="under">sent; another follows after the balance was a quarter above</span>`}`;
-}
-
-function ruleTitle({ kind }: Pick<AlertRuleView, "kind">): string {
-  return kindTitle(kind);
 }
 
 function channelsOf({ mail, webhooks }: AlertRuleView): string {

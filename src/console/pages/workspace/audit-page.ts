@@ -48,11 +48,14 @@ const words: Record<AuditKind, string> = {
   "auth.api.key.updated": "Key changed",
   "auth.api.key.revoked": "Key revoked",
   "alert.rule.created": "Alert set",
+  "alert.rule.updated": "Alert changed",
   "alert.rule.deleted": "Alert deleted",
   "alert.webhook.created": "Webhook added",
   "alert.webhook.rotated": "Webhook's secret replaced",
   "alert.webhook.deleted": "Webhook deleted",
   "alert.replayed": "Alert sent again",
+  "workspace.billing.updated": "Billing details changed",
+  "seller.updated": "Seller changed",
   "credit.added": "Credit added",
   "top_up.created": "Top-up started",
   "top_up.failed": "Top-up failed",
@@ -138,7 +141,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Audit",
     lead: "Who changed what in this workspace, newest first. Nothing here can be changed or deleted.",
-    actions: markup`<a class="button quiet" href="${address(call.path, { ...filters, before: call.query.get("before") ?? "", as: "csv" })}">CSV</a>`,
+    actions: markup`${evidenceLink(filters, call)}<a class="button quiet" href="${address(call.path, { ...filters, before: call.query.get("before") ?? "", as: "csv" })}">CSV</a>`,
     main: markup`${filterForm({ path: call.path, filters: filterFields(filters) })}${auditTable(rows, call)}
       ${cursorLinks({
         shown: `${rows.length} changes`,
@@ -146,6 +149,18 @@ async function render(call: PageCall): Promise<PageContent> {
         nextPath: last === undefined ? null : address(call.path, { ...filters, before: last.id }),
       })}`,
   };
+}
+
+/** The pack of the days that are chosen, with the members, the keys and the closed statements. */
+function evidenceLink({ from, to }: Filters, call: PageCall): Html {
+  const path = address("/api/console/evidence", {
+    workspace: call.workspace.id,
+    from: from && startOf(from),
+    to: to && startOf(to, 1),
+    format: "zip",
+  });
+  const title = "A zip of the changes of these days, the members, the keys and the closed statements, with their SHA-256";
+  return markup`<a class="button quiet" href="${path}" title="${title}" download>Evidence pack</a>`;
 }
 
 function filterFields({ event = "", actor = "", from = "", to = "" }: Filters): Filter[] {

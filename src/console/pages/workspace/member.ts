@@ -99,5 +99,5 @@ const tones: Record<string, Tone> = {
 
 /** @param state of a member, as the control API has it */
 export function memberState(state: string): Html {
-  return badge(tones[state] ?? "neutral", state);
+  return badge(tones[state] ?? "neutral", state === "pending" ? "invited" : state);
 }

@@ -11,6 +11,7 @@ import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../.
 import { address, form } from "../../look/forms.ts";
 import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
+import { invitationPath } from "./invitation-page.ts";
 import { reasonAgainst, memberState, roleChoices } from "./member.ts";
 
 export const membersPage: Page = {
@@ -70,12 +71,20 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
     columns: [
       { label: "Address", kind: "text", cell: name },
       { label: "Role", kind: "text", cell: ({ role }) => roleName(role) },
-      { label: "State", kind: "badge", cell: ({ state }) => memberState(state) },
+      { label: "State", kind: "badge", cell: (member) => stateCell(member, call) },
       ...(call.workspace.role === "member" ? [] : useColumns),
     ],
     rows,
     empty: emptyState("There are no more members.", null),
   });
+}
+
+/** An invitation that no mail carries has a link to hand over. */
+function stateCell({ email, role, state }: ListedMember, call: PageCall): Html {
+  const badge = memberState(state);
+  if (state !== "pending" || call.parts.control.sendsMail) return badge;
+  if (reasonAgainst(call, { email, roles: [role], action: "create an invitation link" }) !== null) return badge;
+  return markup`${badge} <a href="${call.link(invitationPath(email))}">Copy the invitation<span class="unseen"> of ${userText(email)}</span></a>`;
 }
 
 const useColumns: Column<ListedMember>[] = [
@@ -106,10 +115,11 @@ export const invitePage: Page = {
 
 /** The outcome of an invitation, in words. */
 export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
-  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
+  const { sendsMail } = parts.control;
+  const mail = sendsMail ? " A mail with a link is on its way." : " No mail server is set up, so the mail waits.";
   return state === "pending"
-    ? `${email} is invited, and becomes a member by accepting. ${mail}.`
-    : `${email} is a member now. ${mail}.`;
+    ? `${email} is invited, and becomes a member by accepting.${mail}`
+    : `${email} is a member now.${mail}`;
 }
 
 async function renderInvite(call: PageCall): Promise<PageContent> {
@@ -142,13 +152,15 @@ function mailHint({ parts, viewer }: PageCall): string {
   const link = isOperator(viewer)
     ? "They are a member at once, and get a mail with a link that signs them in, once and within 24 hours."
     : "They get a mail with a link, good for 24 hours, and become a member by accepting.";
-  return parts.sendsMail
-    ? link
-    : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
+  if (parts.control.sendsMail) return link;
+  const instead = isOperator(viewer) ? "create a sign-in link on their page" : "you get a link to hand over";
+  return `No mail server is set up, so the mail waits until there is one: ${instead}.`;
 }
 
 async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
   const member = await call.control(memberEndpoints.add, asked);
-  return { goTo: call.link("/members"), said: invitedWords(member, call) };
+  const byHand = member.state === "pending" && !call.parts.control.sendsMail;
+  const goTo = call.link(byHand ? invitationPath(member.email) : "/members");
+  return { goTo, said: invitedWords(member, call) };
 }

@@ -7,6 +7,7 @@
  * the findings become visible.
  */
 import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
+import { newFindingsText } from "../../../accounts/alerts/words.ts";
 import type { Database, Transaction } from "../../../backing/backing.ts";
 import { errorCode } from "../../../kernel/error-code.ts";
 import { raiseAlarm } from "../../../kernel/metrics.ts";
@@ -15,7 +16,7 @@ import type { Logger } from "../../../kernel/log.ts";
 import { shortened } from "../../../kernel/text.ts";
 import { scanAttemptsMax, scanRetryMs, scanFindingsMax } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
-import type { ScanProgress, FreshFindings } from "../../scans/scan-progress.ts";
+import type { ScanProgress } from "../../scans/scan-progress.ts";
 import { freshFindingsNamedMax } from "../limits.ts";
 import { severityOf } from "../schema.ts";
 import { matchDocument, resolveUnseen } from "./phases.ts";
@@ -112,18 +113,10 @@ async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: T
   if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
   const name = await selectProjectName(project, tx);
   const worst = await selectFresh({ project, at, limit: freshFindingsNamedMax }, tx);
-  const text = `The project "${name}" (${project}) has ${countWords(fresh)}`;
+  const text = newFindingsText({ id: project, name, counts: { ...fresh } });
   const data = { project: { id: project, name }, new_findings: { ...fresh }, findings: worst.map(viewFresh) };
   const mail = { subject: "A project has new findings", body: mailBody({ text, worst, workspace, project }) };
   await raiseAlert({ workspace, kind: "new_findings", subject: project, occurrence: asked, text, data, mail }, sources);
-}
-
-/** Such as `3 new findings: 1 critical, 2 high`. */
-function countWords(fresh: FreshFindings): string {
-  const total = freshTotal(fresh);
-  const parts = Object.entries(fresh).filter(([, count]) => count > 0);
-  const words = parts.map(([severity, count]) => `${count} ${severity === "unknown" ? "without a severity" : severity}`);
-  return `${total} new ${total === 1 ? "finding" : "findings"}: ${words.join(", ")}`;
 }
 
 function viewFresh({ id, name, rank, component, version, fixVersion }: FreshFinding) {

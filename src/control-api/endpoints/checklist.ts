@@ -1,0 +1,56 @@
+/**
+ * Endpoints for the checklist of first steps. A step is done if what it makes exists, so nobody ticks it, and it is open again once that is
+ * gone. Hiding it is the caller's own view, and so is not audited.
+ */
+import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { isHidden, selectPresent, updateHidden } from "../checklist-store.ts";
+import { endpoint } from "../endpoint.ts";
+import { inWorkspace, NamedWorkspace } from "../fields.ts";
+
+const thereIs = (what: string) => Type.Boolean({ description: what });
+
+export const ChecklistView = Type.Object({
+  hidden: Type.Boolean({ description: "Whether the caller has hidden it" }),
+  request: thereIs("A request was answered or failed"),
+  key: thereIs("There is an active inference key"),
+  limit: thereIs("An active inference key has a spend limit"),
+  colleague: thereIs("There is a second member, or an invitation"),
+  alert: thereIs("There is a rule of alerts"),
+  sbom: thereIs("A project has an SBOM"),
+  connection: thereIs("There is a connection to a vendor"),
+});
+
+export const checklistEndpoints = {
+  show: endpoint({
+    method: "GET",
+    path: "/checklist",
+    command: "checklist show",
+    summary: "Show which first steps of the three products a workspace has done",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: ChecklistView,
+    async handle({ input, actors, parts: { sql } }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const hidden = await isHidden({ workspace: workspace.id, email: emailOf(actor) }, sql);
+      return { hidden, ...(await selectPresent(workspace.id, sql)) };
+    },
+  }),
+  hide: endpoint({
+    method: "PATCH",
+    path: "/checklist",
+    command: "checklist set",
+    summary: "Hide the checklist of first steps from the caller's Home, or show it again",
+    fields: inWorkspace(Type.Object({ hidden: Type.Boolean({ title: "Whether it is hidden", description: "true or false" }) })),
+    view: ChecklistView,
+    async handle({ input, actors, parts: { sql } }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      await updateHidden({ workspace: workspace.id, email: emailOf(actor), hidden: input.hidden }, sql);
+      return { hidden: input.hidden, ...(await selectPresent(workspace.id, sql)) };
+    },
+  }),
+};
+
+/** Empty: the operator. */
+function emailOf(actor: Actor): string {
+  return actor.kind === "member" ? actor.email : "";
+}
