@@ -446,11 +446,3 @@ export const openAnswersPerWorkspaceMax = 8_000;
 export const openAnswersPerKeyMax = 4_000;
 /** `Retry-After` where too many are open. */
 export const openAnswersRetryMs = 1_000;
-
-// Billing details
-/** Longest name of a seller or a buyer. */
-export const partyNameCharactersMax = 200;
-/** Longest address. */
-export const partyAddressCharactersMax = 500;
-/** Longest tax number, and longest name of a tax. */
-export const taxNumberCharactersMax = 60;

@@ -173,7 +173,8 @@ describe("an answer", () => {
       // There is no catalog here, and no project; test/wire/description asks for the providers and for VEX.
       if (method !== "GET" || path.includes(":") || path === "/providers" || path === "/vex") continue;
       const ofWorkspace = fields.required?.includes("workspace");
-      const body = await control.expect("GET", `${path}${ofWorkspace ? "?workspace=w" : ""}`);
+      const measured = fields.required?.includes("measure") ? "&measure=spend" : "";
+      const body = await control.expect("GET", `${path}${ofWorkspace ? `?workspace=w${measured}` : ""}`);
       expect([path, [...Value.Errors({ ...view, additionalProperties: false }, body)]]).toEqual([path, []]);
     }
   });

@@ -80,7 +80,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
-      ? markup`${tiles(all)}${steps ?? (await firstSteps(call))}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
+      ? markup`${tiles(all)}${await firstSteps(call, steps)}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
       : markup`${tiles(all)}${steps}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
   };
 }
@@ -118,8 +118,10 @@ function newest(rows: readonly RequestRow[], call: PageCall): Html {
 
 // The first steps in a workspace without requests.
 
-async function firstSteps(call: PageCall): Promise<Html> {
-  if (call.workspace.role === "operator") return operatorSteps(call);
+/** @param steps of the checklist; null: it is done or hidden */
+async function firstSteps(call: PageCall, steps: Html | null): Promise<Html> {
+  if (call.workspace.role === "operator") return markup`${await operatorSteps(call)}${steps}`;
+  if (steps !== null) return steps;
   if (!call.offers("/keys/new") || call.viewer.email === null)
     return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
   const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });

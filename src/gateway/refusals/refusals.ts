@@ -84,11 +84,11 @@ export async function countRefusals(
   const keys = await keysOf(asked, sql);
   const page = { workspace: asked.workspace, keys, code, fromMs, toMs, isUntilNow };
   const dimensions = { period, key: by.includes("key") };
-  const rows = keys?.length === 0 ? [] : await store.selectCounts({ page, by: dimensions, limit: limit + 1 }, sql);
+  const rows = keys?.length === 0 ? [] : await store.selectRefusalCounts({ page, by: dimensions, limit: limit + 1 }, sql);
   const listed = rows.slice(0, limit);
   const whole =
     rows.length > limit
-      ? await store.selectCounts({ page, by: { period: null, key: false }, limit: refusedCountRowsDefault }, sql)
+      ? await store.selectRefusalCounts({ page, by: { period: null, key: false }, limit: refusedCountRowsDefault }, sql)
       : rows;
   const callers = dimensions.key ? await findCallers(listed, sql) : new Map<KeyId, Caller>();
   return {

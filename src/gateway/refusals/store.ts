@@ -178,7 +178,7 @@ interface CountedRow {
 /**
  * Sums of counts, by period and then by calls. Whole days are read from the rows of days, the rest from those of minutes.
  */
-export async function selectCounts(
+export async function selectRefusalCounts(
   { page, by, limit }: { page: CountedPage; by: CountedBy; limit: number },
   sql: Queries,
 ): Promise<CountedRow[]> {

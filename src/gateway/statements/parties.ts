@@ -16,8 +16,14 @@ import { text, textOrNull } from "../../http/json-schema.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import { partyAddressCharactersMax, partyNameCharactersMax, taxNumberCharactersMax } from "../limits.ts";
 import { lockParty, selectParty, selectWorkspaceNumber, upsertParty, type PartyRow } from "./store.ts";
+
+/** Longest name of a seller or a buyer. */
+export const partyNameCharactersMax = 200;
+/** Longest address. */
+export const partyAddressCharactersMax = 500;
+/** Longest tax number, and longest name of a tax. */
+export const taxNumberCharactersMax = 60;
 
 const address = Type.String({
   // Line ends are allowed, and no other control characters.

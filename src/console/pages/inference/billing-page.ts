@@ -6,7 +6,11 @@
 import { managers } from "../../../accounts/audit/actor.ts";
 import { asTyped } from "../../../control-api/endpoint.ts";
 import { billingEndpoints, sellerEndpoints } from "../../../control-api/endpoints/billing.ts";
-import { partyAddressCharactersMax, partyNameCharactersMax, taxNumberCharactersMax } from "../../../gateway/limits.ts";
+import {
+  partyAddressCharactersMax,
+  partyNameCharactersMax,
+  taxNumberCharactersMax,
+} from "../../../gateway/statements/parties.ts";
 import type { PartyView } from "../../../gateway/statements/parties.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { form, type Field } from "../../look/forms.ts";
