@@ -9,7 +9,7 @@ const pages = readPages();
 
 const folders = new Set(["", "tutorials", "how-to", "reference", "explanation", "internals"]);
 /** Words of all pages together, as `wc -w` counts them. It only falls, except for new APIs. */
-const wordsMax = 40_000;
+const wordsMax = 42_000;
 
 const folderOf = ({ path }: Page): string => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
 const wordsIn = (some: Page[]): number => some.reduce((sum, { text }) => sum + text.split(/\s+/).filter(Boolean).length, 0);
