@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { reconcileMs } from "../../src/gateway/limits.ts";
 import { budgetsHold } from "./checks/budgets.ts";
 import { admitted, charged } from "./example-events.ts";
 import type { History, HistoryEvent } from "./history.ts";
@@ -28,9 +29,11 @@ describe("I-20, no day or month passes its budget", () => {
     expect(budgetsHold([...history, ...events], 0).broken).toHaveLength(1);
   });
 
-  test("what was admitted before the budget was known counts once it is charged", () => {
+  test("what was admitted before the budget was known counts a minute after it is charged", () => {
     const before = [budget(0, null), admitted(1, "gen-0", { amount: 300n }), budget(2, 400n)];
     expect(budgetsHold([...before, admitted(31_000, "gen-1")], 0)).toEqual({ checks: 1, broken: [] });
-    expect(budgetsHold([...before, settled(30_500, "gen-0", 300n), admitted(31_000, "gen-1")], 0).broken).toHaveLength(1);
+    const charge = settled(30_500, "gen-0", 300n);
+    expect(budgetsHold([...before, charge, admitted(30_499 + reconcileMs, "gen-1")], 0).broken).toEqual([]);
+    expect(budgetsHold([...before, charge, admitted(30_500 + reconcileMs, "gen-1")], 0).broken).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import { reconcileMs } from "../../../src/gateway/limits.ts";
 import { dayOf, monthOf } from "../../../src/kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../src/kernel/ids.ts";
 import { Notes, type Finding } from "../evidence.ts";
@@ -6,7 +7,8 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
 
 /**
  * I-20: no admission under a budget could make its day or month pass the budget, as it was at some moment of the last half minute: what
- * is charged in the period, with late charges left out, and the reservations that were made under the budget stay within it.
+ * is charged in the period, with late charges left out, and the reservations that were made under the budget stay within it. A charge of
+ * what was not reserved under it counts within a minute, when the counters are compared with the ledger.
  */
 export function budgetsHold(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
@@ -19,7 +21,7 @@ export function budgetsHold(history: History, delayMsMax: number): Finding {
     if (event.kind !== "admitted") continue;
     for (const { name, period, limits } of budgets.admit(event, delayMsMax)) {
       notes.check(
-        limits.some((limit) => period.spent + period.held <= limit),
+        limits.some((limit) => period.spent - unseenAt(period, event.at) + period.held <= limit),
         () =>
           `${event.generation}: admitted at ${event.at}, ${name} spent ${period.spent} and holds ${period.held}, with a budget of ${limits.join(" or ")}`,
       );
@@ -33,6 +35,12 @@ interface Period {
   spent: bigint;
   /** The sum of reservations that were made under the budget. */
   held: bigint;
+  /** The charges of others, which the counters may not know yet. */
+  others: { at: number; generation: string; cost: bigint }[];
+}
+
+function unseenAt({ others }: Period, at: number): bigint {
+  return others.filter((one) => one.at + reconcileMs > at).reduce((sum, { cost }) => sum + cost, 0n);
 }
 
 interface Counted {
@@ -66,15 +74,25 @@ class Budgets {
   }
 
   charge(event: EventOf<"charged">): void {
-    this.release(event.generation);
-    if (event.late || event.admittedAt === undefined) return;
-    for (const name of this.#namesOf(event)) this.#periodAt(name, event.admittedAt).spent += event.cost;
+    const { at, generation, cost, admittedAt } = event;
+    const reserved = this.#open.get(generation)?.periods ?? [];
+    this.release(generation);
+    if (event.late || admittedAt === undefined) return;
+    for (const name of this.#namesOf(event)) {
+      const period = this.#periodAt(name, admittedAt);
+      period.spent += cost;
+      if (!reserved.includes(period)) period.others.push({ at, generation, cost });
+    }
   }
 
   /** The database no longer has it, and may get it again. */
   lose(lost: Charged): void {
     if (lost.late || lost.admittedAt === undefined) return;
-    for (const name of this.#namesOf(lost)) this.#periodAt(name, lost.admittedAt).spent -= lost.cost;
+    for (const name of this.#namesOf(lost)) {
+      const period = this.#periodAt(name, lost.admittedAt);
+      period.spent -= lost.cost;
+      period.others = period.others.filter(({ generation }) => generation !== lost.generation);
+    }
   }
 
   /** The budgets that bound the request, which its reservation now counts in. */
@@ -100,7 +118,7 @@ class Budgets {
 
   #periodAt(name: string, ms: number): Period {
     const of = `${name} ${name.includes(" day:") ? dayOf(ms) : monthOf(ms)}`;
-    const period = this.#periods.get(of) ?? { spent: 0n, held: 0n };
+    const period = this.#periods.get(of) ?? { spent: 0n, held: 0n, others: [] };
     this.#periods.set(of, period);
     return period;
   }
