@@ -37,7 +37,6 @@ import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import type { WebhookParts } from "../gateway/top-ups/webhook.ts";
-import { ServiceKeyReports } from "../gateway/service-keys/call-reports.ts";
 import { keyUsage } from "../gateway/usage/usage.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -55,7 +54,7 @@ import { SbomReader } from "../security/sboms/reader.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
 import { makeApp } from "./app.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
-import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
+import { callsWithOwnKeys, keyReports } from "./own-keys.ts";
 import { ownAddress } from "./weir-command.ts";
 
 interface FrontParts {
@@ -101,8 +100,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     ...callsWithOwnKeys(parts),
-    ownKeys: openKeyReports({ backing, clock, log }),
-    serviceKeys: new ServiceKeyReports({ sql: backing.sql, clock, log, notify: (topic) => backing.bus.broadcast(topic) }),
+    ...keyReports({ backing, clock, log }),
     usage: keyUsage({ sql: backing.reads, clock }),
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,

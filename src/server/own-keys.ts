@@ -1,5 +1,5 @@
 /**
- * The gateway's use of own provider keys: calls with a workspace's key for a route that has one, and the alert when a provider refuses
+ * The gateway's use of provider keys: calls with a workspace's key for a route that has one, and the alert when a provider refuses
  * it, at most once a day.
  */
 import type { OwnKey } from "../accounts/keys/record.ts";
@@ -15,6 +15,7 @@ import type { Models } from "../gateway/models/models.ts";
 import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { promptCounts, providerCalls } from "../gateway/providers/http.ts";
 import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
+import { ServiceKeyReports } from "../gateway/service-keys/call-reports.ts";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 
@@ -33,6 +34,13 @@ export function callsWithOwnKeys({
   const openedKeys = new OpenedKeys(parts);
   const settled = { clock: parts.clock, clocks, providerKey: models.serviceKey, openOwnKey: openedKeys.open.bind(openedKeys) };
   return { call: providerCalls(settled), embed: embeddingCalls(settled), count: promptCounts(settled) };
+}
+
+/** What calls reveal about the keys of workspaces and of the service. */
+export function keyReports(parts: { backing: Backing; clock: Clock; log: Logger }): Pick<Gateway, "ownKeys" | "serviceKeys"> {
+  const { sql, bus } = parts.backing;
+  const notify = bus.broadcast.bind(bus);
+  return { ownKeys: openKeyReports(parts), serviceKeys: new ServiceKeyReports({ ...parts, sql, notify }) };
 }
 
 export function openKeyReports({

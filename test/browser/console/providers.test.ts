@@ -30,6 +30,7 @@ describe.skipIf(chromiumPath === null)("the operator's page of providers", () =>
     await page.getByRole("link", { name: "Add key of Stub" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Add Stub" });
     await dialog.waitFor();
+    expect(await visitor.audit()).toEqual([]);
     await page.keyboard.type("sk-mistyped-0001");
     for (const box of await dialog.getByRole("checkbox").all()) await box.check();
     shared.stub.answerOnce(error(401));

@@ -12,8 +12,11 @@
       // The browser parses it, and runs no script of it.
       request.responseType = "document";
       request.open("GET", location.href);
-      request.onload = () => resolve(request.status === 200 && request.responseURL === location.href ? request.response : null);
-      request.onerror = () => resolve(undefined);
+      request.addEventListener("load", () => {
+        const isThisPage = request.status === 200 && request.responseURL === location.href;
+        resolve(isThisPage ? request.response : null);
+      });
+      request.addEventListener("error", () => resolve(undefined));
       request.send();
     });
 
