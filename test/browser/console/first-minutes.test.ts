@@ -20,7 +20,7 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
-    await page.getByRole("link", { name: "try a model in the Workbench" }).click();
+    await page.getByRole("link", { name: "Send a first request" }).click();
     await page.getByLabel("Message 1", { exact: true }).fill("Hello, weir");
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByText("Hello, weir", { exact: true }).last().waitFor();
