@@ -53,12 +53,12 @@ CREATE TABLE usage_sums (
 );
 
 -- How many requests ended with a code, and how many had their first token within a range of times. In the kinds and series of usage_sums
--- except kind 0, and in quarters and days alone: a key with few requests has nearly a row for each of them in each kind and span.
+-- except kind 0, and in quarters and six hours alone: a key with few requests has nearly a row for each of them in each kind and span.
 CREATE TABLE usage_counts (
   workspace integer NOT NULL,
   kind smallint NOT NULL CHECK (kind > 0),
-  -- In quarters of an hour: 1, and before summed_before also 96.
-  span smallint NOT NULL CHECK (span IN (1, 96)),
+  -- In quarters of an hour: 1, and before summed_before also 24.
+  span smallint NOT NULL CHECK (span IN (1, 24)),
   start integer NOT NULL,
   series_id integer NOT NULL,
   -- The code of an error, or the number of a range of times of the first token.

@@ -218,7 +218,7 @@ function usageCountsAgree(sql: Queries): Promise<Finding> {
     SELECT count(*) AS rows,
       min(format('series %s, %s quarters from %s on: %s errors, %s by codes', series_id, span, start, coalesce(errors, 0), coalesce(coded, 0)))
         FILTER (WHERE coalesce(errors, 0) <> coalesce(coded, 0)) AS broken
-    FROM (SELECT workspace, kind, span, start, series_id, errors FROM usage_sums WHERE kind > 0 AND span IN (1, 96) AND errors <> 0) AS sums
+    FROM (SELECT workspace, kind, span, start, series_id, errors FROM usage_sums WHERE kind > 0 AND span IN (1, 24) AND errors <> 0) AS sums
     FULL JOIN (
       SELECT workspace, kind, span, start, series_id, sum(requests) AS coded FROM usage_counts WHERE name >= ':' GROUP BY 1, 2, 3, 4, 5
     ) AS counts USING (workspace, kind, span, start, series_id)`);

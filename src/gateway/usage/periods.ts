@@ -125,7 +125,7 @@ interface UsageBlock {
 }
 
 const spansOfSums = [768, 96, 24, 4];
-export const spansOfCounts = [96];
+export const spansOfCounts = [24];
 
 /**
  * Covers quarters with the longest spans that fit, which reads the fewest rows.

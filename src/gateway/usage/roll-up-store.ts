@@ -121,7 +121,7 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       INSERT INTO usage_counts AS kept
       SELECT coalesce(number, 0), kind, span, quarter - quarter % span, all_series.id, counted.name, whole_sum(requests)
       FROM counted JOIN all_series USING (${series}) LEFT JOIN workspaces ON workspaces.id = workspace_id
-      JOIN (VALUES (1::smallint), (96)) AS spans (span) ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+      JOIN (VALUES (1::smallint), (24)) AS spans (span) ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
       GROUP BY 1, 2, 3, 4, 5, 6
       ${countedTo(tx)}
     )
@@ -180,10 +180,10 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
     ${addedTo(tx)}`;
   await tx`
     INSERT INTO usage_counts AS kept
-    SELECT number, of_kind.kind, 96, longer.start, series_id, name, requests
+    SELECT number, of_kind.kind, ${sixHours}, longer.start, series_id, name, requests
     FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (1::smallint), (2), (3)) AS of_kind (kind)
     CROSS JOIN LATERAL (
-      SELECT start - start % 96 AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
+      SELECT start - start % ${sixHours} AS start, series_id, name, whole_sum(requests) AS requests FROM usage_counts
       WHERE workspace = number AND usage_counts.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}
       GROUP BY 1, 2, 3
     ) AS longer

@@ -86,7 +86,7 @@ test.each(databases)(
     await retainLog({ actor: { kind: "operator" }, months: 2 }, { sql, clock: new ManualClock(now) });
     expect(await counted()).toEqual(before);
 
-    await sql`UPDATE usage_counts SET requests = requests + 1 WHERE name = 'client_gone' AND kind = 2 AND span = 96`;
+    await sql`UPDATE usage_counts SET requests = requests + 1 WHERE name = 'client_gone' AND kind = 2 AND span = 24`;
     expect((await verifyLedger({ sql })).broken?.invariant).toBe("usage_counts_agree");
   },
   60_000,
