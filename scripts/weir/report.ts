@@ -248,5 +248,5 @@ function fingerprintOf({ cve_id: id, ecosystem, component, project }: FindingRow
 }
 
 function isSuppressed({ status, false_positive: falsePositive }: FindingRow): boolean {
-  return falsePositive || status === "ignored";
+  return falsePositive || status === "ignored" || status === "not_affected";
 }

@@ -208,6 +208,8 @@ export const scanShareFadesMs = 30_000;
 export const scanWorkspacesTried = 16;
 /** How often the worker looks for projects with more former SBOMs than are kept. */
 export const formerSbomsEveryMs = 60_000;
+/** How often accepted risks are looked at that have ended. */
+export const acceptedRisksEveryMs = 60_000;
 /** Pause between two steps of removing former SBOMs. */
 export const formerSbomsPauseMs = 50;
 /** Rows of one former SBOM that a step removes. */

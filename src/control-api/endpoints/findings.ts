@@ -16,6 +16,7 @@ import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities }
 import { exportVex, VexDocument } from "../../security/findings/triage/export-vex.ts";
 import { ImportedVex, importVex } from "../../security/findings/triage/import-vex.ts";
 import { EventView, listEvents } from "../../security/findings/triage/list-events.ts";
+import { justifications } from "../../security/findings/triage/decision.ts";
 import { TriagedMany, triageMany, authorOf } from "../../security/findings/triage/triage.ts";
 import * as limits from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
@@ -111,7 +112,10 @@ export const findingEndpoints = {
   triage: endpoint({
     method: "PATCH",
     path: "/findings",
-    command: { name: "finding set", flags: { findings: "id" } },
+    command: {
+      name: "finding set",
+      flags: { findings: "id", justification: { none: "none" }, accepted_until: { none: "none" }, owner: { none: "none" } },
+    },
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -124,6 +128,24 @@ export const findingEndpoints = {
       status: Type.Optional(wordOf(findingStatuses, { title: "The new status" })),
       false_positive: Type.Optional(
         Type.Boolean({ title: "Whether the matches are wrong", description: "true if the matches are wrong, or false," }),
+      ),
+      justification: Type.Optional(
+        Type.Union([wordOf(justifications), Type.Null()], {
+          title: "Why it is not affected, for the status not_affected",
+          description: `one of ${justifications.join(", ")}, or null,`,
+        }),
+      ),
+      accepted_until: Type.Optional(
+        Type.Union([Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }), Type.Null()], {
+          title: "The last day (UTC) of the accepted risk, for the status ignored: after it the finding is open again",
+          description: "a day such as 2026-12-31, or null for no end,",
+        }),
+      ),
+      owner: Type.Optional(
+        Type.Union([line("a person's e-mail address", { minLength: 1 }), Type.Null()], {
+          title: "The member who takes care of it",
+          description: "the e-mail address of an active member, or null,",
+        }),
       ),
       note: Type.Optional(
         Type.String({
@@ -138,8 +160,10 @@ export const findingEndpoints = {
     deadlineMs: controlDeadlineMs + 2 * limits.decisionWaitMs,
     async handle({ input, actors, parts }) {
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
+      const { justification, accepted_until: acceptedUntil, owner } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
-      return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
+      const decided = { status, falsePositive, note, justification, acceptedUntil, owner };
+      return triageMany({ actor, workspace: workspace.id, findings, ...decided }, parts);
     },
   }),
   listUrgent: endpoint({

@@ -12,6 +12,9 @@ export const findingsCountedPerPage = 10_000;
 /** Findings that one bulk decision changes, including other versions. */
 export const findingsFollowingMax = 1_000;
 
+/** Projects, and decisions of one project, whose accepted risk one round ends; the next round continues. */
+export const acceptancesEndedMax = 100;
+
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;
 export const vexDepthMax = 32;

@@ -77,6 +77,7 @@ export interface Metrics {
   open: number;
   inProgress: number;
   ignored: number;
+  notAffected: number;
   resolved: number;
   falsePositives: number;
   fixable: number;
@@ -86,11 +87,12 @@ export interface Metrics {
 export async function selectStatusCounts(
   project: string,
   sql: Queries,
-): Promise<Pick<Metrics, "open" | "inProgress" | "ignored" | "resolved" | "falsePositives">> {
+): Promise<Pick<Metrics, "open" | "inProgress" | "ignored" | "notAffected" | "resolved" | "falsePositives">> {
   const [row] = await sql<Metrics[]>`
     SELECT coalesce(sum(amount) FILTER (WHERE status = 'open'), 0)::integer AS open,
       coalesce(sum(amount) FILTER (WHERE status = 'in_progress'), 0)::integer AS "inProgress",
       coalesce(sum(amount) FILTER (WHERE status = 'ignored'), 0)::integer AS ignored,
+      coalesce(sum(amount) FILTER (WHERE status = 'not_affected'), 0)::integer AS "notAffected",
       coalesce(sum(amount) FILTER (WHERE status = 'resolved'), 0)::integer AS resolved,
       coalesce(sum(amount) FILTER (WHERE false_positive), 0)::integer AS "falsePositives"
     FROM finding_buckets WHERE scope_id = ${project} AND depth = 0`;

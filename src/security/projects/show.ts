@@ -141,6 +141,7 @@ function viewMetrics(
     findings_open: metrics.open,
     findings_in_progress: metrics.inProgress,
     findings_ignored: metrics.ignored,
+    findings_not_affected: metrics.notAffected,
     findings_resolved: metrics.resolved,
     false_positives: metrics.falsePositives,
     fixable: metrics.fixable,
