@@ -104,7 +104,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   test.each([
     [{ status: "ignored" }, "Select at least one finding"],
     [{ finding: "fnd_none", status: "ignored" }, "There is no finding with the id"],
-    [{ finding: "the one", note: "" }, "Choose a status or a match, or write a note"],
+    [{ finding: "the one", note: "" }, "Choose a status, a match or an owner, or write a note"],
   ])("the decision %p is refused in words, and changes nothing", async (fields, cause) => {
     const given = "finding" in fields && fields.finding === "the one" ? { ...fields, finding } : fields;
     const refused = await world.post(at("/findings"), { action: "triage", ...given }, member);

@@ -5,13 +5,14 @@
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { asset } from "../../../http/page.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
-import { facts, section, emptyState, cursorLinks, table, time, userText } from "../../look/parts.ts";
-import { statusBadge, statusChoices, note, triagedWords } from "./triage.ts";
+import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
+import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
 import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
 
@@ -20,6 +21,7 @@ export const findingPage: Page = {
   path: "/findings/:id",
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
+  scripts: [asset("script", [new URL("findings.js", import.meta.url)])],
   render,
   actions: { decide },
 };
@@ -46,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
       ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
       ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 600)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
-      ${section("decide", "Decision", decision(finding, call))}
+      ${section("decide", "Decision", await decision(finding, call))}
       ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
   };
 }
@@ -66,33 +68,49 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
   ]);
 }
 
-function decision(finding: FindingDetails, call: PageCall): Html {
-  const by =
-    finding.decided_by === null || finding.decided_at === null
-      ? markup`<p>There is no decision yet.</p>`
-      : markup`<p>${userText(finding.decided_by)} decided ${time(finding.decided_at)}.</p>${finding.note === null ? null : descriptionText(finding.note)}`;
+async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {
+  const { decided_by: by, decided_at: at } = finding;
+  const made = by === null || at === null ? markup`<p>There is no decision yet.</p>` : decided(finding, { by, at });
   if (call.workspace.role === "auditor")
-    return markup`${by}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
-  return markup`${by}${form({
+    return markup`${made}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
+  const unset = [{ value: "", label: "Nobody" }];
+  return markup`${made}${form({
     id: "decide",
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "decide"),
     fields: [
       { kind: "choice", name: "status", label: "Status", required: true, choices: choicesFor(finding) },
+      ...reasonFields({ owners: await ownerChoices(call, finding.owner), unset }),
       { kind: "check", name: "false_positive", label: "The match is wrong: a false positive" },
-      note,
     ],
     state: formState(call, {
       action: "decide",
-      values: { status: finding.status, false_positive: String(finding.false_positive), note: finding.note ?? "" },
+      values: {
+        status: finding.status,
+        justification: finding.justification ?? "",
+        accepted_until: finding.accepted_until ?? "",
+        owner: finding.owner ?? "",
+        false_positive: String(finding.false_positive),
+        note: finding.note ?? "",
+      },
     }),
     submit: "Save the decision",
   })}<p class="hint">It holds for this vulnerability in this package of the project, whatever its version.</p>`;
 }
 
+function decided(finding: FindingDetails, { by, at }: { by: string; at: string }): Html {
+  const { justification, accepted_until: until, owner, note } = finding;
+  const facts = [
+    ...(justification === null ? [] : [markup`<p>Not affected: ${justificationWords[justification].toLowerCase()}.</p>`]),
+    ...(until === null ? [] : [markup`<p>The risk is accepted until ${day(until)}; then the finding is open again.</p>`]),
+    ...(owner === null ? [] : [markup`<p>Owner: ${userText(owner)}</p>`]),
+  ];
+  return markup`<p>${userText(by)} decided ${time(at)}.</p>${facts}${note === null ? null : descriptionText(note)}`;
+}
+
 /** A finding that is gone cannot be reopened. */
 function choicesFor({ present }: FindingDetails) {
-  return present ? statusChoices : statusChoices.filter(({ value }) => value === "ignored" || value === "resolved");
+  return present ? statusChoices : statusChoices.filter(({ value }) => value !== "open" && value !== "in_progress");
 }
 
 async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> {
@@ -101,6 +119,8 @@ async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> 
     findings: [id],
     status: typed.text("status"),
     false_positive: typed.text("false_positive") === "true",
+    ...reasonsOf(typed),
+    owner: typed.text("owner") === "" ? null : typed.text("owner"),
     note: typed.raw("note").replaceAll("\r\n", "\n").trim(),
   });
   const said = made.updated.length === 0 ? "Nothing changed: the finding had this decision already." : triagedWords(made);
@@ -170,12 +190,16 @@ const causes: Record<string, string> = {
   withdrawn: "found the advisory withdrawn",
   issue_joined: "joined it with another vulnerability",
   issue_followed: "moved it to another vulnerability",
+  acceptance_ended: "ended the accepted risk",
 };
 
 const fields: Record<string, string> = {
   status: "status",
   false_positive: "false positive",
   note: "note",
+  justification: "justification",
+  accepted_until: "accepted until",
+  owner: "owner",
   present: "present",
   decision: "decision",
 };

@@ -48,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ${found.data.length > 0 ? null : await blindNotice(call)}
       ${list(found, { call, mayDecide, isFiltered })}
       ${pageLinks(found, { call, query })}
-      ${mayDecide && found.data.length > 0 ? bulkForm(call) : null}`,
+      ${mayDecide && found.data.length > 0 ? await bulkForm(call) : null}`,
   };
 }
 
