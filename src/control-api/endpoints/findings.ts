@@ -1,15 +1,16 @@
 /**
  * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. Ids of other workspaces are not found.
  */
-import { Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
+import { canonicalEmail, line } from "../../accounts/workspaces/fields.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { FindingDetails, showFinding } from "../../security/findings/details/show-finding.ts";
 import { vexBytesMax, vexExportMs } from "../../security/findings/limits.ts";
 import { UrgentFindings, urgentFindings } from "../../security/findings/lists/exploits.ts";
+import { countSearched, FindingCounts, FindingGroups, groupFindings } from "../../security/findings/lists/group-findings.ts";
 import type { ListScope } from "../../security/findings/lists/list-store.ts";
 import { FindingPage, searchFindings, type SearchRequest } from "../../security/findings/lists/search-findings.ts";
 import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities } from "../../security/findings/schema.ts";
@@ -51,6 +52,69 @@ const scopeFields = {
   ),
 };
 
+/** What chooses among the findings of a scope. */
+const searchFields = {
+  workspace: NamedWorkspace,
+  ...scopeFields,
+  vulnerability: Type.Optional(
+    line("any id of a vulnerability, such as CVE-2021-44228", {
+      title: "Only those of this vulnerability, by any of its ids",
+      minLength: 1,
+    }),
+  ),
+  severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
+  status: Type.Optional(
+    wordOf([...findingStatuses, "live", "false_positive"], {
+      title: "Only those of this status; live: open or in progress, and no false positive",
+      description: `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
+    }),
+  ),
+  ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only components of this ecosystem" })),
+  fixable: Type.Optional(
+    wordOf(["true", "false"], {
+      title: "Only those with, or without, a version to upgrade to",
+      description: "true for findings with a known version that is not affected, or false,",
+    }),
+  ),
+  exploited: Type.Optional(
+    wordOf(["true", "false"], {
+      title: "Only those in, or not in, CISA's catalog of known exploited vulnerabilities",
+      description: "true for findings in CISA's catalog, or false,",
+    }),
+  ),
+  owner: Type.Optional(
+    line("a person's e-mail address", { title: "Only those that this member owns, by e-mail address", minLength: 1 }),
+  ),
+  component: Type.Optional(
+    line("the name of a component", { title: "Only those of the component with exactly this name", minLength: 1 }),
+  ),
+  text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
+  limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
+};
+const SearchFields = Type.Object(searchFields);
+
+const yesOrNo = (word: "true" | "false" | undefined): boolean | null => (word === undefined ? null : word === "true");
+
+async function searchOf(
+  input: Static<typeof SearchFields>,
+  { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
+): Promise<Omit<SearchRequest, "after">> {
+  const { severity = "all", status = "all", ecosystem, owner, component = null, vulnerability = null, text = null } = input;
+  return {
+    scope: await scopeOf({ workspace, project: input.project, product: input.product }, sql),
+    shown: status,
+    ranks: ranksOf(severity),
+    ecosystem: ecosystem === undefined ? null : ecosystemOfName(ecosystem),
+    fixable: yesOrNo(input.fixable),
+    exploited: yesOrNo(input.exploited),
+    owner: owner === undefined ? null : canonicalEmail(owner),
+    named: component,
+    vulnerability,
+    text,
+    limit: parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax }),
+  };
+}
+
 export const findingEndpoints = {
   search: endpoint({
     method: "GET",
@@ -58,30 +122,7 @@ export const findingEndpoints = {
     command: "finding list",
     summary: "Search findings, the most severe first",
     fields: Type.Object({
-      workspace: NamedWorkspace,
-      ...scopeFields,
-      vulnerability: Type.Optional(
-        line("any id of a vulnerability, such as CVE-2021-44228", {
-          title: "Only those of this vulnerability, by any of its ids",
-          minLength: 1,
-        }),
-      ),
-      severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
-      status: Type.Optional(
-        wordOf([...findingStatuses, "live", "false_positive"], {
-          title: "Only those of this status; live: open or in progress, and no false positive",
-          description: `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
-        }),
-      ),
-      ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only components of this ecosystem" })),
-      fixable: Type.Optional(
-        wordOf(["true", "false"], {
-          title: "Only those with, or without, a version to upgrade to",
-          description: "true for findings with a known version that is not affected, or false,",
-        }),
-      ),
-      text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
-      limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
+      ...searchFields,
       after: Type.Optional(
         line("the `next` of the page before", {
           title: "Only those after this finding: `next` of the page before",
@@ -92,21 +133,34 @@ export const findingEndpoints = {
     view: FindingPage,
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
+      const search = await searchOf(input, { workspace: workspace.id, sql });
+      return searchFindings({ ...search, after: input.after ?? null }, sql);
+    },
+  }),
+  group: endpoint({
+    method: "GET",
+    path: "/finding-groups",
+    command: "finding groups",
+    summary: "List the packages or vulnerabilities of findings, those with the most severe ones first",
+    fields: Type.Object({ by: wordOf(["package", "vulnerability"]), ...searchFields, offset: RowOffset }),
+    view: FindingGroups,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const search = await searchOf(input, { workspace: workspace.id, sql });
+      return groupFindings({ ...search, by: input.by, offset: parseRowOffset(input.offset) }, sql);
+    },
+  }),
+  count: endpoint({
+    method: "GET",
+    path: "/finding-counts",
+    command: "finding count",
+    summary: "Count findings by severity, and those in CISA's catalog of known exploited vulnerabilities",
+    fields: Type.Object({ workspace: NamedWorkspace, ...scopeFields, status: searchFields.status }),
+    view: FindingCounts,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       const scope = await scopeOf({ workspace: workspace.id, project: input.project, product: input.product }, sql);
-      const { severity = "all", status = "all", ecosystem, fixable, vulnerability = null, text = null, after = null } = input;
-      const limit = parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax });
-      const request: SearchRequest = {
-        scope,
-        shown: status,
-        ranks: ranksOf(severity),
-        ecosystem: ecosystem === undefined ? null : ecosystemOfName(ecosystem),
-        fixable: fixable === undefined ? null : fixable === "true",
-        vulnerability,
-        text,
-        after,
-        limit,
-      };
-      return searchFindings(request, sql);
+      return countSearched({ scope, shown: input.status ?? "all" }, sql);
     },
   }),
   triage: endpoint({

@@ -8,6 +8,9 @@ export const licensesShownMax = 20;
 /** Findings that one statement counts for a project's figures. */
 export const findingsCountedPerPage = 10_000;
 
+/** Findings that are grouped by package or vulnerability, the most severe ones. */
+export const findingsGroupedMax = 20_000;
+
 // Triage
 /** Findings that one bulk decision changes, including other versions. */
 export const findingsFollowingMax = 1_000;
