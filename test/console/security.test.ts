@@ -132,6 +132,46 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect([answer.status, answer.text.includes(words)]).toEqual([status, true]);
   });
 
+  test("a finding is not affected for a reason, with an owner, and the VEX document of the list's project says so", async () => {
+    const decision = { status: "not_affected", justification: "code_not_reachable", owner: "member@acme", note: "Never called" };
+    const made = await world.post(at(`/findings/${finding}`), { action: "decide", ...decision }, member);
+    expect([made.status, made.headers.get("location")]).toEqual([303, at(`/findings/${finding}`)]);
+    const shown = await see(`/findings/${finding}`);
+    for (const words of ["not affected", "the vulnerable code is not reachable", "Never called", 'value="member@acme" selected'])
+      expect(shown).toContain(words);
+    const vex = await world.get(at(`/findings?as=vex&project=${project}`), member);
+    expect(vex.headers.get("content-disposition")).toBe('attachment; filename="vex.cdx.json"');
+    expect(JSON.parse(vex.text)).toMatchObject({
+      vulnerabilities: [{ analysis: { state: "not_affected", justification: "code_not_reachable", detail: "Never called" } }],
+    });
+    expect((await world.get(at("/findings?as=vex"), member)).status).toBe(400);
+    const sarif = await world.get(at("/findings?as=sarif&status=not_affected"), member);
+    expect(JSON.parse(sarif.text)).toMatchObject({ runs: [{ results: [{ ruleId: "CVE-2026-0001", suppressions: [{}] }] }] });
+  });
+
+  test("several findings are accepted until a day, and nobody owns them", async () => {
+    const day = new Date(world.control.clock.now()).toISOString().slice(0, 10);
+    const decision = { action: "triage", finding, status: "ignored", accepted_until: day, owner: "none" };
+    expect((await world.post(at("/findings"), decision, member)).status).toBe(303);
+    const { accepted_until: until, owner } = await world.control.expect("GET", `/findings/${finding}?workspace=acme`);
+    expect([until, owner]).toEqual([day, null]);
+    const late = await world.post(at("/findings?status=ignored"), { ...decision, accepted_until: "2020-01-01" }, member);
+    expect([late.status, late.text.includes('id="triage-accepted_until-problem"')]).toEqual([400, true]);
+    const back = { action: "triage", finding, status: "in_progress" };
+    expect((await world.post(at("/findings"), back, member)).status).toBe(303);
+  });
+
+  test.each([
+    ["", ["critical</span> <strong>0", "By vulnerability"]],
+    ["?view=package", ["lodash", "component=lodash"]],
+    ["?view=vulnerability", ["CVE-2026-0001", "vulnerability=CVE-2026-0001"]],
+    ["?view=exploit", ["exploits import"]],
+    ["?component=lodash&owner=nobody%40acme", ["No finding matches these filters"]],
+  ])("the list %p offers its filters and its groups", async (query, words) => {
+    const text = await see(`/findings${query}`);
+    for (const word of words) expect(text).toContain(word);
+  });
+
   test("nothing of another workspace is shown, also by its id", async () => {
     expect((await world.get(at(`/findings/${elsewhere}`), member)).status).toBe(404);
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");

@@ -14,7 +14,7 @@ import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, PageCall } from "../../page.ts";
 import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
-import { badge, section, type Tone } from "../../look/parts.ts";
+import { badge, type Tone } from "../../look/parts.ts";
 
 const states: Record<FindingStatus, { tone: Tone; word: string }> = {
   open: { tone: "warn", word: "open" },
@@ -158,14 +158,17 @@ export async function bulkForm(call: PageCall): Promise<Html> {
       value: values[field.name] ?? "",
       problem: isNamed && problem.field === field.name ? problem.message : null,
     });
-  const body = markup`<p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
+  return markup`<section aria-labelledby="${bulkFormId}-title" data-bar>
+    <h2 id="${bulkFormId}-title">Triage the selected findings</h2>
+    <p class="bar-head"><strong data-count role="status"></strong><button type="button" class="quiet small" data-clears hidden>Select none</button></p>
+    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
       ${fields.map(element)}
       <div class="form-end"><button type="submit">Apply to the selected findings</button></div>
-    </form>`;
-  return section("triage", "Triage the selected findings", body);
+    </form>
+  </section>`;
 }
 
 /** @throws DomainError invalid_field without a finding or a decision */

@@ -12,8 +12,7 @@ import { findingPageBytesMax } from "../../limits.ts";
 import { selectByName } from "../../vulnerabilities/store.ts";
 import { fitPage } from "../fit-page.ts";
 import { findingNotFound } from "../schema.ts";
-import { decisionViewFields, viewDecision } from "../triage/decision.ts";
-import { exploitFields, viewExploit } from "./exploits.ts";
+import { SearchedFinding, viewRowFacts } from "./exploits.ts";
 import {
   countFindings,
   isFiltered,
@@ -22,10 +21,9 @@ import {
   selectRowFacts,
   type FindingSearch,
   type FoundPlaces,
-  type RowFacts,
 } from "./finding-search-store.ts";
 import { selectFindingRows } from "./finding-list-store.ts";
-import { FindingRow, viewFinding } from "./list-rows.ts";
+import { viewFinding } from "./list-rows.ts";
 import type { ListScope } from "./list-store.ts";
 
 type GivenSearch = "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "exploited" | "owner" | "named" | "limit";
@@ -38,9 +36,6 @@ export interface SearchRequest extends Pick<FindingSearch, GivenSearch> {
   /** The id of the finding after which the page begins; null: the first page. */
   after: string | null;
 }
-
-const SearchedFinding = Type.Object({ ...FindingRow.properties, ...exploitFields, ...decisionViewFields });
-export type SearchedFinding = Static<typeof SearchedFinding>;
 
 export const FindingPage = Type.Object({
   data: Type.Array(SearchedFinding, { description: "What was found, the most severe first" }),
@@ -67,21 +62,9 @@ export async function searchFindings(request: SearchRequest, sql: Queries): Prom
   const isWhole = !isFiltered(search) && request.vulnerability === null && request.text === null;
   const { rows: data } = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: false }, (row, shorten) => ({
     ...viewFinding(row, shorten),
-    ...viewFacts(facts.get(row.id)),
+    ...viewRowFacts(facts.get(row.id)),
   }));
   return { data, total: isWhole ? await countFindings(given, sql) : null, next: next?.id ?? null };
-}
-
-function viewFacts(facts: RowFacts | undefined) {
-  const {
-    epss = null,
-    percentile = null,
-    kevAdded = null,
-    justification = null,
-    acceptedUntil = null,
-    owner = null,
-  } = facts ?? {};
-  return { ...viewExploit({ epss, percentile, kevAdded }), ...viewDecision({ justification, acceptedUntil, owner }) };
 }
 
 interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
