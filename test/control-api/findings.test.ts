@@ -182,6 +182,24 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     expect(again).toMatchObject({ updated: [], unchanged: [ids["lodash"], ids["django"]] });
   });
 
+  test("what someone else decided meanwhile is not overwritten, and an owner finds what is theirs", async () => {
+    const id = ids["django"] ?? "";
+    const decide = (further: Row) => ({ body: { workspace: "w", findings: [id], ...further } });
+    const { decided_at: seen } = await control.expect("GET", `/findings/${id}?workspace=w`);
+    control.clock.advance(1_000);
+    const first = decide({ owner: "Member@W", if_decided_at: seen });
+    expect(await control.expect("PATCH", "/findings", { ...first, as: "admin@w" })).toMatchObject({ updated: [id] });
+    control.clock.advance(1_000);
+    for (const stale of [seen, null]) {
+      const second = decide({ status: "open", if_decided_at: stale });
+      expect(await control.refusal("PATCH", "/findings", second)).toBe("409 conflict null");
+    }
+    expect(await found("owner=MEMBER@w&status=ignored")).toEqual(["django"]);
+    expect(await control.refusal("PATCH", "/findings", decide({ note: "x", if_decided_at: "yesterday" }))).toBe(
+      "400 invalid_field if_decided_at",
+    );
+  });
+
   test("a decision that one finding cannot take changes none of them", async () => {
     await database.sql`UPDATE findings SET present = false, status = 'resolved' WHERE id = ${ids["tools"] ?? ""}`;
     const body = { workspace: "w", findings: [ids["lodash"], ids["tools"]], status: "open" };

@@ -57,3 +57,11 @@ test("the fingerprint of a finding stays when its component moves to another aff
   const hash = later?.results[0]?.partialFingerprints.primaryLocationLineHash;
   expect(hash).toBe(run?.results[0]?.partialFingerprints.primaryLocationLineHash ?? "");
 });
+
+test("what is not affected is a suppressed result with its reason", () => {
+  const finding = { ...sampleFinding({ status: "not_affected" }), justification: "code_not_reachable" };
+  const [decided] = sarifOf([finding], () => "x").runs;
+  expect(decided?.results[0]?.suppressions).toEqual([
+    { kind: "external", status: "accepted", justification: "code_not_reachable" },
+  ]);
+});

@@ -22,7 +22,17 @@ import { TriagedMany, triageMany, authorOf } from "../../security/findings/triag
 import * as limits from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
+import {
+  listOf,
+  NamedWorkspace,
+  parseRowLimit,
+  parseRowOffset,
+  parseTime,
+  rowLimit,
+  RowOffset,
+  timeOf,
+  wordOf,
+} from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
@@ -168,7 +178,13 @@ export const findingEndpoints = {
     path: "/findings",
     command: {
       name: "finding set",
-      flags: { findings: "id", justification: { none: "none" }, accepted_until: { none: "none" }, owner: { none: "none" } },
+      flags: {
+        findings: "id",
+        justification: { none: "none" },
+        accepted_until: { none: "none" },
+        owner: { none: "none" },
+        if_decided_at: null,
+      },
     },
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
     fields: Type.Object({
@@ -201,6 +217,12 @@ export const findingEndpoints = {
           description: "the e-mail address of an active member, or null,",
         }),
       ),
+      if_decided_at: Type.Optional(
+        Type.Union([timeOf("When it was made"), Type.Null()], {
+          title: "Only if the last decision is of this time, the finding's `decided_at`; null: if there is none",
+          description: "a time such as 2026-11-20T00:00:00Z, or null,",
+        }),
+      ),
       note: Type.Optional(
         Type.String({
           maxLength: limits.findingNoteCharactersMax,
@@ -214,9 +236,10 @@ export const findingEndpoints = {
     deadlineMs: controlDeadlineMs + 2 * limits.decisionWaitMs,
     async handle({ input, actors, parts }) {
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
-      const { justification, accepted_until: acceptedUntil, owner } = input;
+      const { justification, accepted_until: acceptedUntil, owner, if_decided_at: seen } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
-      const decided = { status, falsePositive, note, justification, acceptedUntil, owner };
+      const ifDecidedAt = seen === undefined || seen === null ? seen : parseTime(seen, "if_decided_at");
+      const decided = { status, falsePositive, note, justification, acceptedUntil, owner, ifDecidedAt };
       return triageMany({ actor, workspace: workspace.id, findings, ...decided }, parts);
     },
   }),

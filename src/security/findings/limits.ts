@@ -9,7 +9,7 @@ export const licensesShownMax = 20;
 export const findingsCountedPerPage = 10_000;
 
 /** Findings that are grouped by package or vulnerability, the most severe ones. */
-export const findingsGroupedMax = 20_000;
+export const findingsGroupedMax = 5_000;
 
 // Triage
 /** Findings that one bulk decision changes, including other versions. */

@@ -28,6 +28,9 @@ const textCharactersMax = 1_000;
 
 type LocationOf = (finding: FindingRow) => string;
 
+/** Rows of a search also have the reason. */
+type DecidedRow = FindingRow & { justification?: string | null };
+
 export interface Notes {
   /** false: nothing could be compared, so an empty result means nothing. */
   isComplete: boolean;
@@ -40,7 +43,7 @@ export interface Notes {
  * @param locationOf a path in the repository: GitHub shows the finding there
  */
 export function sarifOf(
-  findings: readonly FindingRow[],
+  findings: readonly DecidedRow[],
   locationOf: LocationOf,
   { isComplete, left }: Notes = { isComplete: true, left: [] },
 ) {
@@ -72,7 +75,7 @@ export function sarifOf(
           message: { text: messageOf(finding) },
           locations: [{ physicalLocation: placeOf(locationOf(finding)) }],
           partialFingerprints: { primaryLocationLineHash: fingerprintOf(finding, seen) },
-          ...(isSuppressed(finding) && { suppressions: [{ kind: "external", status: "accepted" }] }),
+          ...(isSuppressed(finding) && { suppressions: [suppressionOf(finding)] }),
         })),
       },
     ],
@@ -136,4 +139,8 @@ function fingerprintOf({ cve_id: id, ecosystem, component, project }: FindingRow
 
 function isSuppressed({ status, false_positive: falsePositive }: FindingRow): boolean {
   return falsePositive || status === "ignored" || status === "not_affected";
+}
+
+function suppressionOf({ justification = null }: DecidedRow) {
+  return { kind: "external", status: "accepted", ...(justification !== null && { justification }) };
 }

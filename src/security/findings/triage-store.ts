@@ -15,7 +15,9 @@ export interface Pair {
   vulnerability: bigint;
 }
 
-export interface DecisionRow extends StoredDecision, Pair {}
+export interface DecisionRow extends StoredDecision, Pair {
+  decidedAt: Date;
+}
 
 export async function selectDecisions(
   { project, pairs }: { project: string; pairs: readonly Pair[] },
@@ -23,7 +25,7 @@ export async function selectDecisions(
 ): Promise<DecisionRow[]> {
   return sql<DecisionRow[]>`
     SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note,
-      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner
+      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_at AS "decidedAt"
     FROM triages
     WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
@@ -91,7 +93,7 @@ export async function updateDecided(rows: readonly (Decision & { id: string })[]
 }
 
 export async function upsertDecision(
-  { project, by, at, ...row }: DecisionRow & { project: string; by: string; at: Date },
+  { project, by, at, ...row }: StoredDecision & Pair & { project: string; by: string; at: Date },
   tx: Transaction,
 ): Promise<void> {
   await tx`

@@ -158,16 +158,20 @@ export async function selectGroups(
   return { groups, total: rows[0]?.total ?? 0, isWhole: (rows[0]?.walked ?? 0) < most };
 }
 
-/** Live findings of a scope whose issue is in CISA's catalog. It begins with the catalog, which is the shorter list. */
-export async function countExploited({ id }: ListScope, sql: Queries): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+/**
+ * Live findings of a scope whose issue is in CISA's catalog. It begins with the catalog, which is the shorter list.
+ * @returns null if no catalog was imported, so that zero would be no verdict
+ */
+export async function countExploited({ id }: ListScope, sql: Queries): Promise<number | null> {
+  const [row] = await sql<{ count: number | null }[]>`
     WITH known AS MATERIALIZED (
       SELECT DISTINCT names.vulnerability_id FROM exploits
       JOIN vulnerability_names AS names ON names.name = exploits.cve AND NOT names.shared WHERE kev_added IS NOT NULL
     )
-    SELECT coalesce(sum(listed.findings), 0)::integer AS count FROM known
+    SELECT CASE WHEN EXISTS (SELECT FROM exploits WHERE kev_added IS NOT NULL) THEN coalesce(sum(listed.findings), 0)::integer END AS count
+    FROM known
     JOIN scope_vulnerabilities AS listed ON listed.scope_id = ${id} AND listed.vulnerability_id = known.vulnerability_id`;
-  return row?.count ?? 0;
+  return row?.count ?? null;
 }
 
 /** How many findings of a status a scope has, by rank. */

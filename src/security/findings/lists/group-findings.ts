@@ -23,7 +23,8 @@ export const FindingCounts = Type.Object({
   unknown: count("Without a severity"),
   total: count("Of all severities"),
   exploited: Type.Union([Type.Integer(), Type.Null()], {
-    description: "In CISA's catalog of known exploited vulnerabilities; null for another status than `live`",
+    description:
+      "In CISA's catalog of known exploited vulnerabilities; null for another status than `live`, and before it is imported",
   }),
 });
 export type FindingCounts = Static<typeof FindingCounts>;

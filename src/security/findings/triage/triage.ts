@@ -26,6 +26,8 @@ import { decisionAfter, decisionChanges, findingAfter, undecided, type DecisionF
 
 interface TriageRequest extends DecisionFields {
   finding: string;
+  /** When the decision was made that the caller saw; null: none; undefined: it decides in any case. */
+  ifDecidedAt?: Date | null | undefined;
 }
 
 export interface TriageResult {
@@ -89,6 +91,7 @@ export async function triageIn(
   const named = versions.find(({ id }) => id === target.id);
   if (named === undefined) throw findingNotFound(decided.finding);
   const [standing] = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
+  requireSeen(standing, { decided, at });
   const before = standing ?? undecided(named);
   const after = decisionAfter({ before, finding: named, decided, today: dayOf(at) });
   if (after.owner !== null && after.owner !== before.owner) after.owner = await requireOwner(after.owner, { workspace, sql: tx });
@@ -140,7 +143,7 @@ export type TriagedMany = Static<typeof TriagedMany>;
  *   invalid_field for no decision, or one that would change too many findings
  */
 export async function triageMany(
-  { actor, workspace, findings, ...decided }: TriageManyRequest,
+  { actor, workspace, findings, ifDecidedAt, ...decided }: TriageManyRequest,
   sources: Sources,
 ): Promise<TriagedMany> {
   authorize(actor, { roles: writers, action: "decide about findings" });
@@ -160,11 +163,24 @@ export async function triageMany(
     const at = new Date(sources.clock.now());
     const results: TriageResult[] = [];
     for (const { id } of inOrder) {
-      results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
+      results.push(await triageIn(tx, { workspace, decided: { ...decided, ifDecidedAt, finding: id }, by, at }));
       requireFew(results);
     }
     return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
   });
+}
+
+/** @throws DomainError conflict if someone else decided since the caller looked. What this call decided itself does not count. */
+function requireSeen(
+  standing: store.DecisionRow | undefined,
+  { decided: { finding, ifDecidedAt }, at }: Pick<TriageWork, "decided" | "at">,
+): void {
+  const decidedAt = standing?.decidedAt.getTime() ?? null;
+  if (ifDecidedAt === undefined || decidedAt === (ifDecidedAt?.getTime() ?? null) || decidedAt === at.getTime()) return;
+  throw new DomainError(
+    "conflict",
+    `Someone decided about the finding "${finding}" meanwhile: look at the decision, then decide again`,
+  );
 }
 
 /** @returns the address as it is stored @throws DomainError invalid_field for a person who is not an active member */
