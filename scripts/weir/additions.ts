@@ -35,6 +35,12 @@ const gateFlags: readonly Flag[] = [
 const exploitSource: Value = { ...text, placeholder: "FILE|URL" };
 const modelColumns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];
 
+/** A table with these columns, separated by spaces, whose texts come from documents. */
+const named =
+  (fields: string): NonNullable<Addition["show"]> =>
+  async (body) =>
+    (await import("./print-findings.ts")).printNamed(body, fields.split(" "));
+
 /** By noun and verb. */
 export const additions: Readonly<Record<string, Addition>> = {
   "workspace list": {
@@ -143,6 +149,12 @@ export const additions: Readonly<Record<string, Addition>> = {
     show: async (body) => (await import("./print-findings.ts")).printUrgent(body),
   },
   "finding show": { show: async (body) => (await import("./print-findings.ts")).printFinding(body) },
+  "finding groups": { show: named("component cve_id severity findings fixable projects known_exploited_since epss") },
+  "project components": { show: named("name version ecosystem licenses relation vulnerabilities") },
+  "project fixes": { show: named("component version severity fix_version step open_findings relation") },
+  "project sboms": { show: named("id filename format components uploaded_by uploaded_at current") },
+  "project difference": { show: named("component ecosystem before after") },
+  "project activity": { show: named("at actor what findings cve_id component filename") },
   "vex export": {
     summary: "Write the findings of a project and what was decided as a CycloneDX document (VEX)",
     flags: [{ name: "output", field: "output", value: file, help: "the file; default: standard output" }],

@@ -16,7 +16,7 @@ import { ledgerEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/
 import { logEndpoints, promptEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
-import { productEndpoints, projectEndpoints } from "./endpoints/projects.ts";
+import { productEndpoints, projectEndpoints, projectPartEndpoints } from "./endpoints/projects.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
@@ -52,6 +52,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   repositoryEndpoints,
   productEndpoints,
   projectEndpoints,
+  projectPartEndpoints,
   findingEndpoints,
   vexEndpoints,
   exploitEndpoints,

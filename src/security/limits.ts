@@ -86,6 +86,18 @@ export const projectRowsDefault = 20;
 export const productRowsDefault = 50;
 /** Components, vulnerabilities and unknown matches that get_project shows. */
 export const projectItemsMax = 200;
+/** The most components at once, for files of an inventory. */
+export const componentRowsMax = 1_000;
+/** Components, fixes and entries of a project's lists by default. */
+export const componentRowsDefault = 50;
+/** Decisions about findings that one page of a project's activity reads. */
+export const activityEventsMax = 2_000;
+/** Licences of an SBOM in a list. */
+export const licensesListedMax = 200;
+/** SBOMs of a project in a list, the newest. */
+export const sbomsListedMax = 200;
+/** Versions of a package that a difference of two SBOMs names. */
+export const versionsShownMax = 20;
 /** A ticket that the same person repeats within this time counts once, because agents retry. */
 export const ticketRepeatMs = 600_000;
 /** A file without a ticket is removed after this time. */

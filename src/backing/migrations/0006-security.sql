@@ -349,6 +349,8 @@ CREATE INDEX triages_accepted ON triages (accepted_until) WHERE accepted_until I
 CREATE TABLE finding_events (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
+  -- The project of the finding, kept here so that the activity of a project needs no other table.
+  project_id text COLLATE "C" NOT NULL,
   at timestamptz NOT NULL,
   -- An e-mail address, or `scanner`.
   actor text NOT NULL,
@@ -357,6 +359,8 @@ CREATE TABLE finding_events (
   changes jsonb NOT NULL
 );
 CREATE INDEX finding_events_by_finding ON finding_events (finding_id, id);
+-- What people decided, and what ended: most events are a scan's, and not among them.
+CREATE INDEX decisions_of_project ON finding_events (project_id, at DESC, id DESC) WHERE cause IN ('decided', 'acceptance_ended');
 
 -- Components whose version cannot be compared with the records: shown as unknown, neither affected nor clean.
 CREATE TABLE unknown_matches (

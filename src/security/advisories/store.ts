@@ -233,10 +233,10 @@ export async function moveFindings({ moves, at }: { moves: readonly IssueMove[];
           AND there.version = findings.version AND there.vulnerability_id = succession.target)
     ), moved AS (
       UPDATE findings SET vulnerability_id = mover.target FROM mover WHERE findings.id = mover.id AND mover.place = 1
-      RETURNING findings.id, mover.source, mover.target
+      RETURNING findings.id, findings.project_id, mover.source, mover.target
     )
-    INSERT INTO finding_events (finding_id, at, actor, cause, changes)
-    SELECT moved.id, ${at}, 'scanner', 'issue_followed',
+    INSERT INTO finding_events (finding_id, project_id, at, actor, cause, changes)
+    SELECT moved.id, moved.project_id, ${at}, 'scanner', 'issue_followed',
       jsonb_build_object('cve_id', jsonb_build_object('from', former.name, 'to', present.name))
     FROM moved JOIN vulnerabilities AS former ON former.id = moved.source JOIN vulnerabilities AS present ON present.id = moved.target
     ORDER BY moved.id`;
