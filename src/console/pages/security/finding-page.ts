@@ -13,6 +13,7 @@ import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../.
 import { form, address } from "../../look/forms.ts";
 import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
+import { epssText, exploitedBadge } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
 import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
 
@@ -47,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
     main: markup`${findingFacts(finding, call)}
       ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
       ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
-      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 600)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
+      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 1_500)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
       ${section("decide", "Decision", await decision(finding, call))}
       ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
   };
@@ -61,11 +62,20 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Ecosystem", ecosystemName(finding.ecosystem)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
+    ["Exploited", exploitedBadge(finding.known_exploited_since)],
+    ["EPSS", epssWords(finding)],
     ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
     ["First seen", time(finding.first_seen)],
     ["Last seen", time(finding.last_seen)],
     ["Id", markup`<code>${finding.id}</code>`],
   ]);
+}
+
+/** Such as `12.3 % within 30 days, more than 95 % of all vulnerabilities`. */
+function epssWords({ epss, epss_percentile: percentile }: FindingDetails): string | null {
+  if (epss === null) return null;
+  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
+  return `${epssText(epss) ?? ""} within 30 days${rest}`;
 }
 
 async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {
@@ -77,7 +87,7 @@ async function decision(finding: FindingDetails, call: PageCall): Promise<Html> 
   return markup`${made}${form({
     id: "decide",
     action: call.link(pathOf(call)),
-    hidden: hiddenFields(call, "decide"),
+    hidden: hiddenFields(call, "decide", { seen: at ?? "" }),
     fields: [
       { kind: "choice", name: "status", label: "Status", required: true, choices: choicesFor(finding) },
       ...reasonFields({ owners: await ownerChoices(call, finding.owner), unset }),
@@ -105,7 +115,13 @@ function decided(finding: FindingDetails, { by, at }: { by: string; at: string }
     ...(until === null ? [] : [markup`<p>The risk is accepted until ${day(until)}; then the finding is open again.</p>`]),
     ...(owner === null ? [] : [markup`<p>Owner: ${userText(owner)}</p>`]),
   ];
-  return markup`<p>${userText(by)} decided ${time(at)}.</p>${facts}${note === null ? null : descriptionText(note)}`;
+  return markup`<p>${userText(by)} decided ${time(at)}.</p>${facts}${note === null ? null : noteText(note)}`;
+}
+
+/** As it was typed, paragraph by paragraph. */
+function noteText(note: string): Html {
+  const paragraphs = note.split(/\n[ \t\r]*\n/).filter((one) => one.trim() !== "");
+  return markup`${paragraphs.map((one) => markup`<p dir="auto">${one.trim()}</p>`)}`;
 }
 
 /** A finding that is gone cannot be reopened. */
@@ -121,6 +137,8 @@ async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> 
     false_positive: typed.text("false_positive") === "true",
     ...reasonsOf(typed),
     owner: typed.text("owner") === "" ? null : typed.text("owner"),
+    // Another tab or person may have decided since the page was loaded.
+    ...(typed.has("seen") && { if_decided_at: typed.text("seen") === "" ? null : typed.text("seen") }),
     note: typed.raw("note").replaceAll("\r\n", "\n").trim(),
   });
   const said = made.updated.length === 0 ? "Nothing changed: the finding had this decision already." : triagedWords(made);
@@ -225,7 +243,7 @@ function history(events: readonly EventView[], { call, skipped }: { call: PageCa
   })}${links}`;
 }
 
-function changesOf(changes: EventView["changes"]): Html {
+export function changesOf(changes: EventView["changes"]): Html {
   return markup`${changes.map(({ field, from, to }, index) => {
     const name = fields[field] ?? field;
     const words = from === null ? markup`${name}: ${shown(to)}` : markup`${name}: ${shown(from)} → ${shown(to)}`;
