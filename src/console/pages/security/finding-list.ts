@@ -4,13 +4,14 @@
  *
  * The ways: the most severe first, the most likely exploited first, by package, by vulnerability. A filter that no index serves searches only
  * part of the findings for a page; "Next" continues from there. The most likely exploited are one list without further filters, and groups
- * are those of the first 20,000 findings: both say so.
+ * are those of the first thousands of findings: both say so.
  */
 import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { SearchedFinding } from "../../../security/findings/lists/exploits.ts";
 import type { FindingCounts, FindingGroupView } from "../../../security/findings/lists/group-findings.ts";
+import { findingsGroupedMax } from "../../../security/findings/limits.ts";
 import { severities } from "../../../security/findings/schema.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
 import { badge, cursorLinks, day, emptyState, notice, table, time, userText, type Column } from "../../look/parts.ts";
@@ -24,6 +25,10 @@ export interface FindingPlace {
   call: PageCall;
   /** Id of the project whose tab this is; null: the page of all findings. */
   project: string | null;
+  /** What an empty list means, where the project knows more than the list. */
+  empty?: string;
+  /** Nothing was compared, so that counts of zero would be no verdict. */
+  isBlind?: boolean;
 }
 
 export async function findingList(place: FindingPlace): Promise<Html> {
@@ -32,13 +37,13 @@ export async function findingList(place: FindingPlace): Promise<Html> {
   const counts = await call.control(findingEndpoints.count, countedBy(place));
   const shown = view === "exploit" ? await urgent(place) : view === "" ? await findings(place) : await groups(place, view);
   const isEmpty = shown.rows === 0;
-  return markup`${severityLinks(counts, place)}
+  return markup`${place.isBlind === true && counts.total === 0 ? null : severityLinks(counts, place)}
     ${views(place, view)}
     ${filterForm({ path: call.path, filters: filtersOf(place, view), kept: keptBy(call.query) })}
     ${mayDecide(call) ? null : markup`<p class="hint">Auditors are read-only: they do not triage findings.</p>`}
     ${isEmpty && project === null ? await blindNotice(call) : null}
     ${shown.body}
-    ${!isEmpty && shown.isChosen && mayDecide(call) ? await bulkForm(call) : null}`;
+    ${!isEmpty && shown.isChosen && mayDecide(call) ? bulkForm(call) : null}`;
 }
 
 /** The action of the form below the list. It goes back to the same rows. */
@@ -145,6 +150,8 @@ interface LevelLink {
 }
 
 function severityLinks(counts: FindingCounts, { call }: FindingPlace): Html | null {
+  // That list has no such filters: a click leads to the one that has.
+  const isUrgent = viewOf(call.query) === "exploit";
   const all: LevelLink[] = [
     ...severities.map((word): LevelLink => ({
       label: word,
@@ -167,11 +174,11 @@ function severityLinks(counts: FindingCounts, { call }: FindingPlace): Html | nu
   const items = all.map(({ label, count, tone, field }) => {
     const words = markup`<span>${label}</span> <strong>${count.toLocaleString("en-US")}</strong>`;
     if (field === null) return markup`<li class="${tone}"><span class="level">${words}</span></li>`;
-    const isSet = call.query.get(field.name) === field.value;
+    const isSet = !isUrgent && call.query.get(field.name) === field.value;
     const query = {
       ...listQuery(call.query),
       [field.name]: isSet ? "" : field.value,
-      ...(viewOf(call.query) === "exploit" && { view: "" }),
+      ...(isUrgent && { view: "" }),
     };
     const state = isSet ? markup` aria-current="true" title="Show all"` : null;
     return markup`<li class="${tone}"><a class="level" href="${address(call.path, query)}"${state}>${words}</a></li>`;
@@ -282,9 +289,11 @@ function nameCell(call: PageCall): (row: SearchedFinding) => Html {
   const chosen = new Set<string>(call.refused?.form.all("finding") ?? []);
   return ({ id, cve_id: cve, component }) => {
     const link = markup`<a href="${call.link(`/findings/${id}`)}">${userText(cve)}</a>`;
-    if (!mayDecide(call)) return link;
+    // A long id may break.
+    const whole = cve.length > 20 ? null : markup` class="whole"`;
+    if (!mayDecide(call)) return markup`<span${whole}>${link}</span>`;
     const checked = chosen.has(id) ? markup` checked` : null;
-    return markup`<input type="checkbox" name="finding" value="${id}" form="${bulkFormId}" aria-label="Select ${cve} in ${component}"${checked} autocomplete="off" /> ${link}`;
+    return markup`<span${whole}><input type="checkbox" name="finding" value="${id}" form="${bulkFormId}" aria-label="Select ${cve} in ${component}"${checked} autocomplete="off" /> ${link}</span>`;
   };
 }
 
@@ -311,7 +320,7 @@ export function epssText(epss: number | null): string | null {
   return percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
-function nothing({ call, project }: FindingPlace, { next }: { next: string | null }): Html {
+function nothing({ call, project, empty }: FindingPlace, { next }: { next: string | null }): Html {
   if (next !== null)
     return emptyState("None of the findings that were searched for this page matches. There are more to search.", null);
   if (Object.keys(listQuery(call.query)).some((name) => name !== "view"))
@@ -323,7 +332,7 @@ function nothing({ call, project }: FindingPlace, { next }: { next: string | nul
     mayDecide(call) && project === null
       ? markup`<a class="button" href="${call.link("/projects/new")}">Upload an SBOM</a>`
       : null;
-  return emptyState("Nothing is open. Findings appear when a scan finds a vulnerability in a project's SBOM.", upload);
+  return emptyState(empty ?? "Nothing is open. Findings appear when a scan finds a vulnerability in a project's SBOM.", upload);
 }
 
 // The same findings by package or by vulnerability.
@@ -334,7 +343,10 @@ async function groups(place: FindingPlace, by: "package" | "vulnerability"): Pro
   const found = await call.control(findingEndpoints.group, { ...searchInput(place), by, limit: String(pageRows + 1), offset });
   const cut = found.whole
     ? null
-    : notice({ tone: "neutral", words: "There are more than 20,000 findings: these are the groups of the most severe ones." });
+    : notice({
+        tone: "neutral",
+        words: `There are more findings: these are the groups of the ${findingsGroupedMax.toLocaleString("en-US")} most severe ones.`,
+      });
   const links =
     found.data.length === 0
       ? null

@@ -131,25 +131,35 @@ const matchChoices = [
 /** The choice of no owner, as opposed to leaving the owner as it is. */
 const nobody = "none";
 
-function bulkFields(owners: readonly Choice[] | null): Field[] {
+/** Whom a finding is given to is chosen on its page; here, where many are read, one takes them oneself. */
+function bulkFields({ viewer: { email } }: PageCall): Field[] {
+  const owners = email === null ? [] : [{ value: email, label: "Me" }];
   const unset = [
     { value: "", label: "Leave as it is" },
     { value: nobody, label: "Nobody" },
   ];
   return [
     { kind: "choice", name: "status", label: "Status", choices: [{ value: "", label: "Leave as it is" }, ...statusChoices] },
-    ...reasonFields({ owners, unset }).map((field) =>
-      field.name === "note" ? { ...field, hint: "The reason, for the next reader. If empty, notes stay as they are." } : field,
-    ),
+    ...reasonFields({ owners, unset }).map((field) => hintOf(field)),
     { kind: "choice", name: "false_positive", label: "Match", choices: matchChoices },
   ];
+}
+
+const bulkHints: Readonly<Record<string, string>> = {
+  note: "The reason, for the next reader. If empty, notes stay as they are.",
+  owner: "The member who takes care of it. On the finding’s page, it can be any.",
+};
+
+function hintOf(field: Field): Field {
+  const hint = bulkHints[field.name];
+  return hint === undefined ? field : { ...field, hint };
 }
 
 /** The checkboxes of the rows belong to this form by its id, so that it can be below their table. */
 export const bulkFormId = "triage";
 
-export async function bulkForm(call: PageCall): Promise<Html> {
-  const fields = bulkFields(await ownerChoices(call));
+export function bulkForm(call: PageCall): Html {
+  const fields = bulkFields(call);
   const { values, problem } = formState(call, { action: "triage" });
   const isNamed = problem !== null && fields.some(({ name }) => name === problem.field);
   const element = (field: Field): Html =>
