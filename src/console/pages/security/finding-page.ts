@@ -62,13 +62,17 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Ecosystem", ecosystemName(finding.ecosystem)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
-    ["Exploited", exploitedBadge(finding.known_exploited_since)],
+    ["Exploited", exploitedSince(finding)],
     ["EPSS", epssWords(finding)],
     ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
     ["First seen", time(finding.first_seen)],
     ["Last seen", time(finding.last_seen)],
     ["Id", markup`<code>${finding.id}</code>`],
   ]);
+}
+
+function exploitedSince({ known_exploited_since: since }: FindingDetails): Html | null {
+  return since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
 }
 
 /** Such as `12.3 % within 30 days, more than 95 % of all vulnerabilities`. */

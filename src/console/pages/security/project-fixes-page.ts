@@ -68,5 +68,7 @@ const relations: Record<string, string> = { root: "the project itself", direct: 
 function usage({ relation, path }: Fix): Html {
   if (relation === null) return markup`<span class="none">no longer in the SBOM</span>`;
   if (relation !== "transitive") return markup`${relations[relation] ?? relation}`;
-  return path.length === 0 ? markup`through others` : markup`through ${userText(path.slice(0, -1).join(" → "))}`;
+  // The root is the project; of a long path, the first step is cut off.
+  const steps = path.slice(path[0] === "…" ? 0 : 1, -1);
+  return steps.length === 0 ? markup`through others` : markup`through ${userText(steps.join(" → "))}`;
 }

@@ -176,7 +176,7 @@ export function bulkForm(call: PageCall): Html {
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
       ${fields.map(element)}
-      <div class="form-end"><button type="submit">Apply to the selected findings</button></div>
+      <div class="form-end"><button type="submit">Apply<span class="bar-less"> to the selected findings</span></button></div>
     </form>
   </section>`;
 }
