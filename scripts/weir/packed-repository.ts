@@ -6,7 +6,8 @@ import { basename, join, resolve } from "node:path";
 import { DomainError } from "../../src/accounts/errors.ts";
 import { repositoryArchiveBytesMax } from "../../src/control-api/limits.ts";
 import { trimmedEnd } from "../../src/kernel/text.ts";
-import { folderFiles, packedFiles } from "../../src/security/repositories/repository-files.ts";
+import type { RepositoryFile } from "../../src/security/lockfiles/read-lock-files.ts";
+import { folderFiles } from "../../src/security/repositories/repository-files.ts";
 import { CallError } from "./call.ts";
 
 export interface PackedRepository {
@@ -57,6 +58,11 @@ async function archive(path: string, size: number): Promise<PackedRepository> {
   }
   const name = basename(path).replace(/\.(?:zip|tar|tgz|tar\.gz)$/i, "");
   return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null };
+}
+
+export async function packedFiles(files: readonly RepositoryFile[]): Promise<Uint8Array<ArrayBuffer>> {
+  const contents = Object.fromEntries(files.map(({ path, bytes }) => [path, new Uint8Array(bytes)]));
+  return await new Bun.Archive(contents).bytes();
 }
 
 /**

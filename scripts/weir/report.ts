@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { csvText } from "../../src/http/csv-response.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../src/security/findings/lists/search-findings.ts";
-import { sarifOf, sarifResultsMax, type Notes } from "../../src/security/findings/sarif.ts";
+import { sarifOf, sarifResultsMax, type Notes } from "../../src/security/findings/details/sarif.ts";
 import { projectFindingsMax } from "../../src/security/limits.ts";
 import { answerAs, CallError } from "./call.ts";
 import { UsageError } from "./value.ts";

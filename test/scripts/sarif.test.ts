@@ -1,6 +1,6 @@
 /** SARIF as GitHub's code scanning takes it. */
 import { expect, test } from "bun:test";
-import { sarifOf } from "../../src/security/findings/sarif.ts";
+import { sarifOf } from "../../src/security/findings/details/sarif.ts";
 import { sampleFinding } from "../support/security/sample-finding.ts";
 
 const findings = [

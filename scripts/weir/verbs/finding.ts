@@ -4,7 +4,7 @@
 import type { ScanTotals } from "../../../src/control-api/endpoints/projects.ts";
 import type { EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingPage } from "../../../src/security/findings/lists/search-findings.ts";
-import type { Notes } from "../../../src/security/findings/sarif.ts";
+import type { Notes } from "../../../src/security/findings/details/sarif.ts";
 import type { ProjectView } from "../../../src/security/projects/schema.ts";
 import { answerAs } from "../call.ts";
 import { agesText, findingTable, projectTable } from "../print-findings.ts";

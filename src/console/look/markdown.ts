@@ -76,9 +76,11 @@ function heading(text: string): Html {
 
 /** @returns the text; null: the line is no heading */
 function headingOf(line: string): string | null {
-  const [mark, text = ""] = /^ {0,3}#{1,6}(?: +(.*))?$/.exec(line) ?? [];
-  if (mark === undefined) return null;
-  const bare = text.trimEnd();
+  if (!/^ {0,3}#{1,6}(?: |$)/.test(line)) return null;
+  const bare = line
+    .trim()
+    .replace(/^#{1,6}/, "")
+    .trim();
   let end = bare.length;
   while (bare[end - 1] === "#") end--;
   return end === 0 || bare[end - 1] === " " ? bare.slice(0, end).trimEnd() : bare;

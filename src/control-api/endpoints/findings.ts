@@ -17,7 +17,7 @@ import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities }
 import { exportVex, VexDocument } from "../../security/findings/triage/export-vex.ts";
 import { ImportedVex, importVex } from "../../security/findings/triage/import-vex.ts";
 import { EventView, listEvents } from "../../security/findings/triage/list-events.ts";
-import { justifications } from "../../security/findings/triage/decision.ts";
+import { justifications } from "../../security/findings/decision.ts";
 import { TriagedMany, triageMany, authorOf } from "../../security/findings/triage/triage.ts";
 import * as limits from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";

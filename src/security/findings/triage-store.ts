@@ -6,7 +6,7 @@ import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Justification, StoredDecision } from "./triage/decision.ts";
+import type { Justification, StoredDecision } from "./decision.ts";
 import type { Decision } from "./transitions.ts";
 
 /** An issue in a package of a project: the unit that people triage. */

@@ -178,9 +178,3 @@ async function addFolderFile({ folder, path }: { folder: string; path: string },
     await file.close();
   }
 }
-
-/** An archive of these files, as an import takes it. */
-export async function packedFiles(files: readonly RepositoryFile[]): Promise<Uint8Array<ArrayBuffer>> {
-  const contents = Object.fromEntries(files.map(({ path, bytes }) => [path, new Uint8Array(bytes)]));
-  return await new Bun.Archive(contents).bytes();
-}

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { packedFiles } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { turnMicroseconds } from "../../../src/process/limits.ts";
 import { lockFileBytesMax, repositoryFilesMax } from "../../../src/security/limits.ts";
-import { archiveFiles as filesOf, packedFiles, repositoryBudget } from "../../../src/security/repositories/repository-files.ts";
+import { archiveFiles as filesOf, repositoryBudget } from "../../../src/security/repositories/repository-files.ts";
 import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { tarOf, zipOf } from "../../support/security/archives.ts";
 import { refusalOf } from "./fetched.ts";

@@ -1,6 +1,6 @@
 /** From a repository to a project's document, through the public interfaces. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { packedFiles } from "../../../src/security/repositories/repository-files.ts";
+import { packedFiles } from "../../../scripts/weir/packed-repository.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { databases } from "../../support/servers/databases.ts";

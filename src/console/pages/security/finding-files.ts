@@ -9,7 +9,7 @@ import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import type { SearchedFinding } from "../../../security/findings/lists/exploits.ts";
-import { sarifOf } from "../../../security/findings/sarif.ts";
+import { sarifOf } from "../../../security/findings/details/sarif.ts";
 import { findingCsvRowsMax } from "../../limits.ts";
 import { address } from "../../look/forms.ts";
 import type { PageFile } from "../../page.ts";

@@ -7,10 +7,10 @@ import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { repositoryEndpoints, sbomEndpoints } from "../../../control-api/endpoints/uploads.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { tarNameBytesMax, tarOfFile } from "../../../security/archives/tar.ts";
 import { lockFormatOf } from "../../../security/lockfiles/formats.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { StoredSbom } from "../../../security/projects/schema.ts";
-import { packedFiles } from "../../../security/repositories/repository-files.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, PageCall, ActionResult, Page, PageContent } from "../../page.ts";
 import { type Field, form } from "../../look/forms.ts";
@@ -140,8 +140,9 @@ export async function uploadDocument(call: PageCall, typed: FormFields, { name, 
   try {
     if (lockFormatOf(filename) === null)
       return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
-    const path = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
-    const archive = await packedFiles([{ path, bytes: file.bytes }]);
+    const own = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
+    // Only names of requirements can be longer.
+    const archive = tarOfFile(own.length <= tarNameBytesMax ? own : "requirements.txt", file.bytes);
     return await call.control(repositoryEndpoints.upload, { ...named, name }, archive);
   } catch (error) {
     // What is wrong with the document, and not with another field.

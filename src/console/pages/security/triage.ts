@@ -8,7 +8,7 @@ import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingStatus } from "../../../security/findings/schema.ts";
-import { justifications, type Justification } from "../../../security/findings/triage/decision.ts";
+import { justifications, type Justification } from "../../../security/findings/decision.ts";
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";

@@ -15,7 +15,7 @@ import { uncut } from "../fit-page.ts";
 import { FindingRow, viewFinding } from "../lists/list-rows.ts";
 import { remediationOf, upgradeStepFields, type Advice } from "./remediation.ts";
 import { selectTarget, selectState } from "../triage-store.ts";
-import { decisionViewFields, viewDecision } from "../triage/decision.ts";
+import { decisionViewFields, viewDecision } from "../decision.ts";
 
 const Upgrade = (description: string) =>
   Type.Object(

@@ -7,7 +7,7 @@ import { arrayText } from "../../../backing/sql-text.ts";
 import { findingsSearchedMax } from "../../limits.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { matching, streamConditions, united, type FindingFilter } from "./finding-list-store.ts";
-import type { StoredDecision } from "../triage/decision.ts";
+import type { StoredDecision } from "../decision.ts";
 import type { ExploitFacts } from "./exploit-store.ts";
 import { nameShown, type Fragment, type ListScope } from "./list-store.ts";
 

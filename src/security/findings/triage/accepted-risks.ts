@@ -14,7 +14,7 @@ import { acceptancesEndedMax } from "../limits.ts";
 import { scannerName } from "../scan/record-matches.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import * as store from "../triage-store.ts";
-import { findingAfter } from "./decision.ts";
+import { findingAfter } from "../decision.ts";
 
 interface Parts {
   sql: Database;

@@ -16,7 +16,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { packageIdentity } from "../../versions/ecosystem.ts";
 import { vexRestMsMax, vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
-import type { DecisionFields } from "./decision.ts";
+import type { DecisionFields } from "../decision.ts";
 import { readVex, type VexStatement } from "./read-vex.ts";
 import { authorOf, eventOf, triageIn, type TriageResult } from "./triage.ts";
 import type { Decided } from "./vex-analysis.ts";

@@ -22,7 +22,14 @@ import { findingsFollowingMax } from "../limits.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import { findingNotFound, type FindingStatus } from "../schema.ts";
 import * as store from "../triage-store.ts";
-import { decisionAfter, decisionChanges, findingAfter, undecided, type DecisionFields, type StoredDecision } from "./decision.ts";
+import {
+  decisionAfter,
+  decisionChanges,
+  findingAfter,
+  undecided,
+  type DecisionFields,
+  type StoredDecision,
+} from "../decision.ts";
 
 interface TriageRequest extends DecisionFields {
   finding: string;

@@ -8,7 +8,7 @@ import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { lineOf, textField } from "../../fields.ts";
 import { operation } from "../../operation.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { decisionViewFields, justifications, viewDecision, type DecisionFields } from "./decision.ts";
+import { decisionViewFields, justifications, viewDecision, type DecisionFields } from "../decision.ts";
 import { decisionFieldNames, triage, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 

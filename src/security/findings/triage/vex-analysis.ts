@@ -7,7 +7,7 @@
  */
 import { findingNoteCharactersMax } from "../../limits.ts";
 import type { FindingStatus } from "../schema.ts";
-import type { Justification } from "./decision.ts";
+import type { Justification } from "../decision.ts";
 
 export const analysisStates = [
   "resolved",

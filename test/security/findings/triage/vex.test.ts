@@ -4,7 +4,7 @@ import { systemClock } from "../../../../src/kernel/clock.ts";
 import { EventLoopYielder } from "../../../../src/process/event-loop-yielder.ts";
 import { vexBytesMax, vexStatementsMax } from "../../../../src/security/findings/limits.ts";
 import { matchStatements } from "../../../../src/security/findings/triage/import-vex.ts";
-import { justifications } from "../../../../src/security/findings/triage/decision.ts";
+import { justifications } from "../../../../src/security/findings/decision.ts";
 import { readVex, type VexStatement } from "../../../../src/security/findings/triage/read-vex.ts";
 import { analysisOf, decisionOf, type Decided } from "../../../../src/security/findings/triage/vex-analysis.ts";
 import type { Candidate } from "../../../../src/security/findings/triage/vex-store.ts";

@@ -1,11 +1,6 @@
 /** What a call makes of a decision: fields that only some statuses have, and findings that are gone. */
 import { describe, expect, test } from "bun:test";
-import {
-  decisionAfter,
-  undecided,
-  type DecisionFields,
-  type StoredDecision,
-} from "../../../../src/security/findings/triage/decision.ts";
+import { decisionAfter, undecided, type DecisionFields, type StoredDecision } from "../../../src/security/findings/decision.ts";
 
 const finding = { id: "fnd_1", status: "open", falsePositive: false, present: true } as const;
 const none: StoredDecision = undecided(finding);

@@ -8,12 +8,12 @@
  * A finding that is gone stays resolved. It can be ignored or called not affected for its return, but not opened.
  */
 import { Type } from "@sinclair/typebox";
-import { changedFields } from "../../../accounts/audit/change.ts";
-import type { Changes } from "../../../accounts/audit/store.ts";
-import { DomainError } from "../../../accounts/errors.ts";
-import { textOrNull } from "../../../http/json-schema.ts";
-import type { FindingStatus } from "../schema.ts";
-import type { Decision, FindingState } from "../transitions.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
+import type { Changes } from "../../accounts/audit/store.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { textOrNull } from "../../http/json-schema.ts";
+import type { FindingStatus } from "./schema.ts";
+import type { Decision, FindingState } from "./transitions.ts";
 
 /** CycloneDX's reasons for `not_affected`: https://cyclonedx.org/docs/1.6/json/#vulnerabilities_items_analysis_justification */
 export const justifications = [

@@ -6,11 +6,11 @@
  * Findings that a person dismissed are suppressed results, with the reason where there is one. What was not compared is a notification of
  * the run, so that an empty file is no all-clear.
  */
-import { digestOf } from "../../kernel/json.ts";
-import { shortened } from "../../kernel/text.ts";
-import { version } from "../../process/version.ts";
-import type { FindingRow } from "./lists/list-rows.ts";
-import type { Severity } from "./schema.ts";
+import { digestOf } from "../../../kernel/json.ts";
+import { shortened } from "../../../kernel/text.ts";
+import { version } from "../../../process/version.ts";
+import type { FindingRow } from "../lists/list-rows.ts";
+import type { Severity } from "../schema.ts";
 
 /** GitHub accepts this many results per file, and this many rules. */
 export const sarifResultsMax = 25_000;
