@@ -1,5 +1,5 @@
 /**
- * The worker that scans projects, one at a time, and removes former SBOMs. The scanners of a fleet share the projects, and take over those
+ * The worker that scans projects, one at a time, removes former SBOMs and ends accepted risks. The scanners of a fleet share the projects, and take over those
  * of a scanner that dies. A scanner has low priority, so that chats get the CPU first.
  */
 import { constants } from "node:os";
@@ -11,7 +11,8 @@ import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { lowerPriority } from "../src/process/subprocess.ts";
 import { scanNext } from "../src/security/findings/scan/scan-next.ts";
-import { scanPollMs, formerSbomsEveryMs, formerSbomsPauseMs } from "../src/security/limits.ts";
+import { endAcceptedRisks } from "../src/security/findings/triage/accepted-risks.ts";
+import { acceptedRisksEveryMs, scanPollMs, formerSbomsEveryMs, formerSbomsPauseMs } from "../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../src/security/projects/former-sboms.ts";
 import type { KindParts } from "./kind.ts";
 
@@ -64,11 +65,28 @@ export function startFormerSboms(parts: Parts): AsyncDisposable {
   });
 }
 
+/** Opens findings whose accepted risk has ended. Several processes may do this at once. */
+export function startAcceptedRisks(parts: Pick<Parts, "sql" | "clock" | "log">): AsyncDisposable {
+  const { clock, log } = parts;
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      while (!signal.aborted && (await endAcceptedRisks(parts)) > 0);
+    },
+    everyMs: acceptedRisksEveryMs,
+    onError(error) {
+      const code = errorCode(error);
+      log.warn({ event: "risks.kept", code }, "Accepted risks that have ended cannot be opened at present");
+    },
+  });
+}
+
 export async function start({ config, backing, clock, log }: KindParts): Promise<AsyncDisposable> {
   // Scans have low priority, so that chat requests get the CPU first.
   lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   await using stack = new AsyncDisposableStack();
   stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
+  stack.use(startAcceptedRisks({ ...backing, clock, log }));
   stack.use(startScanner({ ...backing, clock, log }));
   return stack.move();
 }

@@ -82,8 +82,8 @@ export async function insertEcosystems(sql: Queries): Promise<void> {
 /** Each finding was made by a scan, and every twentieth was decided about. */
 export async function insertHistory(sql: Queries): Promise<void> {
   await sql`
-    INSERT INTO finding_events (finding_id, at, actor, cause, changes)
-    SELECT id, first_seen, 'scanner', 'scan', '{"status":{"from":null,"to":"open"}}' FROM findings`;
+    INSERT INTO finding_events (finding_id, project_id, at, actor, cause, changes)
+    SELECT id, project_id, first_seen, 'scanner', 'scan', '{"status":{"from":null,"to":"open"}}' FROM findings`;
   await sql`
     INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, decided_by, decided_at)
     SELECT project_id, package_id, vulnerability_id, status, false_positive, 'seen', ${plan.memberEmail(0)}, now()

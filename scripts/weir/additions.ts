@@ -46,6 +46,11 @@ const usageTimes: readonly Flag[] = [
   { name: "since", field: "from", value: timeOrAge, help: "a date, a time, or an age such as 24h or 7d; default: 30 days" },
   { name: "until", field: "to", value: timeOrAge, help: "a date, a time or an age; default: now" },
 ];
+/** A table with these columns, separated by spaces, whose texts come from documents. */
+const named =
+  (fields: string): NonNullable<Addition["show"]> =>
+  async (body) =>
+    (await import("./print-findings.ts")).printNamed(body, fields.split(" "));
 
 /** By noun and verb. */
 export const additions: Readonly<Record<string, Addition>> = {
@@ -152,6 +157,12 @@ export const additions: Readonly<Record<string, Addition>> = {
     show: async (body) => (await import("./print-findings.ts")).printUrgent(body),
   },
   "finding show": { show: async (body) => (await import("./print-findings.ts")).printFinding(body) },
+  "finding groups": { show: named("component cve_id severity findings fixable projects known_exploited_since epss") },
+  "project components": { show: named("name version ecosystem licenses relation vulnerabilities") },
+  "project fixes": { show: named("component version severity fix_version step open_findings relation") },
+  "project sboms": { show: named("id filename format components uploaded_by uploaded_at current") },
+  "project difference": { show: named("component ecosystem before after") },
+  "project activity": { show: named("at actor what findings cve_id component filename") },
   "vex export": {
     summary: "Write the findings of a project and what was decided as a CycloneDX document (VEX)",
     flags: [{ name: "output", field: "output", value: file, help: "the file; default: standard output" }],

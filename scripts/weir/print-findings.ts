@@ -10,7 +10,7 @@ import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts"
 import type { ProjectView } from "../../src/security/projects/schema.ts";
 import type { VulnerabilityRecord } from "../../src/security/vulnerabilities/schema.ts";
 import { answerAs } from "./call.ts";
-import { columns } from "./print.ts";
+import { columns, shown } from "./print.ts";
 
 const occurrencesShown = 20;
 
@@ -29,6 +29,16 @@ export function findingTable(findings: readonly FindingRow[]): string {
     row.project,
   ]);
   return safeColumns([head, ...rows]);
+}
+
+/** A table of rows whose names come from documents. */
+export function printNamed(body: Record<string, unknown>, fields: readonly string[]): string {
+  const { data } = answerAs<{ data: Record<string, unknown>[] }>(body);
+  if (data.length === 0) return "(none)";
+  return safeColumns([
+    fields.map((field) => field.toUpperCase()),
+    ...data.map((row) => fields.map((field) => shown(row[field]))),
+  ]);
 }
 
 /** A line for each finding, with what is known about exploits. */
@@ -63,6 +73,9 @@ export function printFinding(body: Record<string, unknown>): string {
     ["path", finding.path.join(" > ")],
     ["status", `${finding.status}${finding.false_positive ? ", false positive" : ""}${finding.present ? "" : ", gone"}`],
     ["decided", finding.decided_by === null ? "" : `${finding.decided_at ?? ""} by ${finding.decided_by}`],
+    ["owner", finding.owner ?? ""],
+    ["not affected", finding.justification ?? ""],
+    ["accepted until", finding.accepted_until ?? ""],
     ["note", finding.note ?? ""],
     ["why", [evidence.source, evidence.comparator ?? evidence.range].filter((part) => part !== null).join(": ")],
     ["upgrade", upgradeText(upgrade)],

@@ -42,6 +42,15 @@ export interface Page {
   actions?: Record<string, (call: PageCall, form: FormFields) => Promise<ActionResult>>;
   /** The address with `?as=csv`. */
   csv?(call: PageCall): Promise<CsvFile>;
+  /** Files in other formats, by the word of `?as=`. */
+  files?: Record<string, (call: PageCall) => Promise<PageFile>>;
+}
+
+/** A document in JSON that a page offers to download. */
+export interface PageFile {
+  /** The name of the file with its extension. */
+  name: string;
+  document: object;
 }
 
 /** Headings of the navigation; null: the first links, which have none. */

@@ -42,7 +42,11 @@ import { billingPage, sellerPage } from "./pages/inference/billing-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
 import { productPage, newProductPage, productsPage } from "./pages/security/products-page.ts";
 import { newProjectPage } from "./pages/security/new-project.ts";
-import { projectPage } from "./pages/security/project-page.ts";
+import { projectActivityPage } from "./pages/security/project-activity-page.ts";
+import { projectComponentsPage } from "./pages/security/project-components-page.ts";
+import { projectFixesPage } from "./pages/security/project-fixes-page.ts";
+import { moveProjectPage, projectPage } from "./pages/security/project-page.ts";
+import { projectSbomsPage } from "./pages/security/project-sboms-page.ts";
 import { projectsPage } from "./pages/security/projects-page.ts";
 import { ticketsPage } from "./pages/security/tickets-page.ts";
 import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
@@ -75,6 +79,11 @@ export const pages: readonly Page[] = [
   projectsPage,
   newProjectPage,
   projectPage,
+  projectComponentsPage,
+  projectFixesPage,
+  projectSbomsPage,
+  projectActivityPage,
+  moveProjectPage,
   findingsPage,
   findingPage,
   vulnerabilitiesPage,

@@ -12,7 +12,7 @@ import { workspaceEndpoints } from "../control-api/endpoints/workspaces.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { markup, type Html } from "../http/html.ts";
 import { hiddenFields, signInFirst } from "./page-forms.ts";
-import type { FormFields, Page, PageCall, ActionResult, PageContent } from "./page.ts";
+import type { FormFields, Page, PageCall, PageFile, ActionResult, PageContent } from "./page.ts";
 import { actionButton, address, emptyForm, form } from "./look/forms.ts";
 import { emptyState } from "./look/parts.ts";
 import { withRefusal } from "./page-call.ts";
@@ -46,8 +46,22 @@ export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "w
 }
 
 async function get({ page, served, call, request }: Shown): Promise<Response> {
-  if (served.csv && call.query.get("as") === "csv") return csvResponse(await served.csv(call));
+  const as = call.query.get("as");
+  if (served.csv && as === "csv") return csvResponse(await served.csv(call));
+  const file = Object.entries(served.files ?? {}).find(([word]) => word === as)?.[1];
+  if (file) return fileResponse(await file(call));
   return shellResponse({ content: await served.render(call), page, call, request });
+}
+
+function fileResponse({ name, document }: PageFile): Response {
+  return new Response(`${JSON.stringify(document, null, 2)}\n`, {
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
 }
 
 async function act({ page, served, call, request }: Shown, form: FormFields): Promise<Response> {
@@ -82,7 +96,7 @@ async function showRefusal(
 // Pages in early access: if the workspace has the feature off, the page says so, and the operator can switch it on there.
 
 /** What a page does for a workspace: everything, or if it is off, only the way to switch it on. */
-type ServedPage = Pick<Page, "render" | "actions" | "csv">;
+type ServedPage = Pick<Page, "render" | "actions" | "csv" | "files">;
 
 async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
   const { earlyAccess: feature } = page;

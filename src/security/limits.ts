@@ -86,6 +86,18 @@ export const projectRowsDefault = 20;
 export const productRowsDefault = 50;
 /** Components, vulnerabilities and unknown matches that get_project shows. */
 export const projectItemsMax = 200;
+/** The most components at once, for files of an inventory. */
+export const componentRowsMax = 1_000;
+/** Components, fixes and entries of a project's lists by default. */
+export const componentRowsDefault = 50;
+/** Decisions about findings that one page of a project's activity reads. */
+export const activityEventsMax = 2_000;
+/** Licences of an SBOM in a list. */
+export const licensesListedMax = 200;
+/** SBOMs of a project in a list, the newest. */
+export const sbomsListedMax = 200;
+/** Versions of a package that a difference of two SBOMs names. */
+export const versionsShownMax = 20;
 /** A ticket that the same person repeats within this time counts once, because agents retry. */
 export const ticketRepeatMs = 600_000;
 /** A file without a ticket is removed after this time. */
@@ -208,6 +220,8 @@ export const scanShareFadesMs = 30_000;
 export const scanWorkspacesTried = 16;
 /** How often the worker looks for projects with more former SBOMs than are kept. */
 export const formerSbomsEveryMs = 60_000;
+/** How often accepted risks are looked at that have ended. */
+export const acceptedRisksEveryMs = 60_000;
 /** Pause between two steps of removing former SBOMs. */
 export const formerSbomsPauseMs = 50;
 /** Rows of one former SBOM that a step removes. */

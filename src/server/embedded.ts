@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { startAdmission } from "../../workers/admission.ts";
-import { startFormerSboms, startScanner } from "../../workers/scanner.ts";
+import { startAcceptedRisks, startFormerSboms, startScanner } from "../../workers/scanner.ts";
 import { startMailer } from "../../workers/mailer.ts";
 import { startMetering } from "../../workers/metering.ts";
 import { startProber } from "../../workers/prober.ts";
@@ -67,6 +67,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startDeliveries({ sql, bus, keyring, callWebhook: webhookFetch({ clock, isLocal: config.isLocal }), clock, log }));
   stack.use(answerRollCalls("service", { bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
+  stack.use(startAcceptedRisks({ sql, clock, log }));
   const front = await openFront({
     config,
     backing,

@@ -16,6 +16,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   let project = "";
   let finding = "";
   let elsewhere = "";
+  let strange = "";
   const name = "<i>shop</i> \u202eevil";
   const at = (path: string) => `/console/w/acme${path}`;
   const see = async (path: string, browser = member) => (await world.get(at(path), browser)).text;
@@ -36,7 +37,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       ],
     });
     project = await security.project(name);
-    const strange = await security.project("strange", other);
+    strange = await security.project("strange", other);
     const components = [
       { purl: "pkg:npm/app@1.0.0", relation: "root" as const },
       { purl: "pkg:npm/express@4.0.0", via: 0 },
@@ -83,6 +84,8 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       "/findings",
       `/findings/${finding}`,
       `/projects/${project}`,
+      `/projects/${project}/components`,
+      `/projects/${project}/sboms`,
       "/vulnerabilities/cve-2026-0001",
     ]) {
       const text = await see(path);
@@ -104,7 +107,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   test.each([
     [{ status: "ignored" }, "Select at least one finding"],
     [{ finding: "fnd_none", status: "ignored" }, "There is no finding with the id"],
-    [{ finding: "the one", note: "" }, "Choose a status or a match, or write a note"],
+    [{ finding: "the one", note: "" }, "Choose a status, a match or an owner, or write a note"],
   ])("the decision %p is refused in words, and changes nothing", async (fields, cause) => {
     const given = "finding" in fields && fields.finding === "the one" ? { ...fields, finding } : fields;
     const refused = await world.post(at("/findings"), { action: "triage", ...given }, member);
@@ -132,6 +135,46 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect([answer.status, answer.text.includes(words)]).toEqual([status, true]);
   });
 
+  test("a finding is not affected for a reason, with an owner, and the VEX document of the list's project says so", async () => {
+    const decision = { status: "not_affected", justification: "code_not_reachable", owner: "member@acme", note: "Never called" };
+    const made = await world.post(at(`/findings/${finding}`), { action: "decide", ...decision }, member);
+    expect([made.status, made.headers.get("location")]).toEqual([303, at(`/findings/${finding}`)]);
+    const shown = await see(`/findings/${finding}`);
+    for (const words of ["not affected", "the vulnerable code is not reachable", "Never called", 'value="member@acme" selected'])
+      expect(shown).toContain(words);
+    const vex = await world.get(at(`/findings?as=vex&project=${project}`), member);
+    expect(vex.headers.get("content-disposition")).toBe('attachment; filename="vex.cdx.json"');
+    expect(JSON.parse(vex.text)).toMatchObject({
+      vulnerabilities: [{ analysis: { state: "not_affected", justification: "code_not_reachable", detail: "Never called" } }],
+    });
+    expect((await world.get(at("/findings?as=vex"), member)).status).toBe(400);
+    const sarif = await world.get(at("/findings?as=sarif&status=not_affected"), member);
+    expect(JSON.parse(sarif.text)).toMatchObject({ runs: [{ results: [{ ruleId: "CVE-2026-0001", suppressions: [{}] }] }] });
+  });
+
+  test("several findings are accepted until a day, and nobody owns them", async () => {
+    const day = new Date(world.control.clock.now()).toISOString().slice(0, 10);
+    const decision = { action: "triage", finding, status: "ignored", accepted_until: day, owner: "none" };
+    expect((await world.post(at("/findings"), decision, member)).status).toBe(303);
+    const { accepted_until: until, owner } = await world.control.expect("GET", `/findings/${finding}?workspace=acme`);
+    expect([until, owner]).toEqual([day, null]);
+    const late = await world.post(at("/findings?status=ignored"), { ...decision, accepted_until: "2020-01-01" }, member);
+    expect([late.status, late.text.includes('id="triage-accepted_until-problem"')]).toEqual([400, true]);
+    const back = { action: "triage", finding, status: "in_progress" };
+    expect((await world.post(at("/findings"), back, member)).status).toBe(303);
+  });
+
+  test.each([
+    ["", ["critical</span> <strong>0", "By vulnerability"]],
+    ["?view=package", ["lodash", "component=lodash"]],
+    ["?view=vulnerability", ["CVE-2026-0001", "vulnerability=CVE-2026-0001"]],
+    ["?view=exploit", ["exploits import"]],
+    ["?component=lodash&owner=nobody%40acme", ["No finding matches these filters"]],
+  ])("the list %p offers its filters and its groups", async (query, words) => {
+    const text = await see(`/findings${query}`);
+    for (const word of words) expect(text).toContain(word);
+  });
+
   test("nothing of another workspace is shown, also by its id", async () => {
     expect((await world.get(at(`/findings/${elsewhere}`), member)).status).toBe(404);
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
@@ -147,22 +190,119 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect((await world.get(at("/findings?as=csv&ecosystem=go"), member)).text.trim().split("\r\n").length).toBe(1);
   });
 
+  const pathOf = ({ headers }: { headers: Headers }) => (headers.get("location") ?? "").replace("/console/w/acme", "");
   const upload = (path: string, fields: Record<string, string>, file: string | null) =>
     world.upload(at(path), { fields: { action: "upload", ...fields }, file }, member);
 
   test("a file makes a project, in a product of its own, and another file its next SBOM", async () => {
     const made = await upload("/projects/new", { project: "uploaded", product: "Store" }, JSON.stringify(bomJson("1.6")));
     expect(made.status).toBe(303);
-    const path = (made.headers.get("location") ?? "").replace("/console/w/acme", "");
-    expect(await see(path)).toContain("bom.json");
+    const path = pathOf(made);
+    expect(await see(`${path}/sboms`)).toContain("bom.json");
     expect(await see("/products")).toContain("Store");
-    const again = await upload(path, {}, JSON.stringify(bomJson("1.5")));
+    const again = await upload(`${path}/sboms`, {}, JSON.stringify(bomJson("1.5")));
     expect([again.status, again.headers.get("location")]).toEqual([303, at(path)]);
-    expect(await see(path)).toContain("CycloneDX 1.5");
-    const moved = await world.post(at(path), { action: "move", product: "" }, member);
-    expect(moved.status).toBe(303);
+    const kept = await see(`${path}/sboms`);
+    for (const words of ["CycloneDX 1.6", "CycloneDX 1.5", "Both have the same packages"]) expect(kept).toContain(words);
+    const moved = await world.post(at(`${path}/move`), { action: "move", product: "" }, member);
+    expect([moved.status, moved.headers.get("location")]).toEqual([303, at(path)]);
     const products = await world.control.list("/projects?workspace=acme&text=uploaded");
     expect(products).toMatchObject([{ product_id: null }]);
+  });
+
+  /** A lock file with lodash in a version, and further packages. */
+  const lockFile = (version: string, further: Record<string, string> = {}) => {
+    const packages = Object.entries({ lodash: version, ...further }).map(([name, of]) => [
+      `node_modules/${name}`,
+      { version: of },
+    ]);
+    const root = { name: "shop", version: "1.0.0", dependencies: { lodash: version } };
+    return JSON.stringify({ name: "shop", lockfileVersion: 3, packages: { "": root, ...Object.fromEntries(packages) } });
+  };
+
+  test("a package-lock.json makes a project, its fix plan, and with the next one what changed", async () => {
+    const send = (path: string, fields: Record<string, string>, file: string) =>
+      world.upload(at(path), { fields: { action: "upload", ...fields }, file, filename: "package-lock.json" }, member);
+    const made = await send("/projects/new", { project: "locked", product: "Locks" }, lockFile("4.17.20"));
+    expect(made.status).toBe(303);
+    const path = pathOf(made);
+    expect(JSON.parse((await world.get(at(`${path}?as=scan`), member)).text)).toEqual({ scan_status: "pending" });
+    expect(await see(path)).toContain('data-scan="pending"');
+    await security.scan();
+    expect(JSON.parse((await world.get(at(`${path}?as=scan`), member)).text)).toEqual({ scan_status: "completed" });
+    expect(await see(path)).toContain("CVE-2026-0001");
+    const plan = await see(`${path}/fixes`);
+    for (const words of ["1 upgrade clears 1 of 1 open findings", "lodash 4.17.20", "<bdi>4.17.21</bdi></strong>", "directly"])
+      expect(plan).toContain(words);
+    expect((await send(`${path}/sboms`, {}, lockFile("4.17.21", { "left-pad": "1.3.0" }))).status).toBe(303);
+    const changed = await see(`${path}/sboms`);
+    for (const words of ["1 added, 0 removed, 1 with another version", "left-pad", "4.17.20", "4.17.21"])
+      expect(changed).toContain(words);
+    expect(await see("/products")).toContain("Locks");
+    const activity = await see(`${path}/activity`);
+    for (const words of ["uploaded the SBOM", "member@acme", "created the project"]) expect(activity).toContain(words);
+  });
+
+  test("a lock file that cannot be read is refused beside its field", async () => {
+    const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
+    const refused = await world.upload(at("/projects/new"), form, member);
+    expect([refused.status, refused.text.includes('id="upload-file-problem"')]).toEqual([400, true]);
+  });
+
+  test("a project has its components with licences and the way to each, by filters and as a file", async () => {
+    const tab = `/projects/${project}/components`;
+    const all = await see(tab);
+    for (const words of ["express", "lodash", "transitive", "component=lodash", "no licence named", "2 in all"])
+      expect(all).toContain(words);
+    expect(await see(`${tab}?vulnerable=true`)).toContain("1 in all");
+    expect(await see(`${tab}?text=nothing-like-this`)).toContain("No component matches");
+    const csv = await world.get(at(`${tab}?as=csv&relation=transitive`), member);
+    expect(csv.text.trim().split("\r\n")).toMatchObject([
+      expect.stringMatching(/^name,version/),
+      expect.stringMatching(/^lodash,/),
+    ]);
+  });
+
+  test("the last page of 20,000 components is read like the first, and licences are counted over all", async () => {
+    const big = await security.project("big");
+    const id = "sbom_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+    const { sql } = database;
+    await sql`
+      INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, components, created_by, created_at)
+      SELECT ${id}, workspace_id, id, ''::bytea, ''::bytea, 'SPDX', '2.3', 'json', 20000, 'operator', now() FROM projects WHERE id = ${big}`;
+    await sql`
+      INSERT INTO sbom_components (sbom_id, position, ref, name, version, relation, licenses)
+      SELECT ${id}, n, 'ref-' || n, 'library-' || n, '1.0.0', CASE n WHEN 0 THEN 'root' ELSE 'direct' END, CASE n % 4 WHEN 0 THEN '{}'::text[] ELSE '{MIT}' END
+      FROM generate_series(0, 20000) AS n`;
+    await sql`UPDATE projects SET sbom_id = ${id} WHERE id = ${big}`;
+    const last = await see(`/projects/${big}/components?skip=19950`);
+    for (const words of ["library-20000", "Components 19951 to 20000", "20,000 in all"]) expect(last).toContain(words);
+    expect(last).toContain('license=none">no licence named</a> <span class="count">5,000</span>');
+    expect(await see(`/projects/${big}/components?license=MIT&text=library-1999`)).toContain("9 in all");
+    const csv = await world.get(at(`/projects/${big}/components?as=csv`), member);
+    expect(csv.text.trim().split("\r\n").length).toBe(20_001);
+  });
+
+  test("the activity of a project has each decision once, with its finding", async () => {
+    const text = await see(`/projects/${project}/activity`);
+    for (const words of ["decided about", "CVE-2026-0001", "member@acme", "in progress"]) expect(text).toContain(words);
+    const before = new Date(world.control.clock.now() - 86_400_000 * 400).toISOString();
+    expect(await see(`/projects/${project}/activity?before=${before}`)).toContain("Nothing has happened yet");
+  });
+
+  test("an auditor sees all tabs of a project and no form, and nobody sees those of another workspace", async () => {
+    for (const tab of ["", "/components", "/fixes", "/sboms", "/activity"]) {
+      const text = await see(`/projects/${project}${tab}`, auditor);
+      expect([tab, text.includes('aria-current="page"'), text.includes('method="post" action="/console/w')]).toEqual([
+        tab,
+        true,
+        false,
+      ]);
+      expect([tab, (await world.get(at(`/projects/${strange}${tab}`), member)).status]).toEqual([tab, 404]);
+    }
+    const [{ id = "" } = {}] = (await world.control.list(`/projects/${strange}/sboms?workspace=other`)) as { id?: string }[];
+    for (const query of [`components?workspace=acme&sbom=${id}`, `difference?workspace=acme&before=${id}&after=${id}`])
+      expect(await world.control.refusal("GET", `/projects/${project}/${query}`)).toStartWith("404 not_found");
   });
 
   test.each([

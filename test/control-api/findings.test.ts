@@ -30,6 +30,7 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     const bad = await world.vulnerability("CVE-2021-23337", { rank: 3072 });
     const worse = await world.vulnerability("CVE-2024-1", { rank: 4098 });
     await database.sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2021-23337', ${bad}, false), ('GHSA-aaaa', ${bad}, false)`;
+    await database.sql`INSERT INTO exploits (cve, epss, percentile, kev_added) VALUES ('CVE-2021-23337', 0.5, 0.9, '2022-01-02')`;
     const find = async (name: string, given: Parameters<ListWorld["find"]>[0][number]) => {
       [ids[name] = ""] = await world.find([given]);
     };
@@ -63,8 +64,51 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     ["text=ghsa-AAAA&status=ignored", ["tools"]],
     ["vulnerability=CVE-2021-23337&project=shop", ["lodash", "older lodash"]],
     ["vulnerability=GHSA-aaaa&text=django", []],
+    ["exploited=true&status=live", ["lodash", "older lodash"]],
+    ["exploited=false", ["django"]],
+    ["component=lodash&project=tools", ["tools"]],
+    ["component=loda", []],
+    ["owner=Owner@W", []],
   ])("the filter %p finds what it names, the most severe first", async (query, expected) => {
     expect(await found(query)).toEqual(expected);
+  });
+
+  test("a row says how likely its vulnerability is exploited, and since when it is", async () => {
+    const { data } = await page("status=live");
+    expect((data as Row[]).map((row) => [row["known_exploited_since"], row["epss"]])).toEqual([
+      [null, null],
+      ["2022-01-02", 0.5],
+      ["2022-01-02", 0.5],
+    ]);
+  });
+
+  test.each([
+    ["", { critical: 1, high: 3, total: 4, exploited: null }],
+    ["&status=live", { critical: 1, high: 2, medium: 0, unknown: 0, total: 3, exploited: 2 }],
+    ["&status=live&project=tools", { total: 0, exploited: 0 }],
+    ["&status=ignored&product=Store", { total: 0 }],
+  ])("counts %p by severity", async (query, expected) => {
+    expect(await control.expect("GET", `/finding-counts?workspace=w${query}`)).toMatchObject(expected);
+  });
+
+  const groups = async (query: string) => {
+    const { data, total, whole } = await control.expect("GET", `/finding-groups?workspace=w&${query}`);
+    expect(whole).toBe(true);
+    return [total, ...(data as Row[]).map((row) => [row["component"] ?? row["cve_id"], row["findings"], row["projects"]])];
+  };
+
+  test("groups by package and by vulnerability have the same findings as the list, the most severe first", async () => {
+    expect(await groups("by=package")).toEqual([2, ["django", 1, 1], ["lodash", 3, 2]]);
+    expect(await groups("by=vulnerability&status=live")).toEqual([2, ["CVE-2024-1", 1, 1], ["CVE-2021-23337", 2, 1]]);
+    expect(await groups("by=package&exploited=true&status=ignored")).toEqual([1, ["lodash", 1, 1]]);
+    expect(await groups("by=package&limit=1&offset=1")).toEqual([2, ["lodash", 3, 2]]);
+    expect(await groups("by=package&ecosystem=maven")).toEqual([0]);
+  });
+
+  test("groups and counts are of the own workspace, and of nothing unknown", async () => {
+    expect(await control.refusal("GET", "/finding-groups?workspace=w&by=package&project=strange")).toBe("404 not_found project");
+    expect(await control.refusal("GET", "/finding-groups?workspace=w&by=project")).toBe("400 invalid_field by");
+    expect(await control.refusal("GET", "/finding-counts?workspace=w&project=strange")).toBe("404 not_found project");
   });
 
   test("pages by `after` show each finding once, and the last one has no next page", async () => {
@@ -136,6 +180,24 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     expect(audited.map(({ target }) => target)).toEqual(expect.arrayContaining([ids["lodash"], ids["django"]]));
     const again = await control.expect("PATCH", "/findings", { body, as: "member@w" });
     expect(again).toMatchObject({ updated: [], unchanged: [ids["lodash"], ids["django"]] });
+  });
+
+  test("what someone else decided meanwhile is not overwritten, and an owner finds what is theirs", async () => {
+    const id = ids["django"] ?? "";
+    const decide = (further: Row) => ({ body: { workspace: "w", findings: [id], ...further } });
+    const { decided_at: seen } = await control.expect("GET", `/findings/${id}?workspace=w`);
+    control.clock.advance(1_000);
+    const first = decide({ owner: "Member@W", if_decided_at: seen });
+    expect(await control.expect("PATCH", "/findings", { ...first, as: "admin@w" })).toMatchObject({ updated: [id] });
+    control.clock.advance(1_000);
+    for (const stale of [seen, null]) {
+      const second = decide({ status: "open", if_decided_at: stale });
+      expect(await control.refusal("PATCH", "/findings", second)).toBe("409 conflict null");
+    }
+    expect(await found("owner=MEMBER@w&status=ignored")).toEqual(["django"]);
+    expect(await control.refusal("PATCH", "/findings", decide({ note: "x", if_decided_at: "yesterday" }))).toBe(
+      "400 invalid_field if_decided_at",
+    );
   });
 
   test("a decision that one finding cannot take changes none of them", async () => {

@@ -1,6 +1,6 @@
 /** SARIF as GitHub's code scanning takes it. */
 import { expect, test } from "bun:test";
-import { sarifOf } from "../../scripts/weir/report.ts";
+import { sarifOf } from "../../src/security/findings/details/sarif.ts";
 import { sampleFinding } from "../support/security/sample-finding.ts";
 
 const findings = [
@@ -56,4 +56,12 @@ test("the fingerprint of a finding stays when its component moves to another aff
   const [later] = sarifOf([sampleFinding({ cve_id: "CVE-2024-1", component_version: "4.17.18" })], () => "x").runs;
   const hash = later?.results[0]?.partialFingerprints.primaryLocationLineHash;
   expect(hash).toBe(run?.results[0]?.partialFingerprints.primaryLocationLineHash ?? "");
+});
+
+test("what is not affected is a suppressed result with its reason", () => {
+  const finding = { ...sampleFinding({ status: "not_affected" }), justification: "code_not_reachable" };
+  const [decided] = sarifOf([finding], () => "x").runs;
+  expect(decided?.results[0]?.suppressions).toEqual([
+    { kind: "external", status: "accepted", justification: "code_not_reachable" },
+  ]);
 });

@@ -58,12 +58,12 @@ export class ConsoleWorld {
   /** Sends a form with a file in its field `file`, as `post` does; null: none was chosen. */
   upload(
     path: string,
-    { fields, file }: { fields: Record<string, string>; file: string | null },
+    { fields, file, filename = "bom.json" }: { fields: Record<string, string>; file: string | null; filename?: string },
     browser: Browser,
   ): Promise<Shown> {
     const form = new FormData();
     for (const [name, value] of Object.entries({ form_token: formToken(browser.token), ...fields })) form.set(name, value);
-    if (file !== null) form.set("file", new File([file], "bom.json", { type: "application/json" }));
+    if (file !== null) form.set("file", new File([file], filename, { type: "application/json" }));
     const headers = { ...headersOf(browser), "sec-fetch-site": "same-origin" };
     return this.send(new Request(`http://localhost${path}`, { method: "POST", headers, body: form }));
   }

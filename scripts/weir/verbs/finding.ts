@@ -4,10 +4,11 @@
 import type { ScanTotals } from "../../../src/control-api/endpoints/projects.ts";
 import type { EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingPage } from "../../../src/security/findings/lists/search-findings.ts";
+import type { Notes } from "../../../src/security/findings/details/sarif.ts";
 import type { ProjectView } from "../../../src/security/projects/schema.ts";
 import { answerAs } from "../call.ts";
 import { agesText, findingTable, projectTable } from "../print-findings.ts";
-import { readReport, reportFindings, type Notes } from "../report.ts";
+import { readReport, reportFindings } from "../report.ts";
 import { UsageError } from "../value.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
 

@@ -286,7 +286,7 @@ CREATE TABLE findings (
   -- From the document.
   component text NOT NULL,
   purl text,
-  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress')),
+  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress', 'not_affected')),
   false_positive boolean NOT NULL,
   -- Counted by lists of vulnerabilities.
   live boolean NOT NULL GENERATED ALWAYS AS (status IN ('open', 'in_progress') AND NOT false_positive) STORED,
@@ -330,18 +330,27 @@ CREATE TABLE triages (
   project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
   package_id bigint NOT NULL REFERENCES packages,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
-  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress')),
+  status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress', 'not_affected')),
   false_positive boolean NOT NULL,
   note text,
+  -- Why it is not affected, in CycloneDX's words. NULL: not given, or another status.
+  justification text CHECK (justification IS NULL OR status = 'not_affected'),
+  -- The last day, in UTC, on which the risk is accepted: after it the finding is open again. NULL: no end, or another status.
+  accepted_until date CHECK (accepted_until IS NULL OR status = 'ignored'),
+  -- The member who takes care of it. NULL: none.
+  owner_email text,
   decided_by text NOT NULL,
   decided_at timestamptz NOT NULL,
   PRIMARY KEY (project_id, package_id, vulnerability_id)
 );
+CREATE INDEX triages_accepted ON triages (accepted_until) WHERE accepted_until IS NOT NULL;
 
 -- The history of findings. Rows are added and never changed.
 CREATE TABLE finding_events (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   finding_id text COLLATE "C" NOT NULL REFERENCES findings ON DELETE CASCADE,
+  -- The project of the finding, kept here so that the activity of a project needs no other table.
+  project_id text COLLATE "C" NOT NULL,
   at timestamptz NOT NULL,
   -- An e-mail address, or `scanner`.
   actor text NOT NULL,
@@ -350,6 +359,8 @@ CREATE TABLE finding_events (
   changes jsonb NOT NULL
 );
 CREATE INDEX finding_events_by_finding ON finding_events (finding_id, id);
+-- What people decided, and what ended: most events are a scan's, and not among them.
+CREATE INDEX decisions_of_project ON finding_events (project_id, at DESC, id DESC) WHERE cause IN ('decided', 'acceptance_ended');
 
 -- Components whose version cannot be compared with the records: shown as unknown, neither affected nor clean.
 CREATE TABLE unknown_matches (

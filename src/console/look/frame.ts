@@ -223,8 +223,16 @@ const inLook = (file: string): URL => new URL(file, import.meta.url);
 
 export const consoleStyle = asset("style", [
   pageStyle,
-  ...["frame.css", "parts.css", "charts.css", "forms.css", "workbench.css", "requests.css", "steps.css", "documents.css"].map(
-    inLook,
-  ),
+  ...[
+    "frame.css",
+    "parts.css",
+    "charts.css",
+    "forms.css",
+    "workbench.css",
+    "requests.css",
+    "steps.css",
+    "documents.css",
+    "security.css",
+  ].map(inLook),
 ]);
 export const consoleScript = asset("script", [inLook("console.js")]);

@@ -1,26 +1,38 @@
 /**
  * Endpoints for findings, their decisions and VEX documents, in a workspace, a product or a project. Ids of other workspaces are not found.
  */
-import { Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
+import { canonicalEmail, line } from "../../accounts/workspaces/fields.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { FindingDetails, showFinding } from "../../security/findings/details/show-finding.ts";
 import { vexBytesMax, vexExportMs } from "../../security/findings/limits.ts";
 import { UrgentFindings, urgentFindings } from "../../security/findings/lists/exploits.ts";
+import { countSearched, FindingCounts, FindingGroups, groupFindings } from "../../security/findings/lists/group-findings.ts";
 import type { ListScope } from "../../security/findings/lists/list-store.ts";
 import { FindingPage, searchFindings, type SearchRequest } from "../../security/findings/lists/search-findings.ts";
 import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities } from "../../security/findings/schema.ts";
 import { exportVex, VexDocument } from "../../security/findings/triage/export-vex.ts";
 import { ImportedVex, importVex } from "../../security/findings/triage/import-vex.ts";
 import { EventView, listEvents } from "../../security/findings/triage/list-events.ts";
+import { justifications } from "../../security/findings/decision.ts";
 import { TriagedMany, triageMany, authorOf } from "../../security/findings/triage/triage.ts";
 import * as limits from "../../security/limits.ts";
 import { requireProduct } from "../../security/projects/products.ts";
 import { requireProject } from "../../security/projects/projects.ts";
-import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../fields.ts";
+import {
+  listOf,
+  NamedWorkspace,
+  parseRowLimit,
+  parseRowOffset,
+  parseTime,
+  rowLimit,
+  RowOffset,
+  timeOf,
+  wordOf,
+} from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { controlDeadlineMs, vexImportMs } from "../limits.ts";
 
@@ -50,6 +62,69 @@ const scopeFields = {
   ),
 };
 
+/** What chooses among the findings of a scope. */
+const searchFields = {
+  workspace: NamedWorkspace,
+  ...scopeFields,
+  vulnerability: Type.Optional(
+    line("any id of a vulnerability, such as CVE-2021-44228", {
+      title: "Only those of this vulnerability, by any of its ids",
+      minLength: 1,
+    }),
+  ),
+  severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
+  status: Type.Optional(
+    wordOf([...findingStatuses, "live", "false_positive"], {
+      title: "Only those of this status; live: open or in progress, and no false positive",
+      description: `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
+    }),
+  ),
+  ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only components of this ecosystem" })),
+  fixable: Type.Optional(
+    wordOf(["true", "false"], {
+      title: "Only those with, or without, a version to upgrade to",
+      description: "true for findings with a known version that is not affected, or false,",
+    }),
+  ),
+  exploited: Type.Optional(
+    wordOf(["true", "false"], {
+      title: "Only those in, or not in, CISA's catalog of known exploited vulnerabilities",
+      description: "true for findings in CISA's catalog, or false,",
+    }),
+  ),
+  owner: Type.Optional(
+    line("a person's e-mail address", { title: "Only those that this member owns, by e-mail address", minLength: 1 }),
+  ),
+  component: Type.Optional(
+    line("the name of a component", { title: "Only those of the component with exactly this name", minLength: 1 }),
+  ),
+  text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
+  limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
+};
+const SearchFields = Type.Object(searchFields);
+
+const yesOrNo = (word: "true" | "false" | undefined): boolean | null => (word === undefined ? null : word === "true");
+
+async function searchOf(
+  input: Static<typeof SearchFields>,
+  { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
+): Promise<Omit<SearchRequest, "after">> {
+  const { severity = "all", status = "all", ecosystem, owner, component = null, vulnerability = null, text = null } = input;
+  return {
+    scope: await scopeOf({ workspace, project: input.project, product: input.product }, sql),
+    shown: status,
+    ranks: ranksOf(severity),
+    ecosystem: ecosystem === undefined ? null : ecosystemOfName(ecosystem),
+    fixable: yesOrNo(input.fixable),
+    exploited: yesOrNo(input.exploited),
+    owner: owner === undefined ? null : canonicalEmail(owner),
+    named: component,
+    vulnerability,
+    text,
+    limit: parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax }),
+  };
+}
+
 export const findingEndpoints = {
   search: endpoint({
     method: "GET",
@@ -57,30 +132,7 @@ export const findingEndpoints = {
     command: "finding list",
     summary: "Search findings, the most severe first",
     fields: Type.Object({
-      workspace: NamedWorkspace,
-      ...scopeFields,
-      vulnerability: Type.Optional(
-        line("any id of a vulnerability, such as CVE-2021-44228", {
-          title: "Only those of this vulnerability, by any of its ids",
-          minLength: 1,
-        }),
-      ),
-      severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
-      status: Type.Optional(
-        wordOf([...findingStatuses, "live", "false_positive"], {
-          title: "Only those of this status; live: open or in progress, and no false positive",
-          description: `"live" (open or in progress, no false positive), "false_positive" or one of ${findingStatuses.join(", ")}`,
-        }),
-      ),
-      ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only components of this ecosystem" })),
-      fixable: Type.Optional(
-        wordOf(["true", "false"], {
-          title: "Only those with, or without, a version to upgrade to",
-          description: "true for findings with a known version that is not affected, or false,",
-        }),
-      ),
-      text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
-      limit: rowLimit({ normal: limits.findingRowsDefault, max: listRowsMax }),
+      ...searchFields,
       after: Type.Optional(
         line("the `next` of the page before", {
           title: "Only those after this finding: `next` of the page before",
@@ -91,27 +143,49 @@ export const findingEndpoints = {
     view: FindingPage,
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
+      const search = await searchOf(input, { workspace: workspace.id, sql });
+      return searchFindings({ ...search, after: input.after ?? null }, sql);
+    },
+  }),
+  group: endpoint({
+    method: "GET",
+    path: "/finding-groups",
+    command: "finding groups",
+    summary: "List the packages or vulnerabilities of findings, those with the most severe ones first",
+    fields: Type.Object({ by: wordOf(["package", "vulnerability"]), ...searchFields, offset: RowOffset }),
+    view: FindingGroups,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const search = await searchOf(input, { workspace: workspace.id, sql });
+      return groupFindings({ ...search, by: input.by, offset: parseRowOffset(input.offset) }, sql);
+    },
+  }),
+  count: endpoint({
+    method: "GET",
+    path: "/finding-counts",
+    command: "finding count",
+    summary: "Count findings by severity, and those in CISA's catalog of known exploited vulnerabilities",
+    fields: Type.Object({ workspace: NamedWorkspace, ...scopeFields, status: searchFields.status }),
+    view: FindingCounts,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
       const scope = await scopeOf({ workspace: workspace.id, project: input.project, product: input.product }, sql);
-      const { severity = "all", status = "all", ecosystem, fixable, vulnerability = null, text = null, after = null } = input;
-      const limit = parseRowLimit(input.limit, { normal: limits.findingRowsDefault, max: listRowsMax });
-      const request: SearchRequest = {
-        scope,
-        shown: status,
-        ranks: ranksOf(severity),
-        ecosystem: ecosystem === undefined ? null : ecosystemOfName(ecosystem),
-        fixable: fixable === undefined ? null : fixable === "true",
-        vulnerability,
-        text,
-        after,
-        limit,
-      };
-      return searchFindings(request, sql);
+      return countSearched({ scope, shown: input.status ?? "all" }, sql);
     },
   }),
   triage: endpoint({
     method: "PATCH",
     path: "/findings",
-    command: { name: "finding set", flags: { findings: "id" } },
+    command: {
+      name: "finding set",
+      flags: {
+        findings: "id",
+        justification: { none: "none" },
+        accepted_until: { none: "none" },
+        owner: { none: "none" },
+        if_decided_at: null,
+      },
+    },
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -124,6 +198,30 @@ export const findingEndpoints = {
       status: Type.Optional(wordOf(findingStatuses, { title: "The new status" })),
       false_positive: Type.Optional(
         Type.Boolean({ title: "Whether the matches are wrong", description: "true if the matches are wrong, or false," }),
+      ),
+      justification: Type.Optional(
+        Type.Union([wordOf(justifications), Type.Null()], {
+          title: "Why it is not affected, for the status not_affected",
+          description: `one of ${justifications.join(", ")}, or null,`,
+        }),
+      ),
+      accepted_until: Type.Optional(
+        Type.Union([Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }), Type.Null()], {
+          title: "The last day (UTC) of the accepted risk, for the status ignored: after it the finding is open again",
+          description: "a day such as 2026-12-31, or null for no end,",
+        }),
+      ),
+      owner: Type.Optional(
+        Type.Union([line("a person's e-mail address", { minLength: 1 }), Type.Null()], {
+          title: "The member who takes care of it",
+          description: "the e-mail address of an active member, or null,",
+        }),
+      ),
+      if_decided_at: Type.Optional(
+        Type.Union([timeOf("When it was made"), Type.Null()], {
+          title: "Only if the last decision is of this time, the finding's `decided_at`; null: if there is none",
+          description: "a time such as 2026-11-20T00:00:00Z, or null,",
+        }),
       ),
       note: Type.Optional(
         Type.String({
@@ -138,8 +236,11 @@ export const findingEndpoints = {
     deadlineMs: controlDeadlineMs + 2 * limits.decisionWaitMs,
     async handle({ input, actors, parts }) {
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
+      const { justification, accepted_until: acceptedUntil, owner, if_decided_at: seen } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
-      return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
+      const ifDecidedAt = seen === undefined || seen === null ? seen : parseTime(seen, "if_decided_at");
+      const decided = { status, falsePositive, note, justification, acceptedUntil, owner, ifDecidedAt };
+      return triageMany({ actor, workspace: workspace.id, findings, ...decided }, parts);
     },
   }),
   listUrgent: endpoint({

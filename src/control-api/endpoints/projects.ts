@@ -3,8 +3,21 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
-import { projectMoveMs } from "../../security/limits.ts";
+import { listRowsMax } from "../../http/limits.ts";
+import { FixPlan, planFixes } from "../../security/findings/details/fix-plan.ts";
+import { componentRowsDefault, componentRowsMax, projectMoveMs } from "../../security/limits.ts";
 import type { Scope } from "../../security/operation.ts";
+import { ActivityView, listActivity } from "../../security/projects/activity.ts";
+import {
+  compareSboms,
+  ComponentPage,
+  DifferenceView,
+  KeptSbomView,
+  LicenseView,
+  listComponents,
+  listLicenses,
+  listSboms,
+} from "../../security/projects/inventory.ts";
 import { ProductForm, ProductView, viewProductOf, viewProducts } from "../../security/projects/product-schema.ts";
 import { selectProducts } from "../../security/projects/product-store.ts";
 import { requireProduct, createProduct } from "../../security/projects/products.ts";
@@ -13,7 +26,18 @@ import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "..
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
 import { selectScanTotals } from "../../security/scans/comparison-store.ts";
-import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, inWorkspace } from "../fields.ts";
+import {
+  inWorkspace,
+  listOf,
+  NamedWorkspace,
+  parseRowLimit,
+  parseRowOffset,
+  parseTime,
+  rowLimit,
+  RowOffset,
+  timeOf,
+  wordOf,
+} from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { controlRowsMax } from "../limits.ts";
 
@@ -111,6 +135,149 @@ export const projectEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(named);
       const id = await setProduct({ actor, workspace: workspace.id, project, product }, parts);
       return viewProjectOf({ workspace: workspace.id, id }, parts);
+    },
+  }),
+};
+
+/** What asks for components without a licence. */
+const withoutLicense = "none";
+const componentPage = { normal: componentRowsDefault, max: componentRowsMax };
+const partPage = { normal: componentRowsDefault, max: listRowsMax };
+
+/** What a project is made of, and what happened to it. */
+export const projectPartEndpoints = {
+  state: endpoint({
+    method: "GET",
+    path: "/projects/:id/state",
+    command: "project state",
+    summary: "Show the state of a project's scan and its live vulnerabilities, without its contents",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: ProjectView,
+    async handle({ input, id: named, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const id = await requireProject({ workspace: workspace.id, project: named }, parts.sql);
+      return viewProjectOf({ workspace: workspace.id, id }, parts);
+    },
+  }),
+  components: endpoint({
+    method: "GET",
+    path: "/projects/:id/components",
+    command: "project components",
+    summary: "List the components of a project's SBOM, with their licences and how the project depends on them",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      sbom: Type.Optional(
+        line("the id of an SBOM of the project", { title: "Of this SBOM; default: the current one", minLength: 1 }),
+      ),
+      text: Type.Optional(
+        line("a part of a component's name", { title: "Only those with this text in their name", minLength: 1 }),
+      ),
+      license: Type.Optional(
+        line("a licence", { title: "Only those with exactly this licence; none: those without one", minLength: 1 }),
+      ),
+      relation: Type.Optional(
+        wordOf(["direct", "transitive", "unknown"], { title: "Only those on which the project depends in this way" }),
+      ),
+      vulnerable: Type.Optional(
+        wordOf(["true", "false"], {
+          title: "Only those with, or without, an open vulnerability",
+          description: "true for components with an open vulnerability, or false,",
+        }),
+      ),
+      limit: rowLimit(componentPage),
+      offset: RowOffset,
+    }),
+    view: ComponentPage,
+    async handle({ input, id: named, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, parts.sql);
+      const { text = null, license, relation = null, vulnerable, sbom = null } = input;
+      const filter = {
+        text,
+        license: license === undefined ? null : license === withoutLicense ? "" : license,
+        relation,
+        vulnerable: vulnerable === undefined ? null : vulnerable === "true",
+      };
+      const page = { limit: parseRowLimit(input.limit, componentPage), offset: parseRowOffset(input.offset) };
+      return listComponents({ workspace: workspace.id, project, sbom, filter, page }, parts);
+    },
+  }),
+  licenses: endpoint({
+    method: "GET",
+    path: "/projects/:id/licenses",
+    command: "project licenses",
+    summary: "Count the components of a project's current SBOM by licence",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: listOf(LicenseView),
+    async handle({ input, id: named, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, sql);
+      return { data: await listLicenses({ workspace: workspace.id, project }, sql) };
+    },
+  }),
+  fixes: endpoint({
+    method: "GET",
+    path: "/projects/:id/fixes",
+    command: "project fixes",
+    summary: "List the version of each vulnerable component that clears all its findings, the most severe first",
+    fields: Type.Object({ workspace: NamedWorkspace, limit: rowLimit(partPage), offset: RowOffset }),
+    view: FixPlan,
+    async handle({ input, id: named, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, parts.sql);
+      const page = { limit: parseRowLimit(input.limit, partPage), offset: parseRowOffset(input.offset) };
+      return planFixes({ workspace: workspace.id, project, page }, parts);
+    },
+  }),
+  sboms: endpoint({
+    method: "GET",
+    path: "/projects/:id/sboms",
+    command: "project sboms",
+    summary: "List the SBOMs of a project that are kept, newest first",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: listOf(KeptSbomView),
+    async handle({ input, id: named, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, sql);
+      return { data: await listSboms({ workspace: workspace.id, project }, sql) };
+    },
+  }),
+  difference: endpoint({
+    method: "GET",
+    path: "/projects/:id/difference",
+    command: "project difference",
+    summary: "Compare two SBOMs of a project: the packages that were added, removed or have other versions",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      before: line("the id of an SBOM of the project", { title: "The earlier SBOM", minLength: 1 }),
+      after: line("the id of an SBOM of the project", { title: "The later SBOM", minLength: 1 }),
+      limit: rowLimit(partPage),
+      offset: RowOffset,
+    }),
+    view: DifferenceView,
+    async handle({ input, id: named, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, sql);
+      const page = { limit: parseRowLimit(input.limit, partPage), offset: parseRowOffset(input.offset) };
+      return compareSboms({ workspace: workspace.id, project, before: input.before, after: input.after, page }, sql);
+    },
+  }),
+  activity: endpoint({
+    method: "GET",
+    path: "/projects/:id/activity",
+    command: "project activity",
+    summary: "List what people did in a project, newest first: uploads, decisions, and accepted risks that ended",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      before: Type.Optional(timeOf("Only what happened before this time, for the next page")),
+      limit: rowLimit(partPage),
+    }),
+    view: listOf(ActivityView),
+    async handle({ input, id: named, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, sql);
+      const page = { before: parseTime(input.before, "before"), limit: parseRowLimit(input.limit, partPage) };
+      return { data: await listActivity({ workspace: workspace.id, project, ...page }, sql) };
     },
   }),
 };

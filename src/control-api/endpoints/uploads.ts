@@ -37,6 +37,13 @@ async function readDocument({ bytes, workspace }: SentDocument, { sboms }: Contr
   }
 }
 
+const Product = Type.Optional(
+  line("the id of a product, or a name", {
+    title: "Id or exact name of the product to put the project into; a new name makes a new one",
+    minLength: 1,
+  }),
+);
+
 export const sbomEndpoints = {
   upload: endpoint({
     method: "POST",
@@ -50,12 +57,7 @@ export const sbomEndpoints = {
         title: "Id or exact name of the project; a new name makes a new project",
         minLength: 1,
       }),
-      product: Type.Optional(
-        line("the id of a product, or a name", {
-          title: "Id or exact name of the product to put the project into; a new name makes a new one",
-          minLength: 1,
-        }),
-      ),
+      product: Product,
       filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: limits.sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
@@ -109,6 +111,7 @@ export const repositoryEndpoints = {
       workspace: NamedWorkspace,
       name: line("the name of the repository", { minLength: 1 }),
       project: Project,
+      product: Product,
       provider: Type.Optional(
         Type.Union([Type.Literal("git"), Type.Literal("archive")], { description: '"git" for a checkout, or "archive",' }),
       ),
@@ -119,7 +122,7 @@ export const repositoryEndpoints = {
     bodyBytesMax: repositoryArchiveBytesMax,
     deadlineMs: repositoryUploadMs,
     async handle({
-      input: { workspace: named, name, project = null, provider = "archive", repository = null },
+      input: { workspace: named, name, project = null, product = null, provider = "archive", repository = null },
       actors,
       file,
       parts,
@@ -127,7 +130,7 @@ export const repositoryEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(named);
       const found = await archiveFiles({ bytes: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
-      return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
+      return storeRepository({ actor, workspace: workspace.id, project, product, name, origin, found }, parts);
     },
   }),
 };

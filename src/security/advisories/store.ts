@@ -202,13 +202,17 @@ export interface IssueMove {
 export async function copyTriages(moves: readonly IssueMove[], tx: Transaction): Promise<void> {
   if (moves.length === 0) return;
   await tx`
-    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, decided_by, decided_at)
+    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, justification, accepted_until,
+      owner_email, decided_by, decided_at)
     SELECT DISTINCT ON (project_id, package_id, succession.target)
-      project_id, package_id, succession.target, status, false_positive, note, decided_by, decided_at
+      project_id, package_id, succession.target, status, false_positive, note, justification, accepted_until, owner_email, decided_by,
+      decided_at
     FROM triages JOIN ${pairs(moves, tx)} ON vulnerability_id = succession.source
     ORDER BY project_id, package_id, succession.target, decided_at DESC
     ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
-      false_positive = excluded.false_positive, note = excluded.note, decided_by = excluded.decided_by, decided_at = excluded.decided_at
+      false_positive = excluded.false_positive, note = excluded.note, justification = excluded.justification,
+      accepted_until = excluded.accepted_until, owner_email = excluded.owner_email, decided_by = excluded.decided_by,
+      decided_at = excluded.decided_at
     WHERE excluded.decided_at > triages.decided_at`;
 }
 
@@ -229,10 +233,10 @@ export async function moveFindings({ moves, at }: { moves: readonly IssueMove[];
           AND there.version = findings.version AND there.vulnerability_id = succession.target)
     ), moved AS (
       UPDATE findings SET vulnerability_id = mover.target FROM mover WHERE findings.id = mover.id AND mover.place = 1
-      RETURNING findings.id, mover.source, mover.target
+      RETURNING findings.id, findings.project_id, mover.source, mover.target
     )
-    INSERT INTO finding_events (finding_id, at, actor, cause, changes)
-    SELECT moved.id, ${at}, 'scanner', 'issue_followed',
+    INSERT INTO finding_events (finding_id, project_id, at, actor, cause, changes)
+    SELECT moved.id, moved.project_id, ${at}, 'scanner', 'issue_followed',
       jsonb_build_object('cve_id', jsonb_build_object('from', former.name, 'to', present.name))
     FROM moved JOIN vulnerabilities AS former ON former.id = moved.source JOIN vulnerabilities AS present ON present.id = moved.target
     ORDER BY moved.id`;

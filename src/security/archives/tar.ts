@@ -120,3 +120,23 @@ async function readSmall(reader: ByteReader, section: Section): Promise<Bytes> {
 function entryOf(reader: ByteReader, section: Section, name: string): Entry {
   return { name, refusal: refusalOfName(name), bytes: () => reader.section(section) };
 }
+
+/** The longest name in a header that is not a pax header. */
+export const tarNameBytesMax = 100;
+
+/** A tar archive of one file. @param name of ASCII characters, at most `tarNameBytesMax` */
+export function tarOfFile(name: string, bytes: Uint8Array): Uint8Array {
+  const tar = new Uint8Array(blockBytes * (3 + Math.ceil(bytes.length / blockBytes)));
+  const write = (at: number, text: string): void => tar.set(new TextEncoder().encode(text), at);
+  write(0, name);
+  write(100, "0000644");
+  write(124, bytes.length.toString(8).padStart(11, "0"));
+  write(156, "0");
+  write(257, "ustar\u000000");
+  // The sum counts its own field as spaces.
+  write(148, " ".repeat(8));
+  const sum = tar.subarray(0, blockBytes).reduce((total, byte) => total + byte, 0);
+  write(148, `${sum.toString(8).padStart(6, "0")}\u0000 `);
+  tar.set(bytes, blockBytes);
+  return tar;
+}

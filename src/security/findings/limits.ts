@@ -8,9 +8,15 @@ export const licensesShownMax = 20;
 /** Findings that one statement counts for a project's figures. */
 export const findingsCountedPerPage = 10_000;
 
+/** Findings that are grouped by package or vulnerability, the most severe ones. */
+export const findingsGroupedMax = 5_000;
+
 // Triage
 /** Findings that one bulk decision changes, including other versions. */
 export const findingsFollowingMax = 1_000;
+
+/** Projects, and decisions of one project, whose accepted risk one round ends; the next round continues. */
+export const acceptancesEndedMax = 100;
 
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;

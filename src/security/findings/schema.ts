@@ -11,7 +11,7 @@ import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../fields.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
-export const findingStatuses = ["open", "resolved", "ignored", "in_progress"] as const;
+export const findingStatuses = ["open", "resolved", "ignored", "in_progress", "not_affected"] as const;
 export type FindingStatus = (typeof findingStatuses)[number];
 
 export const findingId = lineOf({ title: "Id of the finding", min: 1, max: nameCharactersMax });

@@ -3,7 +3,7 @@
  *
  * - Affected for the first time: `open`, or as decided for another version of the package, unless that was `resolved` (`found`).
  * - Affected as before: nothing changes, and no event is written.
- * - Affected again after it was gone: `open`; `ignored`, `in_progress` and false positives stay as decided (`returned`).
+ * - Affected again after it was gone: `open`; `ignored`, `not_affected`, `in_progress` and false positives stay as decided (`returned`).
  * - Gone from the SBOM, from every range, or only in withdrawn records: `resolved` (`component_gone`, `not_affected`, `withdrawn`).
  * - Its issue was merged with another one: `resolved` (`issue_joined`), or it takes the later decision (`decision_followed`).
  *
@@ -32,6 +32,8 @@ export type Cause =
   | "issue_joined"
   /** The issue was merged with another one, to which the finding now belongs. */
   | "issue_followed"
+  /** The last day of its accepted risk is over. */
+  | "acceptance_ended"
   /** A person triaged it. */
   | "decided";
 

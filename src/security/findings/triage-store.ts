@@ -6,6 +6,7 @@ import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Justification, StoredDecision } from "./decision.ts";
 import type { Decision } from "./transitions.ts";
 
 /** An issue in a package of a project: the unit that people triage. */
@@ -14,8 +15,8 @@ export interface Pair {
   vulnerability: bigint;
 }
 
-export interface DecisionRow extends Decision, Pair {
-  note: string | null;
+export interface DecisionRow extends StoredDecision, Pair {
+  decidedAt: Date;
 }
 
 export async function selectDecisions(
@@ -23,7 +24,8 @@ export async function selectDecisions(
   sql: Queries,
 ): Promise<DecisionRow[]> {
   return sql<DecisionRow[]>`
-    SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note
+    SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note,
+      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_at AS "decidedAt"
     FROM triages
     WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
@@ -91,14 +93,18 @@ export async function updateDecided(rows: readonly (Decision & { id: string })[]
 }
 
 export async function upsertDecision(
-  { project, by, at, ...row }: DecisionRow & { project: string; by: string; at: Date },
+  { project, by, at, ...row }: StoredDecision & Pair & { project: string; by: string; at: Date },
   tx: Transaction,
 ): Promise<void> {
   await tx`
-    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, decided_by, decided_at)
-    VALUES (${project}, ${row.package}, ${row.vulnerability}, ${row.status}, ${row.falsePositive}, ${row.note}, ${by}, ${at})
+    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, justification, accepted_until, owner_email,
+      decided_by, decided_at)
+    VALUES (${project}, ${row.package}, ${row.vulnerability}, ${row.status}, ${row.falsePositive}, ${row.note}, ${row.justification},
+      ${row.acceptedUntil}::date, ${row.owner}, ${by}, ${at})
     ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
-      false_positive = excluded.false_positive, note = excluded.note, decided_by = excluded.decided_by, decided_at = excluded.decided_at`;
+      false_positive = excluded.false_positive, note = excluded.note, justification = excluded.justification,
+      accepted_until = excluded.accepted_until, owner_email = excluded.owner_email, decided_by = excluded.decided_by,
+      decided_at = excluded.decided_at`;
 }
 
 interface EventRow {
@@ -106,6 +112,34 @@ interface EventRow {
   actor: string;
   cause: string;
   changes: Changes;
+}
+
+/**
+ * Opens decisions that accept a risk, if their last day is before `today`. Locks nothing: the caller holds the project.
+ * @returns their pairs
+ */
+export async function endAcceptances(
+  { project, today, limit }: { project: string; today: string; limit: number },
+  tx: Transaction,
+): Promise<(Pair & { acceptedUntil: string })[]> {
+  return tx<(Pair & { acceptedUntil: string })[]>`
+    WITH ended AS MATERIALIZED (
+      SELECT package_id, vulnerability_id, accepted_until FROM triages
+      WHERE project_id = ${project} AND accepted_until < ${today}::date LIMIT ${limit}
+    )
+    UPDATE triages SET status = 'open', accepted_until = NULL FROM ended
+    WHERE triages.project_id = ${project} AND triages.package_id = ended.package_id AND triages.vulnerability_id = ended.vulnerability_id
+    RETURNING ended.package_id AS package, ended.vulnerability_id AS vulnerability, ended.accepted_until::text AS "acceptedUntil"`;
+}
+
+/** Projects with such decisions. */
+export async function selectEndedAcceptances(
+  { today, limit }: { today: string; limit: number },
+  sql: Queries,
+): Promise<{ project: string; workspace: WorkspaceId }[]> {
+  return sql<{ project: string; workspace: WorkspaceId }[]>`
+    SELECT DISTINCT project_id AS project, workspace_id AS workspace
+    FROM triages JOIN projects ON projects.id = project_id WHERE accepted_until < ${today}::date LIMIT ${limit}`;
 }
 
 /** The events of a finding, newest first. */
@@ -128,6 +162,9 @@ interface FindingState {
   /** Whether the project still has the component, and an advisory still names its version. */
   present: boolean;
   note: string | null;
+  justification: Justification | null;
+  acceptedUntil: string | null;
+  owner: string | null;
   decidedBy: string | null;
   decidedAt: Date | null;
 }
@@ -135,7 +172,8 @@ interface FindingState {
 /** What a finding's row lacks: whether the project still has it, and what a person decided. */
 export async function selectState(finding: string, sql: Queries): Promise<FindingState | undefined> {
   const [row] = await sql<FindingState[]>`
-    SELECT findings.present, triages.note, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"
+    SELECT findings.present, triages.note, triages.justification, triages.accepted_until::text AS "acceptedUntil",
+      triages.owner_email AS owner, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"
     FROM findings LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id
     WHERE findings.id = ${finding}`;

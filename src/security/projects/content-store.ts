@@ -4,46 +4,7 @@
  */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { licensesShownMax } from "../findings/limits.ts";
-import { nameShown, inKeyOrder, type FindingPlace } from "../findings/lists/list-store.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
-
-export interface ComponentRow {
-  position: number;
-  name: string;
-  version: string | null;
-  type: string | null;
-  purl: string | null;
-  /** null: unknown. */
-  ecosystem: Ecosystem | null;
-  relation: "direct" | "transitive" | "unknown";
-  via: number | null;
-  scope: string | null;
-  licenses: string[];
-  /** Why its version cannot be compared with advisories; null: it can be. */
-  unknown: string | null;
-  /** Its live findings. */
-  vulnerabilities: number;
-}
-
-/** The first components of an SBOM in the SBOM's order, without the root. */
-export async function selectShownComponents(
-  { project, sbom, limit }: { project: string; sbom: string; limit: number },
-  sql: Queries,
-): Promise<ComponentRow[]> {
-  return sql<ComponentRow[]>`
-    SELECT c.position, ${nameShown(sql`c.name`, sql)} AS name, ${nameShown(sql`c.version`, sql)} AS version, c.type, c.purl,
-      packages.ecosystem, c.relation, c.via, c.scope,
-      ARRAY(SELECT ${nameShown(sql`license`, sql)} FROM unnest(c.licenses[1:${sql.unsafe(String(licensesShownMax))}]) AS license) AS licenses,
-      (SELECT min(reason) FROM unknown_matches AS u
-        WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version = coalesce(c.version, '')) AS unknown,
-      (SELECT count(*)::integer FROM findings AS f
-        WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version = coalesce(c.version, '')
-          AND f.live) AS vulnerabilities
-    FROM sbom_components c LEFT JOIN packages ON packages.id = c.package_id
-    WHERE c.sbom_id = ${sbom} AND c.position > 0
-    ORDER BY c.position LIMIT ${limit}`;
-}
+import { inKeyOrder, type FindingPlace } from "../findings/lists/list-store.ts";
 
 interface UnknownRow {
   component: string;
@@ -77,6 +38,7 @@ export interface Metrics {
   open: number;
   inProgress: number;
   ignored: number;
+  notAffected: number;
   resolved: number;
   falsePositives: number;
   fixable: number;
@@ -86,11 +48,12 @@ export interface Metrics {
 export async function selectStatusCounts(
   project: string,
   sql: Queries,
-): Promise<Pick<Metrics, "open" | "inProgress" | "ignored" | "resolved" | "falsePositives">> {
+): Promise<Pick<Metrics, "open" | "inProgress" | "ignored" | "notAffected" | "resolved" | "falsePositives">> {
   const [row] = await sql<Metrics[]>`
     SELECT coalesce(sum(amount) FILTER (WHERE status = 'open'), 0)::integer AS open,
       coalesce(sum(amount) FILTER (WHERE status = 'in_progress'), 0)::integer AS "inProgress",
       coalesce(sum(amount) FILTER (WHERE status = 'ignored'), 0)::integer AS ignored,
+      coalesce(sum(amount) FILTER (WHERE status = 'not_affected'), 0)::integer AS "notAffected",
       coalesce(sum(amount) FILTER (WHERE status = 'resolved'), 0)::integer AS resolved,
       coalesce(sum(amount) FILTER (WHERE false_positive), 0)::integer AS "falsePositives"
     FROM finding_buckets WHERE scope_id = ${project} AND depth = 0`;

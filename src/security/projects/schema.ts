@@ -146,6 +146,7 @@ const MetricsView = Type.Object(
     findings_open: count("Findings with this status, including false positives"),
     findings_in_progress: count("Likewise, for this status"),
     findings_ignored: count("Likewise, for this status"),
+    findings_not_affected: Type.Integer({ "x-addition": true, description: "Likewise, for this status" }),
     findings_resolved: count("Likewise, for this status"),
     false_positives: count("False positives in any status"),
     fixable: count("Live findings with a known version that is not affected"),

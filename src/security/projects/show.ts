@@ -1,25 +1,23 @@
 /**
  * A project with the first of its components, vulnerabilities and unknown matches, and their totals. Findings are counted page by page: a
- * project has up to 250,000, and in embedded mode everything else waits for each statement. Each component says how it was matched.
+ * project has up to 250,000, and in embedded mode everything else waits for each statement. Components come from `inventory.ts`.
  */
-import type { Database, Queries } from "../../backing/backing.ts";
+import type { Database } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
+import { projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
 import * as store from "./content-store.ts";
-import { selectPaths } from "../sboms/store.ts";
 import { noFinding } from "../findings/lists/list-store.ts";
 import { findingsCountedPerPage } from "../findings/limits.ts";
 import { fitPage } from "../findings/fit-page.ts";
-import { ecosystemNameOf, ranksOf } from "../findings/schema.ts";
+import { ranksOf } from "../findings/schema.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
 import { viewVulnerability } from "../findings/lists/list-rows.ts";
 import { resourceNotFound } from "../resource.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
-import { versionToMatch } from "../versions/version-to-match.ts";
-import { readVersion } from "../versions/version.ts";
-import { viewCoverage, withoutAdvisories } from "./coverage.ts";
-import { type ComponentView, type ProjectDetailsView, viewProjects, type ViewSources } from "./schema.ts";
+import { viewCoverage } from "./coverage.ts";
+import { allComponents } from "./inventory-store.ts";
+import { viewComponents } from "./inventory.ts";
+import { type ProjectDetailsView, viewProjects, type ViewSources } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 
 /** @throws DomainError not_found */
@@ -32,6 +30,7 @@ export async function showProject(
   const [project] = row === undefined ? [] : await viewProjects([row], sources);
   if (row === undefined || project === undefined) throw resourceNotFound("project", { id });
   const limit = projectItemsMax;
+  const first = { filter: allComponents, page: { limit, offset: 0 } };
   const metrics = await metricsOf(id, sql);
   const coverage = await viewCoverage(row.sbom?.id ?? null, sources);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);
@@ -43,7 +42,7 @@ export async function showProject(
     created_at: isoTime(row.createdAt.getTime()),
     sbom: row.sbom && viewSbom(row.sbom),
     components: {
-      items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null, metrics: coverage }, sql),
+      items: row.sbom === null ? [] : await viewComponents({ project: id, sbom: row.sbom.id, metrics: coverage, ...first }, sql),
       total: row.sbom?.components ?? 0,
     },
     vulnerabilities: {
@@ -85,52 +84,6 @@ function viewSbom({ id, format, specVersion, name, filename, createdAt }: Presen
   return { id, format, spec_version: specVersion, name, filename, uploaded_at: isoTime(Date.parse(createdAt)) };
 }
 
-interface ShownComponents {
-  project: string;
-  sbom: string | null;
-  metrics: Pick<ProjectDetailsView["metrics"], "coverage">;
-}
-
-async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Queries): Promise<ComponentView[]> {
-  if (sbom === null) return [];
-  const blind = withoutAdvisories({ metrics });
-  const rows = await store.selectShownComponents({ project, sbom, limit: projectItemsMax }, sql);
-  const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
-  const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
-  return rows.map((row) => {
-    const { names, whole } = paths.get(row.position) ?? { names: [], whole: true };
-    const { name, version, type, purl, licenses, relation, scope, vulnerabilities } = row;
-    const ecosystem = row.ecosystem && ecosystemNameOf(row.ecosystem);
-    const path = whole ? names : ["…", ...names];
-    return { name, version, type, ecosystem, purl, licenses, relation, path, scope, vulnerabilities, match: matchOf(row, blind) };
-  });
-}
-
-/** @param blind the ecosystems without advisories, and the reasons */
-function matchOf(
-  { ecosystem, purl, version, unknown }: store.ComponentRow,
-  blind: ReadonlyMap<Ecosystem, string>,
-): ComponentView["match"] {
-  if (ecosystem === null) {
-    const reason = purl === null ? "it has no package URL that can be read" : "there are no advisories for its kind of package";
-    return { state: "not_matched", reason };
-  }
-  const why = blind.get(ecosystem);
-  if (why !== undefined) return { state: "not_matched", reason: why };
-  const reason = unknown ?? unreadable({ ecosystem, version, purl });
-  return { state: reason === null ? "known" : "unknown", reason };
-}
-
-function unreadable({
-  ecosystem,
-  version,
-  purl,
-}: Pick<store.ComponentRow, "version" | "purl"> & { ecosystem: Ecosystem }): string | null {
-  if (version === null) return "the document names no version";
-  const read = readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
-  return read.known ? null : "its version cannot be read";
-}
-
 function viewMetrics(
   metrics: store.Metrics,
   components: number,
@@ -141,6 +94,7 @@ function viewMetrics(
     findings_open: metrics.open,
     findings_in_progress: metrics.inProgress,
     findings_ignored: metrics.ignored,
+    findings_not_affected: metrics.notAffected,
     findings_resolved: metrics.resolved,
     false_positives: metrics.falsePositives,
     fixable: metrics.fixable,

@@ -96,6 +96,8 @@ interface RepositoryImport {
   workspace: WorkspaceId;
   /** Id or exact name; null names the project after the repository. */
   project: string | null;
+  /** Id or exact name; a new name creates a product; absent: the project keeps its product. */
+  product?: string | null;
   /** The address of the repository. */
   name: string;
   origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
@@ -110,10 +112,10 @@ export async function storeRepository(
   request: RepositoryImport,
   parts: SbomStoreParts & { sboms: SbomReader },
 ): Promise<ImportedRepository> {
-  const { actor, workspace, name, origin, found } = request;
+  const { actor, workspace, product = null, name, origin, found } = request;
   const project = request.project ?? name;
   const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
-  const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
+  const stored = await storeSbom({ actor, workspace, project, product, origin, filename: null, sbom }, parts);
   return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
 }
 

@@ -79,18 +79,24 @@ interface DependencyPath {
   whole: boolean;
 }
 
-/** @returns the paths by the position of their last component */
+/**
+ * The limits make the planner look up each position in the index, even without statistics.
+ * @returns the paths by the position of their last component
+ */
 export async function selectPaths(
   { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
   sql: Queries,
 ): Promise<Map<number, DependencyPath>> {
   const rows = await sql<({ position: number } & DependencyPath)[]>`
     WITH RECURSIVE step AS (
-      SELECT position AS of, name, version, via, 1 AS steps FROM sbom_components
-      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(positions, (position) => position)}::integer[])
+      SELECT asked.position AS of, own.name, own.version, own.via, 1 AS steps
+      FROM unnest(${arrayText(positions, (position) => position)}::integer[]) AS asked (position)
+      CROSS JOIN LATERAL (
+        SELECT name, version, via FROM sbom_components WHERE sbom_id = ${sbom} AND position = asked.position LIMIT 1) AS own
       UNION ALL
       SELECT step.of, before.name, before.version, before.via, step.steps + 1
-      FROM step JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = step.via
+      FROM step CROSS JOIN LATERAL (
+        SELECT name, version, via FROM sbom_components WHERE sbom_id = ${sbom} AND position = step.via LIMIT 1) AS before
       WHERE step.steps < ${stepsMax}
     )
     SELECT of AS position, array_agg(${cut(sql`name`, sql)} ORDER BY steps DESC) AS names,

@@ -13,6 +13,7 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
   let visitor: Visit;
   let page: Page;
   let base = "";
+  let names: string[] = [];
 
   beforeAll(async () => {
     fleet = await service();
@@ -21,14 +22,15 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
     const email = `${unique}@example.test`;
     const { id: workspace } = await operator.call<{ id: string }>("POST", "/workspaces", { name: `security ${unique}` });
     await operator.call("POST", "/members", { workspace, email, role: "member" });
-    const affected = ["a", "b"].map((name) => ({
-      package: { ecosystem: "npm", name: `${name}-${unique}` },
+    names = ["a", "b"].map((name) => `${name}-${unique}`);
+    const affected = names.map((name) => ({
+      package: { ecosystem: "npm", name },
       ranges: [{ type: "SEMVER", events: [{ introduced: "0" }, { fixed: "2.0.0" }] }],
     }));
     await operator.call("POST", "/advisories", {
       records: [{ id: `GHSA-${unique}`, modified: "2026-01-01T00:00:00Z", affected }],
     });
-    const components = [component(`a-${unique}`), component(`b-${unique}`)];
+    const components = names.map(component);
     const sbom = { bomFormat: "CycloneDX", specVersion: "1.6", components };
     await fetch(`${fleet.url()}/api/console/sboms?workspace=${workspace}&project=shop`, {
       method: "POST",
@@ -61,23 +63,60 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
     expect(await page.getByRole("status").first().innerText()).toContain("is created");
   });
 
-  test("all findings of a page are chosen by one button, and take one decision", async () => {
+  test("the form of decisions follows the selection with its count, and offers the reasons of the chosen status", async () => {
     await page.goto(`${base}/findings`);
+    const bar = page.getByRole("region", { name: "Triage the selected findings" });
+    expect(await bar.isVisible()).toBe(false);
     await page.getByRole("button", { name: "Select all on this page" }).focus();
     await page.keyboard.press("Space");
-    expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(2);
-    expect(await page.getByRole("button", { name: "Select none" }).isVisible()).toBe(true);
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
+    expect(await page.getByRole("checkbox", { checked: true, name: /^Select / }).count()).toBe(2);
+    await page.getByText("2 selected").waitFor();
+    await page
+      .getByRole("checkbox", { name: /^Select / })
+      .first()
+      .focus();
+    await page.keyboard.press("Space");
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press("Space");
+    const box = await bar.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(801);
+    const [reason, lastDay] = [page.locator("#triage-justification"), page.locator("#triage-accepted_until")];
+    expect([await reason.isVisible(), await lastDay.isVisible()]).toEqual([false, false]);
+    await page.locator("#triage-status").selectOption("ignored");
+    expect([await reason.isVisible(), await lastDay.isVisible()]).toEqual([false, true]);
     await page.locator("#triage-status").focus();
-    await page.keyboard.type("Ign");
+    await page.keyboard.type("Not");
+    expect([await reason.isVisible(), await lastDay.isVisible()]).toEqual([true, false]);
+    await reason.focus();
+    await page.keyboard.type("The vulnerable code is not r");
     await page.locator("#triage-note").focus();
     await page.keyboard.type("Never reached");
+    expect(await visitor.audit()).toEqual([]);
     await page.getByRole("button", { name: "Apply to the selected findings" }).focus();
     await page.keyboard.press("Enter");
     await page.getByText("2 findings are updated").first().waitFor();
-    await page.goto(`${base}/findings?status=ignored`);
+    await page.goto(`${base}/findings?status=not_affected`);
     expect(await page.getByRole("row").count()).toBe(3);
+    await page.getByRole("rowheader").getByRole("link").first().click();
+    await page.getByText("the vulnerable code is not reachable").first().waitFor();
+    expect(await visitor.audit()).toEqual([]);
+  });
+
+  test("a lock file is uploaded, and the project's page shows by itself what its scan finds", async () => {
+    await page.goto(`${base}/projects/new`);
+    await page.locator("#upload-project").fill("locked");
+    const packages = {
+      "": { name: "app", dependencies: { [names[0] ?? ""]: "1.0.0" } },
+      [`node_modules/${names[0]}`]: { version: "1.0.0" },
+    };
+    const buffer = Buffer.from(JSON.stringify({ name: "app", lockfileVersion: 3, packages }));
+    await page.locator("#upload-file").setInputFiles({ name: "package-lock.json", mimeType: "application/json", buffer });
+    await page.getByRole("button", { name: "Upload" }).click();
+    await page.getByRole("heading", { level: 1, name: "locked" }).waitFor();
+    await page.locator("[data-scan]").waitFor({ state: "detached" });
+    await page.getByRole("rowheader").getByRole("link").first().waitFor();
+    await page.getByRole("link", { name: "Fix plan" }).click();
+    await page.getByText("1 upgrade clears 1 of 1 open findings").waitFor();
     expect(await visitor.audit()).toEqual([]);
     expect(visitor.faults).toEqual([]);
   });

@@ -1,5 +1,6 @@
 /** Triage of findings and their history, as a client with a tools key sees it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { endAcceptedRisks } from "../../../src/security/findings/triage/accepted-risks.ts";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
@@ -39,6 +40,9 @@ describe("update_finding", () => {
         status: "ignored",
         false_positive: false,
         note: "Not reachable",
+        justification: null,
+        accepted_until: null,
+        owner: null,
         changes: [
           { field: "status", from: "open", to: "ignored" },
           { field: "note", from: null, to: "Not reachable" },
@@ -123,8 +127,73 @@ describe("update_finding", () => {
 
   test("refuses a call that changes nothing", async () => {
     expect(await stage.api.refusal("update_finding", { finding_id: "x" })).toBe(
-      'Cannot update a finding without a change: at least one of "status", "false_positive" and "note" is needed',
+      'Cannot update a finding without a change: at least one of "status", "false_positive", "justification", "accepted_until", "owner" and "note" is needed',
     );
+  });
+});
+
+describe("a decision with a reason, an end or an owner", () => {
+  test("not affected has a justification, which another status removes", async () => {
+    expect(await update({ status: "not_affected", justification: "code_not_reachable" })).toMatchObject({
+      status: "not_affected",
+      justification: "code_not_reachable",
+      changes: [
+        { field: "status", from: "open", to: "not_affected" },
+        { field: "justification", from: null, to: "code_not_reachable" },
+      ],
+      also_updated: 1,
+    });
+    const vex = await stage.control.expect("GET", `/vex?workspace=w&project=${project}`);
+    expect(vex).toMatchObject({
+      vulnerabilities: [{ analysis: { state: "not_affected", justification: "code_not_reachable" }, affects: [{}, {}] }],
+    });
+    expect(await update({ status: "open" })).toMatchObject({ status: "open", justification: null });
+  });
+
+  test("the owner is an active member of the workspace, in any spelling, and nobody else", async () => {
+    expect(await update({ owner: "Member@W" })).toMatchObject({ status: "open", owner: "member@w" });
+    expect(await update({ owner: "" })).toMatchObject({ owner: null });
+    for (const owner of ["stranger@w", "x"]) {
+      expect(await stage.api.refusal("update_finding", { finding_id: finding, owner })).toBe(
+        `Cannot take "${owner}" as owner: no active member of the workspace has the address`,
+      );
+    }
+  });
+
+  test("an accepted risk opens its findings again on the day after its last day, by the service's clock", async () => {
+    const { clock } = world;
+    const endOf = (days: number) => new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10);
+    await update({ status: "ignored", accepted_until: endOf(2), note: "Behind a wall", owner: "member@w" });
+    const ended = () => endAcceptedRisks({ sql: world.sql, clock });
+    clock.advance(2 * 86_400_000);
+    expect(await ended()).toBe(0);
+    expect(await world.findingLines(project)).toEqual(["CVE-2026-0001 4.17.19 ignored", "CVE-2026-0001 4.17.20 ignored"]);
+    clock.advance(86_400_000);
+    expect([await ended(), await ended()]).toEqual([1, 0]);
+    expect(await world.findingLines(project)).toEqual(["CVE-2026-0001 4.17.19 open", "CVE-2026-0001 4.17.20 open"]);
+    expect((await world.events(finding)).at(-1)).toStartWith("scanner acceptance_ended status ignored open");
+    expect((await audits())[0]).toMatchObject({ actor: "weir", changes: { status: { from: "ignored", to: "open" } } });
+    expect(await stage.control.expect("GET", `/findings/${finding}?workspace=w`)).toMatchObject({
+      status: "open",
+      note: "Behind a wall",
+      owner: "member@w",
+      accepted_until: null,
+    });
+    await world.scan();
+    expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
+  });
+
+  test("a finding that is gone stays resolved when its accepted risk ends, and opens when it returns", async () => {
+    const until = new Date(world.clock.now()).toISOString().slice(0, 10);
+    await update({ status: "ignored", accepted_until: until });
+    await world.upload(project, []);
+    await world.scan();
+    world.clock.advance(86_400_000);
+    await endAcceptedRisks({ sql: world.sql, clock: world.clock });
+    expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 resolved gone");
+    await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
+    await world.scan();
+    expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
   });
 });
 

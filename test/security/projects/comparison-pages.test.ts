@@ -66,7 +66,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     expect(page).toContain(
       "None of its 3 components can be compared with advisories: there are no advisories for npm (2 components); 1 component",
     );
-    expect(page).toContain("npm: none · no known ecosystem: none");
+    expect(page).toContain("npm advisories: none · unknown ecosystem: no advisories");
     expect(page).toContain("Nothing was compared, so whether it has vulnerabilities is not known.");
   });
 
@@ -110,7 +110,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     await security.scan();
     const page = await see(`/projects/${project}`);
     expect(page).toContain(`${good}scanned</span> <span class="under">1 component not compared</span>`);
-    expect(page).toContain("npm: of 2 hours ago · no known ecosystem: none");
+    expect(page).toContain("npm advisories: 2 hours ago · unknown ecosystem: no advisories");
     expect(page).toContain("1 of 3 components cannot be compared: 1 component of an unknown ecosystem.");
     expect(page).toContain("CVE-2026-0001");
     expect(await see("")).not.toContain("cannot be compared");

@@ -99,6 +99,7 @@ describe.each(oneDatabase)("a project on $name", ({ open }) => {
           findings_open: 1,
           findings_in_progress: 0,
           findings_ignored: 0,
+          findings_not_affected: 0,
           findings_resolved: 0,
           false_positives: 0,
           fixable: 1,
@@ -127,6 +128,7 @@ describe.each(oneDatabase)("a project on $name", ({ open }) => {
     test("get_project counts neither ignored findings nor false positives", async () => {
       for (const [status, falsePositive] of [
         ["ignored", false],
+        ["not_affected", false],
         ["open", true],
       ] as const) {
         await stage.database

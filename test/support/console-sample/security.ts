@@ -29,6 +29,15 @@ const advisories = [
   advisory("CVE-2026-10005", { name: "debug", fixed: null, vector: local, summary: "Text of a log is not escaped" }),
 ];
 
+const exploits = {
+  epss: [
+    { cve: "CVE-2026-10001", epss: 0.943, percentile: 0.999 },
+    { cve: "CVE-2026-10002", epss: 0.121, percentile: 0.94 },
+    { cve: "CVE-2026-10003", epss: 0.0004, percentile: 0.11 },
+  ],
+  kev: [{ cve: "CVE-2026-10001", added: "2026-10-15" }],
+};
+
 interface Affected {
   name: string;
   fixed: string | null;
@@ -43,7 +52,7 @@ function advisory(id: string, { name, fixed, vector, summary }: Affected): Recor
     modified: "2026-10-01T00:00:00Z",
     published: "2026-09-01T00:00:00Z",
     summary,
-    details: `${summary}. Versions before ${fixed ?? "all later ones"} are affected.`,
+    details: `### Impact\n\n${summary}: an attacker needs **no account**.\n\n### Patches\n\n- Versions before \`${fixed ?? "all later ones"}\` are affected.\n- See [the notes](https://example.com/${id}/notes).`,
     severity: [{ type: "CVSS_V3", score: vector }],
     affected: [{ package: { ecosystem: "npm", name }, ranges: [{ type: "SEMVER", events }] }],
     references: [{ type: "WEB", url: `https://example.com/${id}` }],
@@ -58,6 +67,7 @@ function document(name: string, packages: readonly (readonly [name: string, vers
     name: one,
     version,
     purl: `pkg:${type}/${one}@${version}`,
+    licenses: [{ license: { id: one === "lodash" ? "Apache-2.0" : "MIT" } }],
   }));
   const refs = ["app", ...packages.map(([one]) => one)];
   const dependencies = refs.slice(0, -1).map((ref, index) => ({ ref, dependsOn: [refs[index + 1]] }));
@@ -72,6 +82,7 @@ export async function addSecurity(
   { operator, url }: { operator: Operator; url: string },
 ): Promise<SampleSecurity> {
   await operator.call("POST", "/advisories", { records: advisories });
+  await operator.call("POST", "/exploits", { date: "2026-11-01", ...exploits, last: true });
   const upload = (project: string, packages: readonly (readonly [string, string])[], product?: string) => {
     const query = new URLSearchParams({ workspace: name, project, ...(product && { product }), filename: `${project}.json` });
     return operator.call<{ project_id: string }>("POST", `/sboms?${query}`, document(project, packages));
@@ -79,6 +90,11 @@ export async function addSecurity(
   // There are no advisories for it.
   const query = new URLSearchParams({ workspace: name, project: "reports", filename: "reports.json" });
   await operator.call("POST", `/sboms?${query}`, document("reports", [["jinja2", "2.11.2"]], "pypi"));
+  // The next SBOM differs from it.
+  await upload("shop", [
+    ["express", "4.19.2"],
+    ["left-pad", "1.3.0"],
+  ]);
   const { project_id: project } = await upload(
     "shop",
     [
@@ -96,7 +112,13 @@ export async function addSecurity(
   await until(async () => (findings = await tools.list("list_findings", "findings")).length >= advisories.length, 30_000);
   const [open, decided, ignored] = findings;
   await tools.call("update_finding", { finding_id: decided?.["id"], status: "in_progress", note: "The update is being tested" });
-  await tools.call("update_finding", { finding_id: ignored?.["id"], status: "ignored", note: "It is not reachable" });
+  await tools.call("update_finding", {
+    finding_id: ignored?.["id"],
+    status: "not_affected",
+    justification: "code_not_reachable",
+    note: "No template is made of input",
+    owner: member,
+  });
   const [product] = await tools.list("list_products", "products");
   await tools.call("submit_feedback", { message: "The list of findings could be grouped by package", rating: 4 });
   await tools.call("report_bug", { expected_behavior: "Two projects are listed", actual_behavior: "One is" });

@@ -4,7 +4,7 @@ import type { Database, Queries, Transaction } from "../../../src/backing/backin
 import { newToolsId } from "../../../src/kernel/ids.ts";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 
-export const statuses = ["open", "resolved", "ignored", "in_progress"] as const;
+export const statuses = ["open", "resolved", "ignored", "in_progress", "not_affected"] as const;
 
 export interface NewFinding {
   project: string;

@@ -32,6 +32,11 @@ export class SecuritySamples implements AsyncDisposable {
 
   readonly ids: Record<string, () => Promise<string>> = {
     "/projects/:id": () => this.#project(),
+    "/projects/:id/components": () => this.#project(),
+    "/projects/:id/fixes": () => this.#project(),
+    "/projects/:id/sboms": () => this.#project(),
+    "/projects/:id/activity": () => this.#project(),
+    "/projects/:id/move": () => this.#project(),
     "/products/:id": () => this.#list.product(this.#workspace, `product ${++this.#made}`),
     "/findings/:id": () => this.#finding(),
     "/vulnerabilities/:id": async () => {
@@ -47,8 +52,9 @@ export class SecuritySamples implements AsyncDisposable {
   readonly forms: Record<string, () => Record<string, string> | Promise<Record<string, string>>> = {
     "/projects/new upload": () => ({ project: `project ${++this.#made}`, file: JSON.stringify(bomJson("1.6")) }),
     "/projects/new repository": () => ({ url: "https://github.com/acme/app" }),
-    "/projects/:id upload": () => ({ file: JSON.stringify(bomJson("1.6")) }),
-    "/projects/:id move": async () => ({ product: await this.#list.product(this.#workspace, `product ${++this.#made}`) }),
+    "/projects/:id triage": async () => ({ finding: await this.#finding(), status: "ignored" }),
+    "/projects/:id/sboms upload": () => ({ file: JSON.stringify(bomJson("1.6")) }),
+    "/projects/:id/move move": async () => ({ product: await this.#list.product(this.#workspace, `product ${++this.#made}`) }),
     "/findings triage": async () => ({ finding: await this.#finding(), status: "ignored" }),
     "/findings/:id decide": () => ({ status: "ignored" }),
     "/products create": () => ({ name: `product ${++this.#made}` }),

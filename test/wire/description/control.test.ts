@@ -277,6 +277,14 @@ test("SBOMs, products and projects match the document", async () => {
   const id = String(project_id);
   await ask("get /api/console/projects/{id}", 200, { id, query });
   await ask("get /api/console/projects/{id}", 404, { id: "none", query });
+  for (const part of ["state", "components", "licenses", "fixes", "sboms", "activity"]) {
+    await ask(`get /api/console/projects/{id}/${part}`, 200, { id, query });
+    await ask(`get /api/console/projects/{id}/${part}`, 404, { id: "none", query });
+  }
+  const { data: kept } = await ask("get /api/console/projects/{id}/sboms", 200, { id, query });
+  const sbom = String(jsonOf(Array.isArray(kept) ? kept[0] : {})["id"]);
+  await ask("get /api/console/projects/{id}/difference", 200, { id, query: `${query}&before=${sbom}&after=${sbom}` });
+  await ask("get /api/console/projects/{id}/difference", 404, { id, query: `${query}&before=${sbom}&after=none` });
   await ask("get /api/console/products/{id}", 200, { id: "described", query });
   await ask("get /api/console/products/{id}", 404, { id: "none", query });
   await ask("patch /api/console/projects/{id}", 200, { id, body: { workspace, product: "described" } });
@@ -303,6 +311,10 @@ test("findings, vulnerabilities and tickets match the document", async () => {
   const { id: finding, cve_id } = await first();
   const id = String(finding);
   await ask("get /api/console/findings", 404, { query: `${query}&project=none` });
+  await ask("get /api/console/finding-counts", 200, { query: `${query}&status=live` });
+  await ask("get /api/console/finding-counts", 404, { query: `${query}&project=none` });
+  await ask("get /api/console/finding-groups", 200, { query: `${query}&by=package` });
+  await ask("get /api/console/finding-groups", 400, { query: `${query}&by=project` });
   await ask("get /api/console/findings/{id}", 200, { id, query });
   await ask("get /api/console/findings/{id}", 404, { id: "fnd_none", query });
   await ask("get /api/console/findings/{id}/events", 200, { id, query });

@@ -5,13 +5,15 @@
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { asset } from "../../../http/page.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
-import { facts, section, emptyState, cursorLinks, table, time, userText } from "../../look/parts.ts";
-import { statusBadge, statusChoices, note, triagedWords } from "./triage.ts";
+import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
+import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
+import { epssText, exploitedBadge } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
 import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
 
@@ -20,6 +22,7 @@ export const findingPage: Page = {
   path: "/findings/:id",
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
+  scripts: [asset("script", [new URL("findings.js", import.meta.url)])],
   render,
   actions: { decide },
 };
@@ -45,8 +48,8 @@ async function render(call: PageCall): Promise<PageContent> {
     main: markup`${findingFacts(finding, call)}
       ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
       ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
-      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 600)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
-      ${section("decide", "Decision", decision(finding, call))}
+      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 1_500)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
+      ${section("decide", "Decision", await decision(finding, call))}
       ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
   };
 }
@@ -59,6 +62,8 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Ecosystem", ecosystemName(finding.ecosystem)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
+    ["Exploited", exploitedSince(finding)],
+    ["EPSS", epssWords(finding)],
     ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
     ["First seen", time(finding.first_seen)],
     ["Last seen", time(finding.last_seen)],
@@ -66,33 +71,66 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
   ]);
 }
 
-function decision(finding: FindingDetails, call: PageCall): Html {
-  const by =
-    finding.decided_by === null || finding.decided_at === null
-      ? markup`<p>There is no decision yet.</p>`
-      : markup`<p>${userText(finding.decided_by)} decided ${time(finding.decided_at)}.</p>${finding.note === null ? null : descriptionText(finding.note)}`;
+function exploitedSince({ known_exploited_since: since }: FindingDetails): Html | null {
+  return since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
+}
+
+/** Such as `12.3 % within 30 days, more than 95 % of all vulnerabilities`. */
+function epssWords({ epss, epss_percentile: percentile }: FindingDetails): string | null {
+  if (epss === null) return null;
+  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
+  return `${epssText(epss) ?? ""} within 30 days${rest}`;
+}
+
+async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {
+  const { decided_by: by, decided_at: at } = finding;
+  const made = by === null || at === null ? markup`<p>There is no decision yet.</p>` : decided(finding, { by, at });
   if (call.workspace.role === "auditor")
-    return markup`${by}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
-  return markup`${by}${form({
+    return markup`${made}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
+  const unset = [{ value: "", label: "Nobody" }];
+  return markup`${made}${form({
     id: "decide",
     action: call.link(pathOf(call)),
-    hidden: hiddenFields(call, "decide"),
+    hidden: hiddenFields(call, "decide", { seen: at ?? "" }),
     fields: [
       { kind: "choice", name: "status", label: "Status", required: true, choices: choicesFor(finding) },
+      ...reasonFields({ owners: await ownerChoices(call, finding.owner), unset }),
       { kind: "check", name: "false_positive", label: "The match is wrong: a false positive" },
-      note,
     ],
     state: formState(call, {
       action: "decide",
-      values: { status: finding.status, false_positive: String(finding.false_positive), note: finding.note ?? "" },
+      values: {
+        status: finding.status,
+        justification: finding.justification ?? "",
+        accepted_until: finding.accepted_until ?? "",
+        owner: finding.owner ?? "",
+        false_positive: String(finding.false_positive),
+        note: finding.note ?? "",
+      },
     }),
     submit: "Save the decision",
   })}<p class="hint">It holds for this vulnerability in this package of the project, whatever its version.</p>`;
 }
 
+function decided(finding: FindingDetails, { by, at }: { by: string; at: string }): Html {
+  const { justification, accepted_until: until, owner, note } = finding;
+  const facts = [
+    ...(justification === null ? [] : [markup`<p>Not affected: ${justificationWords[justification].toLowerCase()}.</p>`]),
+    ...(until === null ? [] : [markup`<p>The risk is accepted until ${day(until)}; then the finding is open again.</p>`]),
+    ...(owner === null ? [] : [markup`<p>Owner: ${userText(owner)}</p>`]),
+  ];
+  return markup`<p>${userText(by)} decided ${time(at)}.</p>${facts}${note === null ? null : noteText(note)}`;
+}
+
+/** As it was typed, paragraph by paragraph. */
+function noteText(note: string): Html {
+  const paragraphs = note.split(/\n[ \t\r]*\n/).filter((one) => one.trim() !== "");
+  return markup`${paragraphs.map((one) => markup`<p dir="auto">${one.trim()}</p>`)}`;
+}
+
 /** A finding that is gone cannot be reopened. */
 function choicesFor({ present }: FindingDetails) {
-  return present ? statusChoices : statusChoices.filter(({ value }) => value === "ignored" || value === "resolved");
+  return present ? statusChoices : statusChoices.filter(({ value }) => value !== "open" && value !== "in_progress");
 }
 
 async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> {
@@ -101,6 +139,10 @@ async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> 
     findings: [id],
     status: typed.text("status"),
     false_positive: typed.text("false_positive") === "true",
+    ...reasonsOf(typed),
+    owner: typed.text("owner") === "" ? null : typed.text("owner"),
+    // Another tab or person may have decided since the page was loaded.
+    ...(typed.has("seen") && { if_decided_at: typed.text("seen") === "" ? null : typed.text("seen") }),
     note: typed.raw("note").replaceAll("\r\n", "\n").trim(),
   });
   const said = made.updated.length === 0 ? "Nothing changed: the finding had this decision already." : triagedWords(made);
@@ -170,12 +212,16 @@ const causes: Record<string, string> = {
   withdrawn: "found the advisory withdrawn",
   issue_joined: "joined it with another vulnerability",
   issue_followed: "moved it to another vulnerability",
+  acceptance_ended: "ended the accepted risk",
 };
 
 const fields: Record<string, string> = {
   status: "status",
   false_positive: "false positive",
   note: "note",
+  justification: "justification",
+  accepted_until: "accepted until",
+  owner: "owner",
   present: "present",
   decision: "decision",
 };
@@ -201,7 +247,7 @@ function history(events: readonly EventView[], { call, skipped }: { call: PageCa
   })}${links}`;
 }
 
-function changesOf(changes: EventView["changes"]): Html {
+export function changesOf(changes: EventView["changes"]): Html {
   return markup`${changes.map(({ field, from, to }, index) => {
     const name = fields[field] ?? field;
     const words = from === null ? markup`${name}: ${shown(to)}` : markup`${name}: ${shown(from)} → ${shown(to)}`;

@@ -1,5 +1,5 @@
 /**
- * A new project: from an SBOM, or from a repository at GitHub or GitLab. A project's page uses the same upload of an SBOM. Problems of the
+ * A new project: from an SBOM, from a lock file, or from a repository at GitHub or GitLab. A project's page uses the same upload. Problems of the
  * document are shown at the file's field.
  */
 import { DomainError } from "../../../accounts/errors.ts";
@@ -7,6 +7,8 @@ import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { repositoryEndpoints, sbomEndpoints } from "../../../control-api/endpoints/uploads.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { tarNameBytesMax, tarOfFile } from "../../../security/archives/tar.ts";
+import { lockFormatOf } from "../../../security/lockfiles/formats.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { StoredSbom } from "../../../security/projects/schema.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -33,7 +35,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Add a project",
     lead: "A project begins with an SBOM, or with the lock files of a repository.",
     trail: [{ path: call.link("/projects"), label: "Projects" }],
-    main: markup`${section("from-sbom", "From an SBOM", uploadForm(call))}${section("from-repository", "From a repository", repositoryForm(call))}`,
+    main: markup`${section("from-sbom", "From an SBOM or a lock file", uploadForm(call))}${section("from-repository", "From a repository", repositoryForm(call))}`,
   };
 }
 
@@ -69,7 +71,8 @@ function uploadForm(call: PageCall): Html {
 
 async function upload(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const product = typed.text("product");
-  const stored = await uploadSbom(call, typed, { project: typed.text("project"), ...(product !== "" && { product }) });
+  const project = typed.text("project");
+  const stored = await uploadDocument(call, typed, { project, name: project, ...(product !== "" && { product }) });
   return { goTo: call.link(`/projects/${stored.project_id}`), said: uploadedWords(stored) };
 }
 
@@ -109,30 +112,44 @@ async function importRepository(call: PageCall, typed: FormFields): Promise<Acti
   return { goTo: call.link(`/projects/${made.project_id}`), said: uploadedWords(made) };
 }
 
-// The upload of an SBOM, also on a project's page
+// The upload of an SBOM or a lock file, also on a project's page
 
 export const sbomField: Field = {
   kind: "file",
   name: "file",
-  label: "SBOM",
-  hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB.`,
+  label: "SBOM or lock file",
+  hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB; or a lock file by its usual name, such as package-lock.json, yarn.lock, poetry.lock, go.mod or Cargo.lock.`,
   required: true,
-  accept: ".json,.xml,.spdx,.tag,.cdx,application/json,application/xml,text/plain",
+  accept:
+    ".json,.xml,.spdx,.tag,.cdx,.lock,.yaml,.txt,.mod,.config,.lockfile,.locked,application/json,application/xml,text/plain",
 };
 
-/** @throws DomainError for a missing file, and as the control API does */
-export async function uploadSbom(
-  call: PageCall,
-  typed: FormFields,
-  named: { project: string; product?: string },
-): Promise<StoredSbom> {
+interface Named {
+  /** Id or exact name. */
+  project: string;
+  product?: string;
+  /** What the SBOM of a lock file calls its root. */
+  name: string;
+}
+
+/** A file is a lock file by its name, as in a repository. @throws DomainError for a missing file, and as the control API does */
+export async function uploadDocument(call: PageCall, typed: FormFields, { name, ...named }: Named): Promise<StoredSbom> {
   const file = typed.file("file");
   if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
   const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
   try {
-    return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+    if (lockFormatOf(filename) === null)
+      return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+    const own = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
+    // Only names of requirements can be longer.
+    const archive = tarOfFile(own.length <= tarNameBytesMax ? own : "requirements.txt", file.bytes);
+    return await call.control(repositoryEndpoints.upload, { ...named, name }, archive);
   } catch (error) {
-    if (error instanceof DomainError && error.code === "invalid_body")
+    // What is wrong with the document, and not with another field.
+    if (
+      error instanceof DomainError &&
+      (error.code === "invalid_body" || (error.code === "invalid_field" && error.field === null))
+    )
       throw new DomainError("invalid_field", error.message, { field: "file" });
     throw error;
   }

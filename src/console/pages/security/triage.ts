@@ -3,29 +3,46 @@
  * to none.
  */
 import { DomainError } from "../../../accounts/errors.ts";
+import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
+import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingStatus } from "../../../security/findings/schema.ts";
+import { justifications, type Justification } from "../../../security/findings/decision.ts";
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, PageCall } from "../../page.ts";
 import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
-import { badge, section, type Tone } from "../../look/parts.ts";
+import { badge, type Tone } from "../../look/parts.ts";
 
 const states: Record<FindingStatus, { tone: Tone; word: string }> = {
   open: { tone: "warn", word: "open" },
   in_progress: { tone: "neutral", word: "in progress" },
   ignored: { tone: "neutral", word: "ignored" },
   resolved: { tone: "good", word: "resolved" },
+  not_affected: { tone: "good", word: "not affected" },
 };
 
 export const statusChoices: readonly Choice[] = [
   { value: "open", label: "Open" },
   { value: "in_progress", label: "In progress" },
+  { value: "not_affected", label: "Not affected" },
   { value: "ignored", label: "Ignored: the risk is accepted" },
   { value: "resolved", label: "Resolved" },
 ];
+
+export const justificationWords: Record<Justification, string> = {
+  code_not_present: "The vulnerable code is not present",
+  code_not_reachable: "The vulnerable code is not reachable",
+  requires_configuration: "Requires a configuration that is not set",
+  requires_dependency: "Requires a dependency that is not present",
+  requires_environment: "Requires an environment that is not used",
+  protected_by_compiler: "Protected by the compiler",
+  protected_at_runtime: "Protected at run time",
+  protected_at_perimeter: "Protected at the perimeter",
+  protected_by_mitigating_control: "Protected by another control",
+};
 
 export function statusBadge({ status, false_positive: wrong }: { status: FindingStatus; false_positive: boolean }): Html {
   const { tone, word } = states[status];
@@ -38,6 +55,7 @@ export function statusFilter(value: string): Filter {
     { value: "", label: "To do" },
     { value: "open", label: "Open" },
     { value: "in_progress", label: "In progress" },
+    { value: "not_affected", label: "Not affected" },
     { value: "ignored", label: "Ignored" },
     { value: "resolved", label: "Resolved" },
     { value: "false_positive", label: "False positive" },
@@ -46,7 +64,44 @@ export function statusFilter(value: string): Filter {
   return { name: "status", label: "Status", kind: "choice", value, choices };
 }
 
-// The form that decides about findings, one or several, and what it does.
+// The forms that decide about findings, one or several, and what they send.
+
+/** Members that a form offers as owners; where there are more, their address is typed. */
+const ownersOffered = 100;
+
+/** null: there are too many to offer. */
+export async function ownerChoices(call: PageCall, current: string | null = null): Promise<Choice[] | null> {
+  const { data } = await call.control(memberEndpoints.list, { limit: String(ownersOffered + 1) });
+  if (data.length > ownersOffered) return null;
+  const active = data.filter(({ state }) => state === "active").map(({ email }) => email);
+  const all = current === null || active.includes(current) ? active : [current, ...active];
+  return all.map((email) => ({ value: email, label: email }));
+}
+
+/** What a decision has besides its status. @param owners null: too many to offer @param unset what no choice means */
+export function reasonFields({ owners, unset }: { owners: readonly Choice[] | null; unset: readonly Choice[] }): Field[] {
+  const owner = { name: "owner", label: "Owner", hint: "The member who takes care of it." };
+  return [
+    {
+      kind: "choice",
+      name: "justification",
+      label: "Why it is not affected",
+      hint: "Only for “Not affected”; the VEX document has it.",
+      choices: [
+        { value: "", label: "Without a reason" },
+        ...justifications.map((value) => ({ value, label: justificationWords[value] })),
+      ],
+    },
+    {
+      kind: "date",
+      name: "accepted_until",
+      label: "Accepted until",
+      hint: "Only for “Ignored”. After this day, in UTC, the finding is open again. If empty, it has no end.",
+    },
+    owners === null ? { kind: "email", ...owner } : { kind: "choice", ...owner, choices: [...unset, ...owners] },
+    note,
+  ];
+}
 
 export const note: Field = {
   kind: "lines",
@@ -57,38 +112,73 @@ export const note: Field = {
   charactersMax: findingNoteCharactersMax,
 };
 
+/** The reason and the end of a decision, as the control API takes them: only those that the status has, or that are set without one. */
+export function reasonsOf(form: FormFields): Pick<GivenTo<typeof findingEndpoints.triage>, "justification" | "accepted_until"> {
+  const status = form.text("status");
+  const sent = (name: string, owner: FindingStatus) =>
+    status === owner || (status === "" && form.text(name) !== "")
+      ? { [name]: form.text(name) === "" ? null : form.text(name) }
+      : {};
+  return { ...sent("justification", "not_affected"), ...sent("accepted_until", "ignored") };
+}
+
 const matchChoices = [
   { value: "", label: "Leave as it is" },
   { value: "true", label: "The match is wrong: a false positive" },
   { value: "false", label: "The match is right" },
 ];
 
-const bulkFields: readonly Field[] = [
-  { kind: "choice", name: "status", label: "Status", choices: [{ value: "", label: "Leave as it is" }, ...statusChoices] },
-  { kind: "choice", name: "false_positive", label: "Match", choices: matchChoices },
-  { ...note, hint: "The reason, for the next reader. If empty, notes stay as they are." },
-];
+/** The choice of no owner, as opposed to leaving the owner as it is. */
+const nobody = "none";
+
+/** Whom a finding is given to is chosen on its page; here, where many are read, one takes them oneself. */
+function bulkFields({ viewer: { email } }: PageCall): Field[] {
+  const owners = email === null ? [] : [{ value: email, label: "Me" }];
+  const unset = [
+    { value: "", label: "Leave as it is" },
+    { value: nobody, label: "Nobody" },
+  ];
+  return [
+    { kind: "choice", name: "status", label: "Status", choices: [{ value: "", label: "Leave as it is" }, ...statusChoices] },
+    ...reasonFields({ owners, unset }).map((field) => hintOf(field)),
+    { kind: "choice", name: "false_positive", label: "Match", choices: matchChoices },
+  ];
+}
+
+const bulkHints: Readonly<Record<string, string>> = {
+  note: "The reason, for the next reader. If empty, notes stay as they are.",
+  owner: "The member who takes care of it. On the finding’s page, it can be any.",
+};
+
+function hintOf(field: Field): Field {
+  const hint = bulkHints[field.name];
+  return hint === undefined ? field : { ...field, hint };
+}
 
 /** The checkboxes of the rows belong to this form by its id, so that it can be below their table. */
 export const bulkFormId = "triage";
 
 export function bulkForm(call: PageCall): Html {
+  const fields = bulkFields(call);
   const { values, problem } = formState(call, { action: "triage" });
-  const isNamed = problem !== null && bulkFields.some(({ name }) => name === problem.field);
+  const isNamed = problem !== null && fields.some(({ name }) => name === problem.field);
   const element = (field: Field): Html =>
     fieldElement(field, {
       prefix: bulkFormId,
       value: values[field.name] ?? "",
       problem: isNamed && problem.field === field.name ? problem.message : null,
     });
-  const body = markup`<p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
+  return markup`<section aria-labelledby="${bulkFormId}-title" data-bar>
+    <h2 id="${bulkFormId}-title">Triage the selected findings</h2>
+    <p class="bar-head"><strong data-count role="status"></strong><button type="button" class="quiet small" data-clears hidden>Select none</button></p>
+    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
-      ${bulkFields.map(element)}
-      <div class="form-end"><button type="submit">Apply to the selected findings</button></div>
-    </form>`;
-  return section("triage", "Triage the selected findings", body);
+      ${fields.map(element)}
+      <div class="form-end"><button type="submit">Apply<span class="bar-less"> to the selected findings</span></button></div>
+    </form>
+  </section>`;
 }
 
 /** @throws DomainError invalid_field without a finding or a decision */
@@ -100,12 +190,16 @@ export async function triageChosen(call: PageCall, form: FormFields): Promise<Tr
   const status = form.text("status");
   const match = form.text("false_positive");
   const reason = form.text("note");
-  if (status === "" && match === "" && reason === "")
-    throw new DomainError("invalid_field", "Choose a status or a match, or write a note", { field: "status" });
+  const owner = form.text("owner");
+  const reasons = reasonsOf(form);
+  if ([status, match, reason, owner].every((one) => one === "") && Object.keys(reasons).length === 0)
+    throw new DomainError("invalid_field", "Choose a status, a match or an owner, or write a note", { field: "status" });
   return call.control(findingEndpoints.triage, {
     findings,
     ...(status !== "" && { status }),
     ...(match !== "" && { false_positive: match === "true" }),
+    ...reasons,
+    ...(owner !== "" && { owner: owner === nobody ? null : owner }),
     ...(reason !== "" && { note: form.raw("note").replaceAll("\r\n", "\n").trim() }),
   });
 }

@@ -74,6 +74,8 @@ export interface VulnerableRow {
   component: string;
   purl: string | null;
   open: number;
+  /** The highest of its findings. */
+  rank: number;
 }
 
 /** Versions of packages with live findings, the most severe first. For one finding, its own version, in any state. */

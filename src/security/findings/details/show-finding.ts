@@ -15,6 +15,7 @@ import { uncut } from "../fit-page.ts";
 import { FindingRow, viewFinding } from "../lists/list-rows.ts";
 import { remediationOf, upgradeStepFields, type Advice } from "./remediation.ts";
 import { selectTarget, selectState } from "../triage-store.ts";
+import { decisionViewFields, viewDecision } from "../decision.ts";
 
 const Upgrade = (description: string) =>
   Type.Object(
@@ -31,6 +32,7 @@ export const FindingDetails = Type.Object({
   ...FindingRow.properties,
   present: Type.Boolean({ description: "Whether the project still has the component, and an advisory still names its version" }),
   note: textOrNull("The reason for the decision"),
+  ...decisionViewFields,
   decided_by: textOrNull("Who decided last; null: no one"),
   decided_at: textOrNull("When, ISO 8601 in UTC"),
   upgrade: Upgrade("The nearest version that this vulnerability does not affect"),
@@ -63,6 +65,7 @@ export async function showFinding(
     ...viewFinding(row, uncut),
     present: state.present,
     note: state.note,
+    ...viewDecision(state),
     decided_by: state.decidedBy,
     decided_at: state.decidedAt && isoTime(state.decidedAt.getTime()),
     upgrade: remediation.findings[0]?.advice ?? noAdvice,

@@ -12,12 +12,23 @@ import { findingPageBytesMax } from "../../limits.ts";
 import { selectByName } from "../../vulnerabilities/store.ts";
 import { fitPage } from "../fit-page.ts";
 import { findingNotFound } from "../schema.ts";
-import { countFindings, selectPlace, selectPlaces, type FindingSearch, type FoundPlaces } from "./finding-search-store.ts";
+import { SearchedFinding, viewRowFacts } from "./exploits.ts";
+import {
+  countFindings,
+  isFiltered,
+  selectPlace,
+  selectPlaces,
+  selectRowFacts,
+  type FindingSearch,
+  type FoundPlaces,
+} from "./finding-search-store.ts";
 import { selectFindingRows } from "./finding-list-store.ts";
-import { FindingRow, viewFinding } from "./list-rows.ts";
+import { viewFinding } from "./list-rows.ts";
 import type { ListScope } from "./list-store.ts";
 
-export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "limit"> {
+type GivenSearch = "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "exploited" | "owner" | "named" | "limit";
+
+export interface SearchRequest extends Pick<FindingSearch, GivenSearch> {
   /** Any id of a vulnerability; null: any vulnerability. */
   vulnerability: string | null;
   /** The id of a finding or vulnerability, or part of a component's name; null: anything. */
@@ -27,9 +38,9 @@ export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "
 }
 
 export const FindingPage = Type.Object({
-  data: Type.Array(FindingRow, { description: "What was found, the most severe first" }),
+  data: Type.Array(SearchedFinding, { description: "What was found, the most severe first" }),
   total: Type.Union([Type.Integer(), Type.Null()], {
-    description: "How many findings there are; null when `ecosystem`, `fixable`, `vulnerability` or `text` chooses among them",
+    description: "How many findings there are; null when another field than `status` and `severity` chooses among them",
   }),
   next: Type.Union([Type.String(), Type.Null()], {
     description:
@@ -40,21 +51,20 @@ export type FindingPage = Static<typeof FindingPage>;
 
 /** @throws DomainError not_found for an unknown vulnerability or an unknown `after`; invalid_field for a text that is not an id */
 export async function searchFindings(request: SearchRequest, sql: Queries): Promise<FindingPage> {
-  const { scope, shown, ranks, ecosystem, fixable, limit } = request;
+  const { text: _text, vulnerability: _vulnerability, after: place, ...given } = request;
   const chosen = await chooseByText(request, sql);
-  const after = request.after === null ? null : await requirePlace({ scope, id: request.after }, sql);
-  const search = { scope, shown, ranks, ecosystem, fixable, limit, after, ...chosen };
+  const after = place === null ? null : await requirePlace({ scope: given.scope, id: place }, sql);
+  const search = { ...given, after, ...chosen };
   const { places, next } = chosen.finding === null ? await selectPlaces(search, sql) : onlyFinding(chosen.finding);
-  const rows = await selectFindingRows(
-    places.map(({ id }) => id),
-    sql,
-  );
-  const isWhole = ecosystem === null && fixable === null && request.vulnerability === null && request.text === null;
-  return {
-    data: fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: false }, viewFinding).rows,
-    total: isWhole ? await countFindings({ scope, shown, ranks }, sql) : null,
-    next: next?.id ?? null,
-  };
+  const ids = places.map(({ id }) => id);
+  const rows = await selectFindingRows(ids, sql);
+  const facts = await selectRowFacts(ids, sql);
+  const isWhole = !isFiltered(search) && request.vulnerability === null && request.text === null;
+  const { rows: data } = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: false }, (row, shorten) => ({
+    ...viewFinding(row, shorten),
+    ...viewRowFacts(facts.get(row.id)),
+  }));
+  return { data, total: isWhole ? await countFindings(given, sql) : null, next: next?.id ?? null };
 }
 
 interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
@@ -62,7 +72,7 @@ interface Chosen extends Pick<FindingSearch, "component" | "vulnerabilities"> {
 }
 
 /** A known id is exact; any other text is searched for in names. */
-async function chooseByText({ scope, vulnerability, text }: SearchRequest, sql: Queries): Promise<Chosen> {
+export async function chooseByText({ scope, vulnerability, text }: Omit<SearchRequest, "after">, sql: Queries): Promise<Chosen> {
   if (vulnerability !== null) {
     return { finding: null, component: text, vulnerabilities: await requireIssues(vulnerability, sql) };
   }

@@ -184,9 +184,11 @@ export async function insertEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   await tx`
-    INSERT INTO finding_events (finding_id, at, actor, cause, changes)
-    SELECT finding, ${at}::timestamptz, ${actor}, cause, changes
-    FROM jsonb_to_recordset(${tx.json(events as never)}) AS new (finding text, cause text, changes jsonb)`;
+    INSERT INTO finding_events (finding_id, project_id, at, actor, cause, changes)
+    SELECT finding, project_id, ${at}::timestamptz, ${actor}, cause, changes
+    FROM ROWS FROM (jsonb_to_recordset(${tx.json(events as never)}) AS (finding text, cause text, changes jsonb))
+      WITH ORDINALITY AS new (finding, cause, changes, place)
+    CROSS JOIN LATERAL (SELECT project_id FROM findings WHERE findings.id = finding LIMIT 1) AS its ORDER BY place`;
 }
 
 export interface FreshFinding {

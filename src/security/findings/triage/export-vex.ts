@@ -15,7 +15,8 @@ import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import * as limits from "../limits.ts";
 import { noFinding } from "../lists/list-store.ts";
 import { severities } from "../schema.ts";
-import { analysisOf, analysisStates, justifications, type Analysis } from "./vex-analysis.ts";
+import { justifications } from "../decision.ts";
+import { analysisOf, analysisStates, type Analysis } from "./vex-analysis.ts";
 import { selectVexFindings, selectVexKeys, selectVexProject, type VexFinding } from "./vex-store.ts";
 
 const word = <Word extends string>(words: readonly Word[], description: string) =>

@@ -16,6 +16,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { packageIdentity } from "../../versions/ecosystem.ts";
 import { vexRestMsMax, vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
+import type { DecisionFields } from "../decision.ts";
 import { readVex, type VexStatement } from "./read-vex.ts";
 import { authorOf, eventOf, triageIn, type TriageResult } from "./triage.ts";
 import type { Decided } from "./vex-analysis.ts";
@@ -144,8 +145,9 @@ async function matched(statements: readonly VexStatement[], project: string, { s
   return matchStatements(statements, { candidates, issues });
 }
 
-function differs(candidate: Candidate, { status, falsePositive, note }: Decided): boolean {
-  return candidate.status !== status || candidate.falsePositive !== falsePositive || (note !== null && candidate.note !== note);
+function differs(candidate: Candidate, { status, falsePositive, note, justification }: Decided): boolean {
+  if (candidate.status !== status || candidate.falsePositive !== falsePositive) return true;
+  return (note !== null && candidate.note !== note) || (status === "not_affected" && candidate.justification !== justification);
 }
 
 interface DecidedGroup {
@@ -153,24 +155,30 @@ interface DecidedGroup {
   findings: string[];
   /** How many findings follow, including these. */
   size: number;
-  decided: { status: Decided["status"]; falsePositive: boolean; note?: string };
+  decided: DecisionFields;
 }
 
 function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
   for (const [first, ...others] of Map.groupBy(changed, ({ decided }) => JSON.stringify(decided)).values()) {
     if (first === undefined) continue;
-    const { note, ...decided } = first.decided;
+    const { note, justification, status, falsePositive } = first.decided;
+    const decided = {
+      status,
+      falsePositive,
+      ...(note !== null && { note }),
+      ...(status === "not_affected" && { justification }),
+    };
     let findings: string[] = [];
     let size = 0;
     for (const next of [first, ...others]) {
       if (findings.length > 0 && size + next.size > vexTriagedMax) {
-        yield { findings, size, decided: { ...decided, ...(note !== null && { note }) } };
+        yield { findings, size, decided };
         [findings, size] = [[], 0];
       }
       findings.push(next.finding);
       size += next.size;
     }
-    yield { findings, size, decided: { ...decided, ...(note !== null && { note }) } };
+    yield { findings, size, decided };
   }
 }
 

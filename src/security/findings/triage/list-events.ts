@@ -19,7 +19,7 @@ export const EventView = Type.Object(
     actor: Type.String({ description: "E-mail address of the person who decided, or scanner" }),
     cause: Type.String({
       description:
-        "decided, found, returned, decision_followed, component_gone, not_affected, withdrawn, issue_joined or issue_followed; more may be added",
+        "decided, found, returned, decision_followed, component_gone, not_affected, withdrawn, issue_joined, issue_followed or acceptance_ended; more may be added",
     }),
     changes: Type.Array(ChangeView, { description: "What changed" }),
   },

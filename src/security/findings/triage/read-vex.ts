@@ -12,7 +12,8 @@ import { SbomRefusal } from "../../sboms/refusal.ts";
 import { packageIdentity, packageNameOf } from "../../versions/ecosystem.ts";
 import { parsePackageUrl, PackageUrlError } from "../../versions/package-url.ts";
 import { vexDepthMax, vexStatementsMax, vexValuesMax } from "../limits.ts";
-import { analysisStates, decisionOf, justifications, type Decided } from "./vex-analysis.ts";
+import { justifications } from "../decision.ts";
+import { analysisStates, decisionOf, type Decided } from "./vex-analysis.ts";
 
 /** A vulnerability in one component, and the decision about it. */
 export interface VexStatement {

@@ -3,39 +3,47 @@
  *
  * A decision is stored for the issue in this package of the project, so it applies to all versions and survives a new SBOM. The findings of
  * all present versions follow at once, up to the caller's limit if there is one. Repeating a decision changes nothing, and the answer says
- * so. A finding that is gone can be ignored or resolved, but not reopened: it reopens by itself when it returns. A decision about several
- * findings is one transaction: it applies to all of them or to none.
+ * so. What a call makes of a decision is in `decision.ts`. A decision about several findings is one transaction: it applies to all of them
+ * or to none.
  *
  * A transaction of a scan or an import locks the project; triage waits for that lock, but no longer than a call may take.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Sources, changedFields } from "../../../accounts/audit/change.ts";
+import { canonicalEmail } from "../../../accounts/workspaces/fields.ts";
+import { change, type AuditEvent, type Sources } from "../../../accounts/audit/change.ts";
 import type { Changes } from "../../../accounts/audit/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
+import { selectMembers } from "../../../accounts/members/store.ts";
 import { type Transaction, allowLocks, allowStatements } from "../../../backing/backing.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
 import { findingsFollowingMax } from "../limits.ts";
 import { insertEvents } from "../scan/scan-store.ts";
 import { findingNotFound, type FindingStatus } from "../schema.ts";
-import type { Decision } from "../transitions.ts";
 import * as store from "../triage-store.ts";
+import {
+  decisionAfter,
+  decisionChanges,
+  findingAfter,
+  undecided,
+  type DecisionFields,
+  type StoredDecision,
+} from "../decision.ts";
 
-interface TriageRequest {
+interface TriageRequest extends DecisionFields {
   finding: string;
-  status?: FindingStatus | undefined;
-  falsePositive?: boolean | undefined;
-  /** An empty note removes the note. */
-  note?: string | undefined;
+  /** When the decision was made that the caller saw; null: none; undefined: it decides in any case. */
+  ifDecidedAt?: Date | null | undefined;
 }
 
 export interface TriageResult {
   target: store.Target;
   status: FindingStatus;
   falsePositive: boolean;
-  note: string | null;
-  /** Changes to the named finding and the note; empty: nothing changed. */
+  /** What holds for the issue in the package now. */
+  decision: StoredDecision;
+  /** Changes to the named finding and the decision; empty: nothing changed. */
   changes: Changes;
   /** How many findings of other versions followed. */
   followed: number;
@@ -90,11 +98,15 @@ export async function triageIn(
   const named = versions.find(({ id }) => id === target.id);
   if (named === undefined) throw findingNotFound(decided.finding);
   const [standing] = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
-  const before = standing ?? { status: named.present ? named.status : "open", falsePositive: named.falsePositive, note: null };
-  const after = decisionAfter({ before, named, decided });
-  const own = updatedBy(named, after);
+  requireSeen(standing, { decided, at });
+  const before = standing ?? undecided(named);
+  const after = decisionAfter({ before, finding: named, decided, today: dayOf(at) });
+  if (after.owner !== null && after.owner !== before.owner) after.owner = await requireOwner(after.owner, { workspace, sql: tx });
+  const own = { id: named.id, ...findingAfter(named, after) };
   const changes = { ...own.changes, ...decisionChanges({ before, after, own }) };
-  const others = versions.filter(({ id, present }) => present && id !== target.id).map((version) => updatedBy(version, after));
+  const others = versions
+    .filter(({ id, present }) => present && id !== target.id)
+    .map((version) => ({ id: version.id, ...findingAfter(version, after) }));
   const following = others.filter((one) => isChange(one.changes));
   const followed = following.slice(0, followersMax);
   const { status, falsePositive } = own;
@@ -102,7 +114,7 @@ export async function triageIn(
     target,
     status,
     falsePositive,
-    note: after.note,
+    decision: after,
     changes,
     followed: followed.length,
     left: following.length - followed.length,
@@ -115,6 +127,9 @@ export async function triageIn(
   await insertEvents(events, { actor: by, at }, tx);
   return made;
 }
+
+/** The fields of a decision as callers name them, for messages. */
+export const decisionFieldNames = '"status", "false_positive", "justification", "accepted_until", "owner" and "note"';
 
 interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
   actor: Actor;
@@ -135,18 +150,14 @@ export type TriagedMany = Static<typeof TriagedMany>;
  *   invalid_field for no decision, or one that would change too many findings
  */
 export async function triageMany(
-  { actor, workspace, findings, ...decided }: TriageManyRequest,
+  { actor, workspace, findings, ifDecidedAt, ...decided }: TriageManyRequest,
   sources: Sources,
 ): Promise<TriagedMany> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   if (Object.values(decided).every((value) => value === undefined)) {
-    throw new DomainError(
-      "invalid_field",
-      'Cannot triage findings without a decision: one of "status", "false_positive" and "note" is needed',
-      {
-        field: "status",
-      },
-    );
+    throw new DomainError("invalid_field", `Cannot triage findings without a decision: one of ${decisionFieldNames} is needed`, {
+      field: "status",
+    });
   }
   return change(actor, sources, async (tx) => {
     const ids = [...new Set(findings)];
@@ -159,66 +170,42 @@ export async function triageMany(
     const at = new Date(sources.clock.now());
     const results: TriageResult[] = [];
     for (const { id } of inOrder) {
-      results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
+      results.push(await triageIn(tx, { workspace, decided: { ...decided, ifDecidedAt, finding: id }, by, at }));
       requireFew(results);
     }
     return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
   });
 }
 
+/** @throws DomainError conflict if someone else decided since the caller looked. What this call decided itself does not count. */
+function requireSeen(
+  standing: store.DecisionRow | undefined,
+  { decided: { finding, ifDecidedAt }, at }: Pick<TriageWork, "decided" | "at">,
+): void {
+  const decidedAt = standing?.decidedAt.getTime() ?? null;
+  if (ifDecidedAt === undefined || decidedAt === (ifDecidedAt?.getTime() ?? null) || decidedAt === at.getTime()) return;
+  throw new DomainError(
+    "conflict",
+    `Someone decided about the finding "${finding}" meanwhile: look at the decision, then decide again`,
+  );
+}
+
+/** @returns the address as it is stored @throws DomainError invalid_field for a person who is not an active member */
+async function requireOwner(owner: string, { workspace, sql }: { workspace: WorkspaceId; sql: Transaction }): Promise<string> {
+  const [member] = await selectMembers({ workspace, email: canonicalEmail(owner) }, sql);
+  if (member?.active && member.account === "active") return member.email;
+  throw new DomainError("invalid_field", `Cannot take "${owner}" as owner: no active member of the workspace has the address`, {
+    field: "owner",
+  });
+}
+
+/** In UTC. */
+function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
 function isChange(changes: Changes): boolean {
   return Object.keys(changes).length > 0;
-}
-
-interface NotedDecision extends Decision {
-  note: string | null;
-}
-
-/** @throws DomainError conflict if the call reopens a finding that is gone */
-function decisionAfter({
-  before,
-  named,
-  decided,
-}: {
-  before: NotedDecision;
-  named: store.VersionRow;
-  decided: TriageRequest;
-}): NotedDecision {
-  const { status, falsePositive = before.falsePositive, note } = decided;
-  if (!named.present && (status === "open" || status === "in_progress")) {
-    throw new DomainError(
-      "conflict",
-      `The finding "${decided.finding}" is gone from its project, so its status cannot be ${status}: it opens by itself when it returns`,
-    );
-  }
-  // A gone finding is already resolved: setting `resolved` only reverses `ignored`, and does not set its status for a return.
-  const kept = status === "resolved" && before.status === "ignored" ? "open" : before.status;
-  const holds = status === undefined || (!named.present && status === "resolved") ? kept : status;
-  return { status: holds, falsePositive, note: note === undefined ? before.note : note === "" ? null : note };
-}
-
-interface UpdatedFinding extends Decision {
-  id: string;
-  changes: Changes;
-}
-
-/** A gone finding stays resolved or becomes ignored; a present one follows the decision. */
-function updatedBy(version: store.VersionRow, { status: decided, falsePositive }: Decision): UpdatedFinding {
-  const status = version.present || decided === "ignored" ? decided : "resolved";
-  const changes = changedFields({
-    before: { status: version.status, false_positive: version.falsePositive },
-    after: { status, false_positive: falsePositive },
-  });
-  return { id: version.id, status, falsePositive, changes };
-}
-
-/** What changes besides the finding itself: the note, and the status that a gone finding gets when it returns. */
-function decisionChanges({ before, after, own }: { before: NotedDecision; after: NotedDecision; own: UpdatedFinding }): Changes {
-  const { decision, ...rest } = changedFields({
-    before: { note: before.note, decision: before.status },
-    after: { note: after.note, decision: after.status },
-  });
-  return decision === undefined || own.changes["status"] !== undefined ? rest : { ...rest, decision };
 }
 
 function compare(one: string, other: string): number {

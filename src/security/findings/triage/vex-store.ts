@@ -42,7 +42,7 @@ export function selectVexKeys(
 export async function selectVexFindings(ids: readonly string[], sql: Queries): Promise<VexFinding[]> {
   return sql<VexFinding[]>`
     SELECT findings.rank, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
-      findings.false_positive AS "falsePositive", triages.note, findings.component, findings.version, findings.purl,
+      findings.false_positive AS "falsePositive", triages.note, triages.justification, findings.component, findings.version, findings.purl,
       findings.fix_version AS "fixVersion", triages.decided_at AS "decidedAt"
     FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
@@ -75,7 +75,8 @@ export async function selectCandidates(
 ): Promise<Candidate[]> {
   return sql<Candidate[]>`
     SELECT findings.id, findings.vulnerability_id AS issue, findings.package_id AS package, packages.ecosystem,
-      packages.key, findings.version, findings.status, findings.false_positive AS "falsePositive", triages.note
+      packages.key, findings.version, findings.status, findings.false_positive AS "falsePositive", triages.note,
+      triages.justification
     FROM findings JOIN packages ON packages.id = findings.package_id
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id

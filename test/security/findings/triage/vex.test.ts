@@ -4,17 +4,19 @@ import { systemClock } from "../../../../src/kernel/clock.ts";
 import { EventLoopYielder } from "../../../../src/process/event-loop-yielder.ts";
 import { vexBytesMax, vexStatementsMax } from "../../../../src/security/findings/limits.ts";
 import { matchStatements } from "../../../../src/security/findings/triage/import-vex.ts";
+import { justifications } from "../../../../src/security/findings/decision.ts";
 import { readVex, type VexStatement } from "../../../../src/security/findings/triage/read-vex.ts";
 import { analysisOf, decisionOf, type Decided } from "../../../../src/security/findings/triage/vex-analysis.ts";
 import type { Candidate } from "../../../../src/security/findings/triage/vex-store.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";
 
-const decided = (status: Decided["status"], falsePositive = false, note: string | null = null): Decided => ({
-  status,
-  falsePositive,
-  note,
-});
+const decided = (
+  status: Decided["status"],
+  falsePositive = false,
+  note: string | null = null,
+  justification: Decided["justification"] = null,
+): Decided => ({ status, falsePositive, note, justification });
 
 describe("a decision", () => {
   test.each([
@@ -23,15 +25,24 @@ describe("a decision", () => {
     [decided("ignored", false, "accepted by the owner")],
     [decided("resolved")],
     [decided("open", true, "another package")],
-    [decided("ignored", false, "not_affected: code_not_reachable. Never called\nin production")],
-    [decided("ignored", false, "not_affected")],
+    [decided("not_affected", false, "Never called\nin production", "code_not_reachable")],
+    [decided("not_affected")],
+    ...justifications.map((reason) => [decided("not_affected", false, null, reason)] as const),
   ])("%j is the same after an export and an import", (decision) => {
     expect(decisionOf(analysisOf(decision))).toEqual(decision);
   });
 
   test("to ignore a finding is an accepted risk, and no claim that the product is not affected", () => {
     expect(analysisOf(decided("ignored"))).toEqual({ state: "exploitable", response: ["will_not_fix"] });
-    expect(analysisOf(decided("ignored", false, "not_affectedly: x"))).toMatchObject({ state: "exploitable" });
+    expect(analysisOf(decided("ignored", false, "not_affected: x"))).toMatchObject({ state: "exploitable" });
+  });
+
+  test("what is not reachable is never exported as exploitable", () => {
+    expect(analysisOf(decided("not_affected", false, "Never called", "code_not_reachable"))).toEqual({
+      state: "not_affected",
+      justification: "code_not_reachable",
+      detail: "Never called",
+    });
   });
 
   test("a note is cut to the length of notes, without control characters", () => {
