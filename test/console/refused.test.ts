@@ -167,7 +167,7 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
     calls.note(refusal(workspace, key, 0));
     await calls.flushed(10_000);
     const text = (await world.get("/console/w/stuck", await world.signIn("member@stuck"))).text;
-    for (const words of ["0 answered", "1 refused", "Your first request", "400 refused"]) expect(text).toContain(words);
+    for (const words of ["0 answered", "1 refused", "Send a first request", "400 refused"]) expect(text).toContain(words);
   });
 });
 

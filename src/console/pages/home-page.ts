@@ -142,7 +142,8 @@ async function firstSteps(call: PageCall, steps: Html | null): Promise<Html> {
 
 /** The operator makes models callable; members then send requests. */
 async function operatorSteps(call: PageCall): Promise<Html> {
-  const { data: providers } = await call.control(providerEndpoints.list);
+  // A catalog that cannot be read must not keep the operator from the rest of the page.
+  const { data: providers } = await call.control(providerEndpoints.list).catch(() => ({ data: [] }));
   const serving = providers.filter(({ callable }) => callable > 0);
   const names = serving.map(({ name }) => name).join(", ");
   const added =
