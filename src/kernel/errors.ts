@@ -89,7 +89,7 @@ export const refusingCodes = (Object.keys(errorTable) as ErrorCode[]).filter((co
 /** Around a text of the request, from Unicode's private use: no message of ours has them. */
 const [sentBegins, sentEnds] = ["\uE000", "\uE001"] as const;
 const marks = /[\uE000\uE001]/g;
-const sentTexts = /\uE000[^\uE001]*\uE001/g;
+const sentTexts = /\uE000[^\uE000\uE001]*\uE001/g;
 
 /** Marks a text of the request within a message or a `param`. The client gets it back; what is kept of the error has `…` in its place. */
 export function asSent(text: string): string {
