@@ -9,7 +9,7 @@ import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
-import { facts, section, table, time, userText } from "../../look/parts.ts";
+import { facts, section, table, time, userText, type Content } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { problemBox, titleOf } from "./problem-box.ts";
 import { callerName, duration, refusedBadge } from "./request-columns.ts";
@@ -46,15 +46,18 @@ function about(
   call: PageCall,
 ): Html {
   const caller = callerName({ key_id: key, key_name: rest.key_name });
+  const known: (readonly [string, Content | null])[] = [
+    ["Model", model === null ? null : markup`<code>${userText(model)}</code>`],
+    ["Field", param === null ? null : markup`<code>${userText(param)}</code>`],
+    ["Retry-After", wait === null ? null : duration(wait)],
+  ];
   return facts([
     ["Refused", time(at, { seconds: true })],
     ["Key", key === null ? caller : markup`<a href="${call.link(`/keys/${key}`)}">${caller}</a>`],
     ["Member", member],
     ["Endpoint", endpoint],
-    ["Model", model === null ? null : markup`<code>${userText(model)}</code>`],
     ["Code", markup`<code>${rest.code}</code>`],
-    ["Field", param === null ? null : markup`<code>${userText(param)}</code>`],
-    ["Retry-After", wait === null ? null : duration(wait)],
+    ...known.filter(([, value]) => value !== null),
   ]);
 }
 
