@@ -94,6 +94,7 @@ async function loadGenerations(nowMs: number, sql: postgres.Sql, say: Say): Prom
   await security.insertConnections(connectorIds(), sql);
   await security.insertProviderKeys(sql);
   await security.insertPayments(sql);
+  await security.insertRefusals(sql);
 }
 
 function mintKeys(nowMs: number): data.PreparedKey[] {

@@ -18,6 +18,8 @@ export interface SampleIds {
   providerKeys: string[];
   topUps: string[];
   alertWebhooks: string[];
+  alertRules: string[];
+  refusals: string[];
 }
 
 /** @param owner only keys and generations of this member; null: of all */
@@ -45,6 +47,8 @@ export async function readSampleIds(owner: string | null, sql: postgres.Sql): Pr
     providerKeys: await ids(sql`SELECT id FROM own_keys ORDER BY id ${last}`),
     topUps: await ids(sql`SELECT id FROM top_ups ORDER BY id ${last}`),
     alertWebhooks: await ids(sql`SELECT id FROM alert_webhooks ORDER BY id ${last}`),
+    alertRules: await ids(sql`SELECT id FROM alert_rules ORDER BY id ${last}`),
+    refusals: await ids(sql`SELECT id FROM refused_requests ORDER BY id ${last}`),
   };
 }
 

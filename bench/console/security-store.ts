@@ -115,7 +115,7 @@ export async function insertProviderKeys(sql: Queries): Promise<void> {
     FROM unnest('{openai,anthropic,mistral}'::text[]) WITH ORDINALITY AS chosen (provider, n)`;
 }
 
-/** Payments of two years, and the webhooks that hear of them, which nothing ever calls. */
+/** Payments of two years, the webhooks that hear of them, which nothing ever calls, and rules of alerts. */
 export async function insertPayments(sql: Queries): Promise<void> {
   await sql`INSERT INTO top_up_settings (workspace_id) VALUES (${plan.workspaceId(0)})`;
   await sql`
@@ -125,6 +125,18 @@ export async function insertPayments(sql: Queries): Promise<void> {
   await sql`
     INSERT INTO alert_webhooks (id, workspace_id, url, sealed, created_at)
     SELECT 'awh-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'https://hooks.bench.test/' || n, '', now() FROM generate_series(1, 3) AS n`;
+  await sql`
+    INSERT INTO alert_rules (id, workspace_id, kind, percents, amount_nano, mail, webhooks, created_at)
+    SELECT 'alr-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'balance', '{}', n * 1000000000, true, false, now() FROM generate_series(1, 3) AS n`;
+}
+
+/** The newest refused calls of a workspace, as many as it keeps. */
+export async function insertRefusals(sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO refused_requests (id, workspace_id, key_id, at, endpoint, status, code, message)
+    SELECT 'req-' || lpad(n::text, 26, '2'), ${plan.workspaceId(0)}, keys.id, now() - (201 - n) * interval '1 minute', 'chat', 429,
+      'rate_limited', 'Too many requests'
+    FROM generate_series(1, 200) AS n, (SELECT id FROM api_keys WHERE workspace_id = ${plan.workspaceId(0)} ORDER BY id LIMIT 1) AS keys`;
 }
 
 export async function insertAudit(sql: Queries): Promise<void> {

@@ -17,6 +17,8 @@ const ids: SampleIds = {
   providerKeys: some,
   topUps: some,
   alertWebhooks: some,
+  alertRules: some,
+  refusals: some,
 };
 
 describe("the bench of the Console", () => {

@@ -173,8 +173,9 @@ describe("an answer", () => {
       // There is no catalog here, and no project; test/wire/description asks for the providers and for VEX.
       if (method !== "GET" || path.includes(":") || path === "/providers" || path === "/vex") continue;
       const ofWorkspace = fields.required?.includes("workspace");
-      const measured = fields.required?.includes("measure") ? "&measure=spend" : "";
-      const body = await control.expect("GET", `${path}${ofWorkspace ? `?workspace=w${measured}` : ""}`);
+      const asked = { measure: "&measure=spend", by: "&by=package" };
+      const further = Object.entries(asked).flatMap(([name, text]) => (fields.required?.includes(name) ? [text] : []));
+      const body = await control.expect("GET", `${path}${ofWorkspace ? `?workspace=w${further.join("")}` : ""}`);
       expect([path, [...Value.Errors({ ...view, additionalProperties: false }, body)]]).toEqual([path, []]);
     }
   });

@@ -219,7 +219,7 @@ export const findingEndpoints = {
       ),
       if_decided_at: Type.Optional(
         Type.Union([timeOf("When it was made"), Type.Null()], {
-          title: "Only if the last decision is of this time, the finding's `decided_at`; null: if there is none",
+          title: "Only if the last decision is of this time, the finding's `decided_at` (ISO 8601, UTC); null: if there is none",
           description: "a time such as 2026-11-20T00:00:00Z, or null,",
         }),
       ),

@@ -63,6 +63,6 @@ export const ProviderTest = Type.Object({
     { description: "How the test ended; `unproven`: the launch checks tell" },
   ),
   message: text("What that means, and what to do"),
-  provider: ProviderView,
+  provider: Type.Object(ProviderView.properties, { description: "The provider after the test" }),
 });
 export type ProviderTest = Static<typeof ProviderTest>;

@@ -122,8 +122,8 @@ export const ChartView = Type.Object({
   forecast: Type.Union(
     [
       Type.Object({
-        total_usd: text("The spend at the end of the month: what was spent so far, and the pace for the rest"),
-        usd_a_day: text("The pace: the average of the last seven days, or since the first request if that is later"),
+        total_usd: text("The spend at the end of the month in USD: what was spent so far, and the pace for the rest"),
+        usd_a_day: text("The pace in USD: the average of the last seven days, or since the first request if that is later"),
         since: text("Where the pace begins, ISO 8601 in UTC"),
       }),
       Type.Null(),

@@ -55,6 +55,8 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
     admission: { release() {} },
     models: { find: () => model, usableRoutes: ({ routes }: typeof model) => ({ routes }) },
     health: { recordAnswer() {}, recordFailure() {} },
+    ownKeys: { accepted() {}, refused() {} },
+    serviceKeys: { accepted() {}, refused() {} },
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     inFlight: new InFlightRequests(),

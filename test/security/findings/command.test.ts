@@ -238,7 +238,7 @@ test("an exported VEX document imports without a change, and decisions of a docu
   const first = await line.weir.run(...importing);
   expect([first.code, first.error]).toEqual([0, "No finding: CVE-2024-0009 in pkg:npm/left-pad@1.0.0\n"]);
   expect(first.out).toMatch(/^updated +1$/m);
-  const { data } = await line.weir.json("finding", "list", ...inW, "--project", "shop", "--status", "ignored");
+  const { data } = await line.weir.json("finding", "list", ...inW, "--project", "shop", "--status", "not_affected");
   expect(data).toMatchObject([{ cve_id: "CVE-2024-0001" }]);
   await line.weir.run(...exporting);
   const again = JSON.parse(await readFile(path, "utf8"));

@@ -149,7 +149,9 @@ describe("a schema that the sandbox makes no value for is refused by the name of
     let refused: ReturnType<typeof refusal> = null;
     expect(threadMs(() => (refused = refusal(schema, said)), blockedMsMax)).toBeLessThan(blockedMsMax);
     const param = expect.stringMatching(/^response_format\.json_schema\.schema/);
-    expect([null, { param, message: expect.stringContaining("does not support") }]).toContainEqual(refused);
+    expect([null, { param, message: expect.stringContaining("does not support"), sent: expect.any(String) }]).toContainEqual(
+      refused,
+    );
   });
 
   test("a text that cannot be checked within the work of a request is refused by the name of the schema", () => {
