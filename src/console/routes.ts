@@ -11,6 +11,7 @@ import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
 import { requireSameOrigin } from "../accounts/sessions/browser.ts";
 import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { Door } from "../control-api/session-doors.ts";
+import { compressedPage } from "../http/compressed-page.ts";
 import { markup, type Html } from "../http/html.ts";
 import { Router, type RouteContext, type Routes, requestTarget, MethodNotAllowedError } from "../http/router.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -34,7 +35,7 @@ export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
   const doors = consoleDoors(clock);
-  const handle = (context: RouteContext) => answer(context, doors, parts);
+  const handle = async (context: RouteContext) => compressedPage(context.request, await answer(context, doors, parts));
   const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
   return router.app;

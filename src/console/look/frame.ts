@@ -66,7 +66,7 @@ export function plainPage(
  */
 export function consoleHeaders({ connects = false, scripts = [] }: { connects?: boolean; scripts?: readonly Asset[] } = {}) {
   return {
-    ...pageHeaders({ style: consoleStyle, scripts: [consoleScript, ...scripts], forms: "self", connects }),
+    ...pageHeaders({ scripts: [consoleScript, ...scripts], forms: "self", connects }),
     // Without a referrer the browser sends no origin with a form, and an older one could not prove that the form is ours.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
@@ -221,5 +221,6 @@ function icon(name: IconName): Html {
 
 const inLook = (file: string): URL => new URL(file, import.meta.url);
 
-export const consoleStyle = asset("style", [pageStyle, ...["frame.css", "parts.css", "forms.css", "workbench.css"].map(inLook)]);
+const styles = ["frame.css", "parts.css", "forms.css", "workbench.css"];
+export const consoleStyle = asset("style", [pageStyle, ...styles.map(inLook)], "console");
 export const consoleScript = asset("script", [inLook("console.js")]);

@@ -101,7 +101,7 @@ export interface FrontDoorParts {
 }
 
 const headers = {
-  ...pageHeaders({ style: frontDoorStyle, scripts: [copyScript], forms: "self" }),
+  ...pageHeaders({ scripts: [copyScript], forms: "self" }),
   "content-type": htmlType,
   "cache-control": "no-store",
   vary: "accept",
