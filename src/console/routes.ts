@@ -19,11 +19,12 @@ import { receiveForm } from "./form.ts";
 import * as limits from "./limits.ts";
 import { pageDeadlineMs } from "./limits.ts";
 import { forbiddenState, userText } from "./look/parts.ts";
+import { inTheme, isTheme, themeCookie, themePath } from "./look/theme.ts";
 import { findPage, type FoundPage, pageCall } from "./page-call.ts";
 import { sentence as words } from "./page-forms.ts";
 import type { HereWorkspace, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
-import { seeOther, workspacePath } from "./redirect.ts";
+import { nextPath, seeOther, workspacePath } from "./redirect.ts";
 import { plainResponse, refusalResponse } from "./shell.ts";
 import { requireRole, showPage, RoleNeededError } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/sign-in.ts";
@@ -35,8 +36,9 @@ export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
   const doors = consoleDoors(clock);
-  const handle = async (context: RouteContext) => compressedPage(context.request, await answer(context, doors, parts));
-  const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
+  const handle = async (context: RouteContext) =>
+    compressedPage(context.request, await inTheme(context.request, await answer(context, doors, parts)));
+  const writeError = (error: unknown, { request }: RouteContext) => inTheme(request, errorPage(error, request, parts));
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
   return router.app;
 }
@@ -47,6 +49,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   if (request.method === "POST") requireSameOrigin(request);
   const address = parts.control.proxies.clientOf(request, server);
   const viewer = await findViewer(request, parts.control);
+  if (request.method === "POST" && whole === themePath) return themeChosen(query, request);
   const signIn = await signInAnswer({ request, path, query, address, viewer, door: doors.signIns }, parts);
   if (signIn !== null) return signIn;
   if (viewer === null) return signedOut(request);
@@ -84,6 +87,14 @@ function startOf(viewer: Viewer): string {
 function switched(query: URLSearchParams, viewer: Viewer): Response {
   const chosen = viewer.workspaces.find(({ id }) => id === query.get("workspace"));
   return seeOther(chosen ? workspacePath(chosen.name) : startOf(viewer));
+}
+
+/** Anyone may choose one, and sees the same page again. */
+function themeChosen(query: URLSearchParams, request: Request): Response {
+  const theme = query.get("to");
+  if (!isTheme(theme)) throw new DomainError("invalid_field", "The theme is one of system, light and dark");
+  const from = URL.parse(request.headers.get("referer") ?? "");
+  return seeOther(nextPath(from === null ? null : from.pathname + from.search), [themeCookie(theme, request)]);
 }
 
 /** A page redirects to the sign-in and back. A form is lost with its session, and the answer says so. */

@@ -89,9 +89,9 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   };
 }
 
-function accountOf({ email }: Viewer, role: ViewerRole | null) {
+function accountOf({ email, theme }: Viewer, role: ViewerRole | null) {
   const words = email === null || role === null ? "" : roleName(role);
-  return { name: email ?? "Operator", role: words, path: "/console/account", signOutPath: "/console/sign-out" };
+  return { name: email ?? "Operator", role: words, path: "/console/account", theme, signOutPath: "/console/sign-out" };
 }
 
 interface Place {

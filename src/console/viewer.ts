@@ -11,6 +11,7 @@ import type { ControlParts } from "../control-api/parts.ts";
 import { principalOf } from "../control-api/authenticate.ts";
 import { markup, type Html } from "../http/html.ts";
 import { userText } from "./look/parts.ts";
+import { themeOf, type Theme } from "./look/theme.ts";
 
 export type ViewerRole = Role | "operator";
 
@@ -22,6 +23,8 @@ export interface Viewer {
   /** null: the operator. */
   email: string | null;
   workspaces: { id: string; name: string; role: ViewerRole }[];
+  /** Of the browser. */
+  theme: Theme;
   /** How many workspaces have invited them and await an answer. */
   invitations: number;
 }
@@ -33,7 +36,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces, invitations: invitations.length };
+  return { session, token, principal, email, workspaces, theme: themeOf(request), invitations: invitations.length };
 }
 
 export function isOperator({ principal }: Viewer): boolean {

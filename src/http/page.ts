@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assetFile } from "./assets.ts";
+import { fontPreload, fontStyle } from "./font.ts";
 import { markup, type Html, trusted } from "./html.ts";
 
 export const htmlType = "text/html; charset=utf-8";
@@ -32,7 +33,7 @@ export function pageDocument({ title, style, scripts, header, main, footer }: Pa
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="icon" href="${iconAddress}" />
-        ${style.element} ${scripts.map(({ element }) => element)}
+        ${fontPreload} ${style.element} ${scripts.map(({ element }) => element)}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
@@ -109,7 +110,11 @@ export const pageStyle = new URL("page.css", import.meta.url);
 export function asset(kind: "style" | "script", files: readonly URL[], name = nameOf(files.at(-1))): Asset {
   const whole = files.map((file) => readFileSync(file, "utf8")).join("\n");
   if (kind === "style") {
-    const { path } = assetFile({ name: `${name}.css`, type: "text/css; charset=utf-8", content: smaller(whole) });
+    const { path } = assetFile({
+      name: `${name}.css`,
+      type: "text/css; charset=utf-8",
+      content: smaller(`${fontStyle}\n${whole}`),
+    });
     return { element: trusted(`<link rel="stylesheet" href="${path}" />`), source: "'self'" };
   }
   const { path, digest } = assetFile({ name: `${name}.js`, type: "text/javascript; charset=utf-8", content: whole });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import { assetRoutes } from "../../src/http/assets.ts";
+import { fontCredit } from "../../src/http/font.ts";
 import { markup } from "../../src/http/html.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { asset, pageStyle, pageDocument, pageHeader, pageHeaders, type PagePolicy } from "../../src/http/page.ts";
@@ -44,6 +45,21 @@ describe("the policy of a page", () => {
     ]);
   });
 });
+
+test("every style begins with a font of this service, whose bytes are a font's, and no colour asks for the system's theme", async () => {
+  const sheet = await textAt(/href="([^"]+)"/.exec(String(style.element))?.[1] ?? "");
+  const fonts = [...sheet.matchAll(/src: ?url\(([^)]+)\)/g)].map(([, path = ""]) => path);
+  expect(fonts.length).toBeGreaterThan(2);
+  for (const path of fonts) expect(await textAt(path)).toStartWith("wOF2");
+  const document = pageDocument({ title: "", style, scripts: [], header: markup``, main: markup``, footer: null });
+  expect(document).toContain(`<link rel="preload" href="${fonts[0]}" as="font" type="font/woff2" crossorigin />`);
+  expect(sheet).not.toContain("prefers-color-scheme");
+  expect(await textAt(/href="([^"]+)"/.exec(String(fontCredit))?.[1] ?? "")).toContain("SIL OPEN FONT LICENSE Version 1.1");
+});
+
+async function textAt(path: string): Promise<string> {
+  return (await assetRoutes(systemClock).handle(new Request(`http://localhost${path}`))).text();
+}
 
 test("a document has its title and header escaped, one main element, and its style and scripts in the head", () => {
   const header = pageHeader({ home: { path: "/?a=1&b=2", words: "<b>" }, navigation: markup`<a href="/x">X</a>` });

@@ -4,6 +4,7 @@
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders, asset, pageStyle } from "../../http/page.ts";
+import { themeButton, type Theme } from "./theme.ts";
 import { notice, type Notice, userText, type Content } from "./parts.ts";
 
 /** What surrounds a page, the same on all pages of a person. */
@@ -140,6 +141,7 @@ interface Account {
   /** The role in the shown workspace, in words. */
   role: string;
   path: string;
+  theme: Theme;
   /** Receives an empty POST. */
   signOutPath: string;
 }
@@ -175,9 +177,10 @@ function switcher({ action, current, choices }: Switcher): Html | null {
   </form>`;
 }
 
-function accountMenu({ name, role, path, signOutPath }: Account): Html {
+function accountMenu({ name, role, path, theme, signOutPath }: Account): Html {
   return markup`<div class="account">
     <p><a href="${path}" title="${name}"><bdi>${name}</bdi></a><span class="under">${role}</span></p>
+    ${themeButton(theme)}
     <form method="post" action="${signOutPath}"><button class="quiet" type="submit">Sign out</button></form>
   </div>`;
 }

@@ -171,5 +171,5 @@ export const around: Surroundings = {
       { id: "w2", name: "Acme support" },
     ],
   },
-  account: { name: "mira@example.org", role: "Super admin", path: "/account", signOutPath: "/sign-out" },
+  account: { name: "mira@example.org", role: "Super admin", path: "/account", theme: "system", signOutPath: "/sign-out" },
 };

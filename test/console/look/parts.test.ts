@@ -37,18 +37,24 @@ describe("every page", () => {
   });
 
   test("loads less than 16 kB of style and 12 kB of script, once, and is not stored", async () => {
-    const sizes = await Promise.all([consoleStyle, consoleScript].map(({ element }) => sentBytes(String(element))));
-    expect(sizes[0]).toBeLessThan(16_000);
-    expect(sizes[1]).toBeLessThan(12_000);
+    const [style, script] = [consoleStyle, consoleScript].map(({ element }) => sent(String(element), "gzip"));
+    expect((await style)?.length).toBeLessThan(16_000);
+    expect((await script)?.length).toBeLessThan(12_000);
     expect(consoleHeaders()["cache-control"]).toBe("no-store");
+  });
+
+  test("has a pair of each colour, and asks nowhere for the system's theme, so that a chosen one holds for all of it", async () => {
+    const sheet = new TextDecoder().decode(await sent(String(consoleStyle.element), "identity"));
+    expect(sheet).not.toContain("prefers-color-scheme");
+    expect(sheet).toContain('[data-theme="dark"]');
   });
 });
 
 /** What goes over the wire for the file that an element loads. */
-async function sentBytes(element: string): Promise<number> {
+async function sent(element: string, encoding: "gzip" | "identity"): Promise<Uint8Array> {
   const [, path = ""] = /(?:href|src)="([^"]+)"/.exec(element) ?? [];
-  const request = new Request(`http://localhost${path}`, { headers: { "accept-encoding": "gzip" } });
-  return (await (await assetRoutes(systemClock).handle(request)).arrayBuffer()).byteLength;
+  const request = new Request(`http://localhost${path}`, { headers: { "accept-encoding": encoding } });
+  return (await assetRoutes(systemClock).handle(request)).bytes();
 }
 
 describe("money", () => {
