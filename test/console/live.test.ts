@@ -74,4 +74,54 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
         expect((await chosen("light", { referer })).headers.get("location")).toBe("/console");
     });
   });
+
+  describe("the search", () => {
+    const found = async (q: string, by = browser): Promise<Record<string, string[]>> => {
+      const { text } = await world.get(`/console/w/acme/find?q=${encodeURIComponent(q)}`, by);
+      const lists = [...text.matchAll(/data-found="([^"]+)">([^]*?)<\/ul>/g)];
+      return Object.fromEntries(lists.map(([, label = "", items = ""]) => [label, hrefs(items)]));
+    };
+    const hrefs = (html: string): string[] => [...html.matchAll(/href="([^"]+)"/g)].map(([, path = ""]) => path);
+    let key: { id: string; key: string };
+    beforeAll(async () => {
+      key = await world.control.key("acme", { name: "Production \u202e<b>" });
+    });
+
+    test("finds a key by a part of its name, its owner, its id and its last four characters", async () => {
+      const path = `/console/w/acme/keys/${key.id}`;
+      for (const q of ["productio", "MEMBER@acm", key.id, key.key.slice(-4)])
+        expect([q, (await found(q))["Keys"]]).toEqual([q, [path]]);
+    });
+
+    test("never shows a pasted key again, and finds it by its end", async () => {
+      const { text } = await world.get(`/console/w/acme/find?q=${key.key}`, browser);
+      expect(text).not.toContain(key.key);
+      expect(text).toContain(`/console/w/acme/keys/${key.id}`);
+    });
+
+    test("finds members, and an advisory's name as it is", async () => {
+      expect((await found("auditor@"))["Members"]).toEqual(["/console/w/acme/members/auditor%40acme"]);
+      expect(await found("CVE-2021-44228")).toEqual({ Vulnerabilities: ["/console/w/acme/vulnerabilities/CVE-2021-44228"] });
+      expect(await found(`gen-${"2".repeat(26)}`)).toEqual({});
+    });
+
+    test("finds for each role what it may see and do", async () => {
+      const acts = async (role: string) => (await found("", await world.signIn(`${role}@acme`)))["Acts"] ?? [];
+      expect(await acts("admin")).toContain("/console/w/acme/members/new");
+      expect(await acts("member")).not.toContain("/console/w/acme/members/new");
+      expect(await acts("auditor")).not.toContain("/console/w/acme/keys/new");
+      const other = await world.control.key("acme", { name: "Payroll", owner: "admin@acme" });
+      expect((await found("payroll", await world.signIn("member@acme")))["Keys"]).toBeUndefined();
+      expect((await found(other.id, await world.signIn("member@acme")))["Keys"]).toBeUndefined();
+      expect((await found("payroll"))["Keys"]).toEqual([`/console/w/acme/keys/${other.id}`]);
+    });
+
+    test("shows what was typed as text, and says when nothing has the name", async () => {
+      const { status, text } = await world.get(
+        `/console/w/acme/find?q=${encodeURIComponent('"><img src=x>'.repeat(20))}`,
+        browser,
+      );
+      expect([status, text.includes("<img"), text.includes("Nothing here is called")]).toEqual([200, false, true]);
+    });
+  });
 });
