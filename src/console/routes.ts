@@ -16,6 +16,7 @@ import { markup, type Html } from "../http/html.ts";
 import { Router, type RouteContext, type Routes, requestTarget, MethodNotAllowedError } from "../http/router.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { receiveForm } from "./form.ts";
+import { LivePages } from "./live-pages.ts";
 import * as limits from "./limits.ts";
 import { pageDeadlineMs } from "./limits.ts";
 import { forbiddenState, userText } from "./look/parts.ts";
@@ -63,10 +64,11 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
   const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
   using body = request.method === "POST" ? await receiveForm(request, received) : null;
-  using turn = await (body === null ? doors.pages : door.turns).take(lane);
+  const poll = doors.live.pollOf(found.page, request, lane);
+  using turn = await (body !== null ? door.turns : poll !== null ? doors.live : doors.pages).take(lane);
   const place = { viewer, workspace, query, path: whole, params: found.params, base: found.base };
   const call = pageCall({ ...place, request, turn }, parts);
-  const work = turn.keepFor(showPage({ page: found.page, call, request, form: (await body?.read()) ?? null }));
+  const work = turn.keepFor(showPage({ page: found.page, call, request, poll, form: (await body?.read()) ?? null }));
   return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
@@ -122,6 +124,8 @@ async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { co
 
 interface ConsoleDoors {
   pages: Turns;
+  /** Pages that refresh themselves. */
+  live: LivePages;
   /** Forms without a file. They have their own turns, since they may wait for providers. */
   forms: Door;
   /** Forms of visitors who have not signed in, by their network. */
@@ -164,6 +168,7 @@ export function consoleDoors(clock: Clock): ConsoleDoors {
   const busy = "The Console is handling too many forms right now";
   return {
     pages: new Turns({ clock, limits: pageTurns, busy: "The Console is rendering too many pages right now" }),
+    live: new LivePages(clock),
     forms: { bodies: new BodyDoor({ clock, limits: formBodies, busy }), turns: new Turns({ clock, limits: forms, busy }) },
     signIns: new BodyDoor({
       clock,

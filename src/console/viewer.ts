@@ -32,11 +32,17 @@ export interface Viewer {
 /** null: no one is signed in. */
 export async function findViewer(request: Request, { sql, clock }: ControlParts): Promise<Viewer | null> {
   const token = sessionToken(request);
-  const session = token === null ? null : await findSession(token, { sql, clock });
+  const isUse = !isPoll(request);
+  const session = token === null ? null : await findSession(token, { sql, clock, isUse });
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
   return { session, token, principal, email, workspaces, theme: themeOf(request), invitations: invitations.length };
+}
+
+/** Whether a page that refreshes itself asks for what is new. No browser does so by itself, since no page is stored. */
+export function isPoll({ method, headers }: Request): boolean {
+  return method === "GET" && headers.has("if-none-match");
 }
 
 export function isOperator({ principal }: Viewer): boolean {

@@ -1,6 +1,7 @@
 /** What makes the Console quick and live: little is sent twice, and nothing that is sent tells a stranger anything. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 describe.each(oneDatabase)("pages on $name", ({ open }) => {
@@ -10,7 +11,7 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
   beforeAll(async () => {
     database = await open();
     world = new ConsoleWorld(database.sql);
-    await world.control.workspace("acme");
+    await world.control.workspace("acme", "10");
     browser = await world.signIn("admin@acme");
   });
   afterAll(() => database[Symbol.asyncDispose]());
@@ -122,6 +123,78 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
         browser,
       );
       expect([status, text.includes("<img"), text.includes("Nothing here is called")]).toEqual([200, false, true]);
+    });
+  });
+
+  describe("a page that refreshes itself", () => {
+    const requests = "/console/w/acme/requests";
+    const tagOf = async (path: string, by = browser): Promise<string | null> => (await world.get(path, by)).headers.get("etag");
+    const poll = (path: string, tag: string, by = browser) => world.get(path, by, { "if-none-match": tag });
+    let key: { id: string };
+    let workspace = "";
+    beforeAll(async () => {
+      key = await world.control.key("acme", { name: "live" });
+      workspace = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+    });
+    const request = (at = world.control.clock.now()) => settlement({ workspace, key: key.id, admittedAt: at });
+
+    test.each([requests, "/console/w/acme", `${requests}?status=ok`])(
+      "%s says nothing until a request has ended",
+      async (path) => {
+        const tag = (await tagOf(path)) ?? "";
+        const { status, text, headers } = await poll(path, tag);
+        expect([status, text, headers.get("etag"), headers.get("cache-control")]).toEqual([304, "", tag, "no-store"]);
+        const ended = request();
+        await book(database.sql, ended);
+        const fresh = await poll(path, tag);
+        expect([fresh.status, fresh.headers.get("etag") === tag, fresh.text.includes("data-refresh=")]).toEqual([
+          200,
+          false,
+          true,
+        ]);
+        expect(fresh.text).toContain(ended.generation);
+        expect((await poll(path, fresh.headers.get("etag") ?? "")).status).toBe(304);
+      },
+    );
+
+    test("shows a request that was accepted before others and ends after them", async () => {
+      const early = request(world.control.clock.now() - 20_000);
+      const tag = (await tagOf(requests)) ?? "";
+      await book(database.sql, early);
+      expect((await poll(requests, tag)).status).toBe(200);
+    });
+
+    test("asks anew each minute, since people change things, too", async () => {
+      const tag = (await tagOf(requests)) ?? "";
+      world.control.clock.advance(60_000);
+      expect((await poll(requests, tag)).status).toBe(200);
+    });
+
+    test("has a tag of its reader's own, and older pages, other pages and refused ones have none", async () => {
+      const member = await world.signIn("member@acme");
+      expect(await tagOf(requests, member)).not.toBe(await tagOf(requests));
+      expect((await poll(requests, (await tagOf(requests)) ?? "", member)).status).toBe(200);
+      for (const path of [`${requests}?before=${request().generation}`, "/console/w/acme/keys", "/console/w/acme/none"])
+        expect([path, await tagOf(path)]).toEqual([path, null]);
+      expect((await poll("/console/w/acme/keys", '"1"')).status).toBe(200);
+    });
+
+    test("does not keep a session from ending, and leads to the sign-in then", async () => {
+      const left = await world.signIn("admin@acme");
+      for (let hour = 0; hour < 11; hour++) {
+        world.control.clock.advance(3_600_000);
+        expect((await poll(requests, '"1"', left)).status).toBe(200);
+      }
+      world.control.clock.advance(3_600_000);
+      const { status, headers } = await poll(requests, '"1"', left);
+      expect([status, headers.get("location")]).toEqual([303, `/console/sign-in?next=${encodeURIComponent(requests)}`]);
+    });
+
+    test("shows nothing to someone who left the workspace", async () => {
+      const gone = await world.signIn("auditor@acme");
+      const tag = (await tagOf(requests, gone)) ?? "";
+      await world.control.expect("POST", "/members/auditor@acme/deactivate", { body: { workspace: "acme" } });
+      expect((await poll(requests, tag, gone)).status).toBe(404);
     });
   });
 });

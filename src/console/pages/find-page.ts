@@ -16,6 +16,7 @@ import { markup, type Html } from "../../http/html.ts";
 import { filterForm } from "../look/forms.ts";
 import { emptyState, section, userText } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
+import { roleName } from "../viewer.ts";
 import { connectorName, searchConnectors } from "./connections-page.ts";
 
 export const findPage: Page = {
@@ -42,7 +43,7 @@ type Finder = (q: string, call: PageCall) => Promise<Found[]>;
 
 async function render(call: PageCall): Promise<PageContent> {
   const typed = (call.query.get("q") ?? "").trim().slice(0, charactersMax);
-  const isSecret = /^[\w-]*-(?:api|tools)-[\w-]{16,}$/.test(typed);
+  const isSecret = isWholeKey(typed);
   const q = isSecret ? typed.slice(-4) : typed;
   const groups = await Promise.all(
     kinds.map(async ({ label, list, find }) => ({ label, rows: call.offers(list) && q !== "" ? await find(q, call) : [] })),
@@ -58,6 +59,12 @@ async function render(call: PageCall): Promise<PageContent> {
     main: markup`${filterForm({ path: call.path, filters: [{ name: "q", label: "Name, address or id", kind: "text", value: q }] })}
       ${all.length === 0 ? none : all.map(({ label, rows }, index) => section(`found-${index}`, label, list(label, rows, call)))}`,
   };
+}
+
+/** Such as `weir-api-` and 43 characters. */
+function isWholeKey(text: string): boolean {
+  const kind = text.search(/-(?:api|tools)-/);
+  return kind > 0 && text.length - kind > 24 && !/[^\w-]/.test(text);
 }
 
 function list(label: string, rows: readonly Found[], call: PageCall): Html {
@@ -114,7 +121,7 @@ async function findKeys(q: string, call: PageCall): Promise<Found[]> {
 
 async function findMembers(q: string, call: PageCall): Promise<Found[]> {
   const { data } = await call.control(memberEndpoints.list, { workspace: call.workspace.id, text: q, limit: String(rowsMax) });
-  return data.map(({ email, role }) => ({ path: `/members/${encodeURIComponent(email)}`, name: email, note: role }));
+  return data.map(({ email, role }) => ({ path: `/members/${encodeURIComponent(email)}`, name: email, note: roleName(role) }));
 }
 
 /** All words, as in the list of models. */
@@ -127,6 +134,9 @@ async function findModels(q: string, { parts }: PageCall): Promise<Found[]> {
 }
 
 async function findProjects(q: string, call: PageCall): Promise<Found[]> {
+  const isId = /^prj_[a-z2-7]{26}$/.test(q);
+  const byId = isId ? await unlessUnknown(call.control(projectEndpoints.show, { id: q })) : null;
+  if (byId !== null) return [{ path: `/projects/${q}`, name: byId.name, note: null }];
   const { data } = await call.control(projectEndpoints.list, { text: q, limit: String(rowsMax) });
   return data.map(({ id, name }) => ({ path: `/projects/${id}`, name, note: null }));
 }

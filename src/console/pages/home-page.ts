@@ -22,7 +22,7 @@ import { emptyState, tiles, section, type Tile, table, userText, money, type Con
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { spent } from "./inference/keys-page.ts";
-import { requestColumns, duration } from "./inference/request-columns.ts";
+import { requestColumns, duration, logChanges } from "./inference/request-columns.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
 import { monthName } from "./inference/day-zone.ts";
@@ -33,6 +33,7 @@ export const homePage: Page = {
   path: "/",
   navigation: { section: null, label: "Home", icon: "home" },
   roles: ["member", "auditor", "admin", "super_admin"],
+  changes: logChanges,
   render,
 };
 

@@ -130,6 +130,7 @@ export const samples = [
 
 export const around: Surroundings = {
   homePath: "/console",
+  findPath: "/find",
   sections: [
     { title: null, links: [{ path: "/", label: "Home", icon: "home", current: false }] },
     {

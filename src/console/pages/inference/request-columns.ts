@@ -1,6 +1,7 @@
 /**
- * What lists show of a request: Requests and Home use the same columns, so that a request looks the same on both.
+ * What lists show of a request, and when they change: Requests and Home use the same columns, so that a request looks the same on both.
  */
+import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge, type Column, money, time, userText } from "../../look/parts.ts";
@@ -58,4 +59,16 @@ export function duration(ms: number): string {
   return ms < 1_000
     ? `${ms} ms`
     : `${(ms / 1_000).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
+}
+
+/** Enough to see a request that ended after later ones. */
+const newestMax = 20;
+
+/**
+ * Changes once a request ends, for pages that refresh themselves: it is one small query. It changes each minute, too, since a page may show
+ * what other people and times change.
+ */
+export async function logChanges(call: Pick<PageCall, "control" | "nowMs">): Promise<string> {
+  const { data } = await call.control(logEndpoints.list, { limit: String(newestMax) });
+  return [Math.floor(call.nowMs / 60_000), ...data.map(({ generation_id: id }) => id)].join(" ");
 }

@@ -18,7 +18,7 @@ import { endingCodes } from "../../../kernel/errors.ts";
 import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
 import { emptyState, cursorLinks, table } from "../../look/parts.ts";
-import { requestColumns } from "./request-columns.ts";
+import { logChanges, requestColumns } from "./request-columns.ts";
 import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 
 export const requestsPage: Page = {
@@ -27,6 +27,8 @@ export const requestsPage: Page = {
   navigation: { section: "Inference", label: "Requests", icon: "requests" },
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript],
+  // Older pages of the list do not change.
+  changes: async (call) => (call.query.has("before") ? null : logChanges(call)),
   render,
   csv,
 };
