@@ -84,7 +84,7 @@
     const renamed = (id) => (owned.has(id) ? `drawer-${id}` : id);
     const lists = ["for", "headers", "aria-labelledby", "aria-describedby", "aria-controls", "data-opens", "data-copies"];
     for (const one of root.querySelectorAll("*"))
-      for (const { name, value } of [...one.attributes]) {
+      for (const { name, value } of one.attributes) {
         if (name === "id") one.id = renamed(value);
         else if (lists.includes(name)) one.setAttribute(name, value.split(" ").map(renamed).join(" "));
         else if (name === "href" && value.startsWith("#")) one.setAttribute(name, `#${renamed(value.slice(1))}`);

@@ -7,7 +7,7 @@
   const modifier = isMac ? "⌘" : "Ctrl";
   const finder = document.querySelector("[data-palette]");
   const askMs = 120;
-  /** As find-page.ts knows a whole key. */
+  /** As search-page.ts knows a whole key. */
   const isWholeKey = (text) => {
     const kind = text.search(/-(?:api|tools)-/);
     return kind > 0 && text.length - kind > 24 && !/[^\w-]/.test(text);

@@ -19,7 +19,7 @@ import type { Page, PageCall, PageContent } from "../page.ts";
 import { roleName } from "../viewer.ts";
 import { connectorName, searchConnectors } from "./connections-page.ts";
 
-export const findPage: Page = {
+export const searchPage: Page = {
   of: "workspace",
   path: "/find",
   navigation: null,
