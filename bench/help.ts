@@ -22,7 +22,7 @@ const rows: readonly [part: string, disk: string, what: string][] = [
   ["metering", "1 GB", "settlements of one and of two metering processes, from a full stream"],
   ["hosts", "1 GB", "gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report"],
   ["memory", "1 GB", "what each process of a fleet on one machine holds, with its servers; printed, in no report"],
-  ["console", "4 GB", "every page of the Console as each role, and requests while twenty people click"],
+  ["console", "4 GB", "every page of the Console as each role, and requests while twenty people click and forty pages refresh"],
   ["micro", "none", "the cost of single functions; npm run bench -- micro [NAME] asks one question"],
 ];
 

@@ -1,8 +1,9 @@
 /**
  * Measures the Console over two million generations and a million findings: every page as each role, and the requests of models while
- * twenty people click.
+ * twenty people click and forty of their pages refresh themselves.
  */
 import { clickDuring, type Clicker, type Clicks } from "../console/clickers.ts";
+import { refreshDuring, type Refreshes } from "../console/live-tabs.ts";
 import { memberEmail, viewers } from "../console/plan.ts";
 import { consoleKeysFile, freshConsoleCopy } from "../console/prepare.ts";
 import { samplesOf, type Sample, type Visitor } from "../console/samples.ts";
@@ -16,11 +17,12 @@ import type { Result } from "../load/tally.ts";
 import { runLoadProcess } from "../measure/load-process.ts";
 import { openTestbed, type Testbed, type TestbedPlan } from "./testbed.ts";
 
-/** Requests of models beside no clicks, and beside them. */
+/** Requests of models beside no clicks, and beside them and pages that refresh themselves. */
 export interface TrafficRound {
   alone: Result;
   beside: Result;
   clicks: Clicks;
+  refreshed?: Refreshes;
 }
 
 export interface ConsoleTimes {
@@ -128,12 +130,15 @@ async function takeRound({
   seed: number;
 }): Promise<TrafficRound> {
   const { result: alone } = await runLoadProcess(words);
-  const { result: beside, clicks } = await clickDuring(clicking, async () => (await runLoadProcess(words)).result);
-  return { alone, beside, clicks };
+  const { result: round, refreshed } = await refreshDuring({ people: clicking.clickers, url: clicking.url }, () =>
+    clickDuring(clicking, async () => (await runLoadProcess(words)).result),
+  );
+  const { result: beside, clicks } = round;
+  return { alone, beside, clicks, refreshed };
 }
 
-function lineOf({ alone, beside, clicks }: TrafficRound): string {
+function lineOf({ alone, beside, clicks, refreshed }: TrafficRound): string {
   const p99 = ({ latencyMs }: Pick<Result, "latencyMs">): string => `p50 ${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms`;
   const outcome = [JSON.stringify(clicks.statuses), ...clicks.refused].join(", ");
-  return `requests alone: ${p99(alone)}; beside ${clicks.perSecond} clicks a second: ${p99(beside)}; clicks ${outcome}: p99 ${clicks.latencyMs?.p99} ms`;
+  return `requests alone: ${p99(alone)}; beside ${clicks.perSecond} clicks a second: ${p99(beside)}; clicks ${outcome}: p99 ${clicks.latencyMs?.p99} ms; refreshes ${JSON.stringify(refreshed)}`;
 }

@@ -66,12 +66,15 @@ function consoleFailures(console: Facts["console"]): string[] {
   const unseen = pages
     .filter(({ failed }) => failed > 0)
     .map(({ visitor, page, statuses }) => `console, ${visitor} at ${page}: ${JSON.stringify(statuses)}`);
-  const refused = traffic.flatMap(({ alone, beside, clicks }, n) => [
+  const refused = traffic.flatMap(({ alone, beside, clicks, refreshed }, n) => [
     ...[alone, beside]
       .filter(({ failedInAll }) => failedInAll > 0)
       .map((result) => failureLine("console", { round: n + 1, result })),
     ...(Object.keys(clicks.statuses).some((status) => status !== "200")
       ? [`console, clicks of round ${n + 1}: ${JSON.stringify(clicks.statuses)}`]
+      : []),
+    ...(Object.keys(refreshed?.statuses ?? {}).some((status) => status !== "200" && status !== "304")
+      ? [`console, pages that refresh themselves in round ${n + 1}: ${JSON.stringify(refreshed?.statuses)}`]
       : []),
   ]);
   return [...missing.map((path) => `console: bench/console/samples.ts has no parameter for ${path}`), ...unseen, ...refused];

@@ -63,7 +63,7 @@ export function rowsOf({ hotPath, agent, streams, soak, catalog, lists, log, usa
     ),
     row("Console: p99 of the slowest page", "lower", [50, 25], console ? [slowestPageMs(console)] : [], "ms"),
     row(
-      "200 requests a second while twenty people click in the Console: p99",
+      "200 requests a second while twenty people click in the Console and forty pages refresh themselves: p99",
       "lower",
       [25, 10],
       console?.traffic.map(({ beside }) => beside.latencyMs?.p99 ?? Number.NaN) ?? [],

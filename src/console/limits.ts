@@ -52,3 +52,15 @@ export const modelsShownMax = 50;
 export const modelsComparedMax = 4;
 /** Lines of a statement on its page; its file has all. */
 export const statementLinesShownMax = 500;
+/** How often the pages of a person that refresh themselves may ask: fifty of them, every two seconds. */
+export const livePollsPerMinuteMax = 1_500;
+/** Such questions that are answered, or wait for a turn to render, at once. */
+export const livePollsAtOnceMax = 256;
+/** Those of one person among them. */
+export const livePollsPerPersonMax = 64;
+/** The longest that such a page waits for its turn; it then asks again later. */
+export const liveWaitMs = 8_000;
+/** How many times as long as it rendered the next one waits, so that all of them together take a tenth of the time. */
+export const liveRestFactor = 9;
+/** The longest such rest. */
+export const liveRestMsMax = 2_000;

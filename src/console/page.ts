@@ -36,6 +36,11 @@ export interface Page {
   deadlineMs?: number;
   /** Further scripts. */
   scripts?: readonly Asset[];
+  /**
+   * For a page that refreshes itself: a text that changes with what the page shows, found at little cost; null: not at this address.
+   * @throws DomainError
+   */
+  changes?(call: PageCall): Promise<string | null>;
   /** @throws DomainError, which is shown as a page */
   render(call: PageCall): Promise<PageContent>;
   /** Its forms, by the value of their field `action`. A refused form is shown again, with what was typed. */

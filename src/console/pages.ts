@@ -7,6 +7,7 @@ import { accountPage } from "./pages/account-page.ts";
 import { homePage } from "./pages/home-page.ts";
 import { connectionPages } from "./pages/connection-page.ts";
 import { connectionsPage } from "./pages/connections-page.ts";
+import { searchPage } from "./pages/search-page.ts";
 import { findingPage } from "./pages/security/finding-page.ts";
 import { findingsPage } from "./pages/security/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/inference/key-page.ts";
@@ -58,6 +59,7 @@ import { topUpPage, topUpsPage } from "./pages/workspace/top-ups-page.ts";
 
 export const pages: readonly Page[] = [
   homePage,
+  searchPage,
 
   keysPage,
   newKeyPage,

@@ -11,18 +11,21 @@ import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
 import { requireSameOrigin } from "../accounts/sessions/browser.ts";
 import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { Door } from "../control-api/session-doors.ts";
+import { compressedPage } from "../http/compressed-page.ts";
 import { markup, type Html } from "../http/html.ts";
 import { Router, type RouteContext, type Routes, requestTarget, MethodNotAllowedError } from "../http/router.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { receiveForm } from "./form.ts";
+import { LivePages } from "./live-pages.ts";
 import * as limits from "./limits.ts";
 import { pageDeadlineMs } from "./limits.ts";
 import { forbiddenState, userText } from "./look/parts.ts";
+import { inTheme, isTheme, themeCookie, themePath } from "./look/theme.ts";
 import { findPage, type FoundPage, pageCall } from "./page-call.ts";
 import { sentence as words } from "./page-forms.ts";
 import type { HereWorkspace, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
-import { seeOther, workspacePath } from "./redirect.ts";
+import { nextPath, seeOther, workspacePath } from "./redirect.ts";
 import { plainResponse, refusalResponse } from "./shell.ts";
 import { requireRole, showPage, RoleNeededError } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/sign-in.ts";
@@ -34,8 +37,9 @@ export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
   const doors = consoleDoors(clock);
-  const handle = (context: RouteContext) => answer(context, doors, parts);
-  const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
+  const handle = async (context: RouteContext) =>
+    compressedPage(context.request, await inTheme(context.request, await answer(context, doors, parts)));
+  const writeError = (error: unknown, { request }: RouteContext) => inTheme(request, errorPage(error, request, parts));
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
   return router.app;
 }
@@ -46,6 +50,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   if (request.method === "POST") requireSameOrigin(request);
   const address = parts.control.proxies.clientOf(request, server);
   const viewer = await findViewer(request, parts.control);
+  if (request.method === "POST" && whole === themePath) return themeChosen(query, request);
   const signIn = await signInAnswer({ request, path, query, address, viewer, door: doors.signIns }, parts);
   if (signIn !== null) return signIn;
   if (viewer === null) return signedOut(request);
@@ -59,10 +64,11 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
   const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
   using body = request.method === "POST" ? await receiveForm(request, received) : null;
-  using turn = await (body === null ? doors.pages : door.turns).take(lane);
+  const poll = doors.live.pollOf(found.page, request, lane);
+  using turn = await (body !== null ? door.turns : poll !== null ? doors.live : doors.pages).take(lane);
   const place = { viewer, workspace, query, path: whole, params: found.params, base: found.base };
   const call = pageCall({ ...place, request, turn }, parts);
-  const work = turn.keepFor(showPage({ page: found.page, call, request, form: (await body?.read()) ?? null }));
+  const work = turn.keepFor(showPage({ page: found.page, call, request, poll, form: (await body?.read()) ?? null }));
   return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
@@ -83,6 +89,14 @@ function startOf(viewer: Viewer): string {
 function switched(query: URLSearchParams, viewer: Viewer): Response {
   const chosen = viewer.workspaces.find(({ id }) => id === query.get("workspace"));
   return seeOther(chosen ? workspacePath(chosen.name) : startOf(viewer));
+}
+
+/** Anyone may choose one, and sees the same page again. */
+function themeChosen(query: URLSearchParams, request: Request): Response {
+  const theme = query.get("to");
+  if (!isTheme(theme)) throw new DomainError("invalid_field", "The theme is one of system, light and dark");
+  const from = URL.parse(request.headers.get("referer") ?? "");
+  return seeOther(nextPath(from === null ? null : from.pathname + from.search), [themeCookie(theme, request)]);
 }
 
 /** A page redirects to the sign-in and back. A form is lost with its session, and the answer says so. */
@@ -110,6 +124,8 @@ async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { co
 
 interface ConsoleDoors {
   pages: Turns;
+  /** Pages that refresh themselves. */
+  live: LivePages;
   /** Forms without a file. They have their own turns, since they may wait for providers. */
   forms: Door;
   /** Forms of visitors who have not signed in, by their network. */
@@ -152,6 +168,7 @@ export function consoleDoors(clock: Clock): ConsoleDoors {
   const busy = "The Console is handling too many forms right now";
   return {
     pages: new Turns({ clock, limits: pageTurns, busy: "The Console is rendering too many pages right now" }),
+    live: new LivePages(clock),
     forms: { bodies: new BodyDoor({ clock, limits: formBodies, busy }), turns: new Turns({ clock, limits: forms, busy }) },
     signIns: new BodyDoor({
       clock,

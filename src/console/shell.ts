@@ -25,13 +25,16 @@ interface Shell {
   call: PageCall;
   request: Request;
   status?: number;
+  /** Of a page that refreshes itself. */
+  tag?: string | null;
 }
 
-export function shellResponse({ content, page, call, request, status = 200 }: Shell): Response {
+export function shellResponse({ content, page, call, request, status = 200, tag = null }: Shell): Response {
   const scripts = page.scripts ?? [];
   const said = saidIn(request);
-  const text = consolePage({ ...content, notice: noticeOf(call, said), scripts }, surroundings(page, call));
-  return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
+  const text = consolePage({ ...content, notice: noticeOf(call, said), scripts, tag }, surroundings(page, call));
+  const headers: Record<string, string> = tag === null ? {} : { etag: tag };
+  return consoleResponse(text, { status, scripts, headers, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
 /** A refused page within the menu of what the viewer may see. */
@@ -56,12 +59,17 @@ interface Answer {
   scripts?: readonly Asset[];
   cookies?: readonly string[];
   headers?: Record<string, string>;
+  /** Whether its scripts call the service, as those of every page with a menu do. */
+  connects?: boolean;
 }
 
 /** @param scripts of the page, in addition to the Console's own */
-function consoleResponse(text: string, { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer): Response {
+function consoleResponse(
+  text: string,
+  { status = 200, scripts = [], cookies = [], headers: further = {}, connects = true }: Answer,
+): Response {
   const headers = new Headers({
-    ...consoleHeaders({ scripts, connects: scripts.length > 0 }),
+    ...consoleHeaders({ scripts, connects }),
     "content-type": htmlType,
     ...further,
   });
@@ -82,6 +90,7 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   ];
   return {
     homePath: "/",
+    findPath: shown === null ? null : `${workspacePath(shown.name)}/find`,
     sections,
     place: current?.name ?? null,
     switcher: { action: "/console/switch", current: shown, choices: viewer.workspaces },
@@ -89,9 +98,9 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   };
 }
 
-function accountOf({ email }: Viewer, role: ViewerRole | null) {
+function accountOf({ email, theme }: Viewer, role: ViewerRole | null) {
   const words = email === null || role === null ? "" : roleName(role);
-  return { name: email ?? "Operator", role: words, path: "/console/account", signOutPath: "/console/sign-out" };
+  return { name: email ?? "Operator", role: words, path: "/console/account", theme, signOutPath: "/console/sign-out" };
 }
 
 interface Place {
@@ -129,5 +138,5 @@ export function plainResponse(
   page: Plain,
   answer: { status?: number; headers?: Record<string, string>; cookies?: readonly string[] } = {},
 ): Response {
-  return consoleResponse(plainPage(page, "/"), answer);
+  return consoleResponse(plainPage(page, "/"), { ...answer, connects: false });
 }

@@ -15,6 +15,7 @@ import { hiddenFields, signInFirst } from "./page-forms.ts";
 import type { FormFields, Page, PageCall, PageFile, ActionResult, PageContent } from "./page.ts";
 import { actionButton, address, emptyForm, form } from "./look/forms.ts";
 import { emptyState } from "./look/parts.ts";
+import { tagOf, unchanged, type Poll } from "./live-pages.ts";
 import { withRefusal } from "./page-call.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
 import { shellResponse } from "./shell.ts";
@@ -26,6 +27,8 @@ interface Shown {
   served: ServedPage;
   call: PageCall;
   request: Request;
+  /** null: it is not a question of a page that refreshes itself. */
+  poll: Poll | null;
 }
 
 /** @param form null: the page is shown @throws DomainError */
@@ -45,12 +48,16 @@ export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "w
   throw new RoleNeededError({ page, workspace, viewer });
 }
 
-async function get({ page, served, call, request }: Shown): Promise<Response> {
+async function get({ page, served, call, request, poll }: Shown): Promise<Response> {
   const as = call.query.get("as");
   if (served.csv && as === "csv") return csvResponse(await served.csv(call));
   const file = Object.entries(served.files ?? {}).find(([word]) => word === as)?.[1];
   if (file) return fileResponse(await file(call));
-  return shellResponse({ content: await served.render(call), page, call, request });
+  const tag = await tagOf(served, call);
+  if (poll === null || tag === null) return shellResponse({ content: await served.render(call), page, call, request, tag });
+  if (poll.tag === tag) return unchanged(tag);
+  const content = await poll.inTurn(() => served.render(call));
+  return shellResponse({ content, page, call, request, tag });
 }
 
 function fileResponse({ name, document }: PageFile): Response {
@@ -64,7 +71,7 @@ function fileResponse({ name, document }: PageFile): Response {
   });
 }
 
-async function act({ page, served, call, request }: Shown, form: FormFields): Promise<Response> {
+async function act({ page, served, call, request }: Omit<Shown, "poll">, form: FormFields): Promise<Response> {
   requireFormToken(form.raw("form_token"), call.viewer.token);
   const name = form.text("action");
   const action = Object.entries(served.actions ?? {}).find(([known]) => known === name)?.[1];
@@ -81,7 +88,7 @@ async function act({ page, served, call, request }: Shown, form: FormFields): Pr
 /** Shows the page again with the message and all that was typed. */
 async function showRefusal(
   error: unknown,
-  { page, served, call, request, name, form }: Shown & { name: string; form: FormFields },
+  { page, served, call, request, name, form }: Omit<Shown, "poll"> & { name: string; form: FormFields },
 ): Promise<Response> {
   const isRefusal = (error instanceof DomainError && error.code !== "sign_in_again") || error instanceof LimitReachedError;
   if (!isRefusal) throw error;
@@ -96,7 +103,7 @@ async function showRefusal(
 // Pages in early access: if the workspace has the feature off, the page says so, and the operator can switch it on there.
 
 /** What a page does for a workspace: everything, or if it is off, only the way to switch it on. */
-type ServedPage = Pick<Page, "render" | "actions" | "csv" | "files">;
+type ServedPage = Pick<Page, "render" | "actions" | "csv" | "files" | "changes">;
 
 async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
   const { earlyAccess: feature } = page;

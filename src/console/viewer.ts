@@ -11,6 +11,7 @@ import type { ControlParts } from "../control-api/parts.ts";
 import { principalOf } from "../control-api/authenticate.ts";
 import { markup, type Html } from "../http/html.ts";
 import { userText } from "./look/parts.ts";
+import { themeOf, type Theme } from "./look/theme.ts";
 
 export type ViewerRole = Role | "operator";
 
@@ -22,6 +23,8 @@ export interface Viewer {
   /** null: the operator. */
   email: string | null;
   workspaces: { id: string; name: string; role: ViewerRole }[];
+  /** Of the browser. */
+  theme: Theme;
   /** How many workspaces have invited them and await an answer. */
   invitations: number;
 }
@@ -29,11 +32,17 @@ export interface Viewer {
 /** null: no one is signed in. */
 export async function findViewer(request: Request, { sql, clock }: ControlParts): Promise<Viewer | null> {
   const token = sessionToken(request);
-  const session = token === null ? null : await findSession(token, { sql, clock });
+  const isUse = !isPoll(request);
+  const session = token === null ? null : await findSession(token, { sql, clock, isUse });
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces, invitations: invitations.length };
+  return { session, token, principal, email, workspaces, theme: themeOf(request), invitations: invitations.length };
+}
+
+/** Whether a page that refreshes itself asks for what is new. No browser does so by itself, since no page is stored. */
+export function isPoll({ method, headers }: Request): boolean {
+  return method === "GET" && headers.has("if-none-match");
 }
 
 export function isOperator({ principal }: Viewer): boolean {

@@ -1,12 +1,16 @@
 /**
  * The document around every page: head, skip link, header, content and footer, and the headers that restrict it.
  *
- * Stylesheet, script and icon are inlined: a page is one request, which also works during a rolling restart. Its Content-Security-Policy
- * (https://www.w3.org/TR/CSP3/) names style and script by the digest of exactly their text and allows nothing else; no script can make text
- * into HTML or code. Links that leave the service send no referrer.
+ * Style, scripts and font are files of their own (assets.ts), which a browser keeps for good; the icon is part of the page. The
+ * Content-Security-Policy (https://www.w3.org/TR/CSP3/) names each script by its digest, takes styles and fonts from this service alone,
+ * and allows nothing else: no inline style or script, and no script that makes text into HTML or code. Links that leave the service send no
+ * referrer.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { assetFile } from "./assets.ts";
+import { fontPreload, fontStyle } from "./font.ts";
 import { markup, type Html, trusted } from "./html.ts";
 
 export const htmlType = "text/html; charset=utf-8";
@@ -29,13 +33,13 @@ export function pageDocument({ title, style, scripts, header, main, footer }: Pa
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="icon" href="${iconAddress}" />
-        ${style.element}
+        ${fontPreload} ${style.element} ${scripts.map(({ element }) => element)}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
         ${header}
         <main id="main" tabindex="-1">${main}</main>
-        ${footer} ${scripts.map(({ element }) => element)}
+        ${footer}
       </body>
     </html> `;
   return String(page);
@@ -58,7 +62,6 @@ export function pageHeader({ home, navigation }: PageHeader): Html {
 }
 
 export interface PagePolicy {
-  style: Asset;
   scripts: readonly Asset[];
   /** Whether its forms may be sent to this service; they are never sent elsewhere. */
   forms: "self" | "none";
@@ -67,10 +70,11 @@ export interface PagePolicy {
 }
 
 /** The headers that restrict a page to what it needs. */
-export function pageHeaders({ style, scripts, forms, connects = false }: PagePolicy): Record<string, string> {
+export function pageHeaders({ scripts, forms, connects = false }: PagePolicy): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `style-src ${style.hash}`,
+    "style-src 'self'",
+    "font-src 'self'",
     "img-src data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -86,32 +90,39 @@ export function pageHeaders({ style, scripts, forms, connects = false }: PagePol
   };
 }
 
-/** A stylesheet or script that is inlined in pages. */
+/** A style or script in pages. */
 export interface Asset {
+  /** What loads it, in the head of a page. */
   element: Html;
-  /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */
-  hash: string;
+  /** As the policy of its page names it. */
+  source: string;
 }
 
 /** The type scale, the colours and the fields that all pages share; the first file of every style. */
 export const pageStyle = new URL("page.css", import.meta.url);
 
 /**
- * Several files become one element, in their order.
- * @param files this service's own: what they hold is not escaped
+ * Several files become one, in their order.
+ * @param files this service's own
+ * @param name what the versions of a style have in common; by default the last file's
  * @throws when a file cannot be read, thus at the start of the process
  */
-export function asset(name: "style" | "script", files: readonly URL[]): Asset {
+export function asset(kind: "style" | "script", files: readonly URL[], name = nameOf(files.at(-1))): Asset {
   const whole = files.map((file) => readFileSync(file, "utf8")).join("\n");
-  // A quarter of a stylesheet is indentation, line ends and comments, which no browser needs. In a script they may be part of a text.
-  const text =
-    name === "style"
-      ? withoutComments(whole)
-          .replaceAll(/^\s+/gm, "")
-          .replaceAll(/([,:;{}])\n/g, "$1")
-      : whole;
-  const hash = createHash("sha256").update(text).digest("base64");
-  return { element: trusted(`<${name}>${text}</${name}>`), hash: `'sha256-${hash}'` };
+  if (kind === "style") {
+    const { path } = assetFile({
+      name: `${name}.css`,
+      type: "text/css; charset=utf-8",
+      content: smaller(`${fontStyle}\n${whole}`),
+    });
+    return { element: trusted(`<link rel="stylesheet" href="${path}" />`), source: "'self'" };
+  }
+  const { path, digest } = assetFile({ name: `${name}.js`, type: "text/javascript; charset=utf-8", content: whole });
+  const integrity = `sha256-${digest.toString("base64")}`;
+  return {
+    element: trusted(`<script src="${path}" integrity="${integrity}" defer></script>`),
+    source: `'${integrity}'`,
+  };
 }
 
 /** Three steps of water over a dam: the icon of every page. */
@@ -126,7 +137,7 @@ export const iconSvg = [
   `<path fill='none' stroke='#0b6e8f' stroke-width='2' stroke-linecap='round' d='${drawing}'/></svg>`,
 ].join("");
 
-/** The icon inside a page, so that a page is one request. */
+/** The icon inside a page, which saves a request. */
 const iconAddress = `data:image/svg+xml,${iconSvg.replaceAll(/[<>#]/g, encodeURIComponent)}`;
 
 /** A link that leaves the service. @param url https, as the catalog's schema requires */
@@ -137,13 +148,19 @@ export function outward(url: string, text: Html): Html {
 /** No script can turn text into HTML or code. */
 function scriptRules(scripts: readonly Asset[]): string[] {
   return [
-    `script-src ${scripts.map(({ hash }) => hash).join(" ")}`,
+    `script-src ${scripts.map(({ source }) => source).join(" ")}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];
 }
 
-function withoutComments(style: string): string {
+function nameOf(file: URL | undefined): string {
+  return file === undefined ? "none" : basename(fileURLToPath(file), extname(file.pathname));
+}
+
+/** A quarter of a style is indentation, line ends and comments, which no browser needs. In a script they may be part of a text. */
+function smaller(style: string): string {
   const [first = "", ...others] = style.split("/*");
-  return first + others.map((part) => part.slice(part.indexOf("*/") + 2)).join("");
+  const withoutComments = first + others.map((part) => part.slice(part.indexOf("*/") + 2)).join("");
+  return withoutComments.replaceAll(/^\s+/gm, "").replaceAll(/([,:;{}])\n/g, "$1");
 }

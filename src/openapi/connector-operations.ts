@@ -2,7 +2,7 @@
  * The public paths of the connector catalog in the OpenAPI document: documents for programs and pages for people, with their parameters,
  * versions and refusals.
  */
-import { versionHeader } from "../connectors/catalog/document.ts";
+import { versionHeader } from "../http/document.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
 import { ConnectorExport, ConnectorList } from "../connectors/catalog/documents.ts";
 import { RefusalBody } from "../connectors/catalog/refusal.ts";

@@ -62,13 +62,7 @@ const notFound: ResponseDescription = {
   }),
 };
 
-const part: Parameter = {
-  name: "part",
-  in: "path",
-  required: true,
-  description: "A part of the reference, such as `inference`",
-  schema: { type: "string" },
-};
+const part = inPath("part", "A part of the reference, such as `inference`");
 
 export const pagePaths: Paths = {
   "/": page({
@@ -92,12 +86,27 @@ export const pagePaths: Paths = {
       "404": notFound,
     },
   }),
+  "/assets/{digest}/{name}": page({
+    operationId: "asset",
+    summary: "A style, script or font of the pages",
+    description: "It is kept for good: its address has the digest of its bytes",
+    parameters: [inPath("digest", "As a page names it"), inPath("name", "Such as `console.css`")],
+    responses: {
+      "200": { description: "The file, with a strong ETag", content: { "*/*": { schema: { type: "string" } } } },
+      "304": { description: "The client has the file" },
+      "404": notFound,
+    },
+  }),
   "/favicon.ico": page({
     operationId: "icon",
     summary: "The icon of the pages",
     responses: { "200": { description: "The icon", content: { "image/svg+xml": { schema: { type: "string" } } } } },
   }),
 };
+
+function inPath(name: string, description: string): Parameter {
+  return { name, in: "path", required: true, description, schema: { type: "string" } };
+}
 
 /** HEAD is the same without a body. */
 function page(words: Pick<Operation, "operationId" | "summary" | "description" | "parameters" | "responses">): Paths[string] {

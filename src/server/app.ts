@@ -12,6 +12,7 @@ import type { Gateway } from "../gateway/api/gateway.ts";
 import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook.ts";
+import { assetRoutes } from "../http/assets.ts";
 import { requestTarget } from "../http/router.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -66,6 +67,7 @@ export function makeApp({ gateway, control, tools, connectors, health, publicOri
       }),
     )
     .use(referenceRoutes({ ...shared, description }))
+    .use(assetRoutes(gateway.clock))
     .use(healthRoutes(health, current))
     .use(inferenceRoutes(gateway))
     .use(toolsRoutes(tools))

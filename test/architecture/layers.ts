@@ -40,6 +40,7 @@ export const packageHomes: Readonly<Record<string, string[]>> = Object.fromEntri
   rowsOf(`
   bun: src/backing/redis/bun-client.ts src/backing/nats/nats-transport.ts src/process/c-library.ts src/process/leave-port.ts src/accounts/sessions/passwords.ts
   @sinclair/typebox: src/
+  @fontsource-variable/inter: src/http/font.ts
   openid-client: src/accounts/oidc/
   nodemailer: src/accounts/mails/smtp.ts
   uqr: src/console/sign-in/second-factor-forms.ts

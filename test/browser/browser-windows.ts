@@ -23,17 +23,22 @@ export async function takeWindow(browser: Browser, javaScript: boolean): Promise
     javaScriptEnabled: javaScript,
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  // Tests of pages open them as pages; live.test.ts opens them in the drawer.
+  await context.addInitScript(
+    "try { localStorage.getItem('weir-drawer') ?? localStorage.setItem('weir-drawer', 'off') } catch {}",
+  );
   const page = await context.newPage();
   page.setDefaultTimeout(waitMs);
   return { page, javaScript };
 }
 
-/** The Console and the catalog store nothing in a browser but cookies. */
+/** The Console and the catalog store nothing in a browser but cookies and, by scripts, what their reader chose. */
 export async function leaveWindow(left: BrowserWindow): Promise<void> {
-  const { page } = left;
+  const { page, javaScript } = left;
   const context = page.context();
   for (const event of listenedTo) await page.removeAllListeners(event);
   try {
+    if (javaScript) await page.evaluate("URL.canParse(location.origin) && localStorage.clear()");
     await page.goto("about:blank");
     await context.clearCookies();
     idle.push(left);

@@ -65,7 +65,7 @@ export class Visit implements AsyncDisposable {
   readonly page: Page;
   /** Errors of the page and its content security policy, and requests to other hosts. */
   readonly faults: string[] = [];
-  /** Requested addresses outside of the service. */
+  /** Requested addresses of the service, without styles, scripts and fonts. */
   readonly asked: string[] = [];
   readonly #window: BrowserWindow;
   readonly #url: string;
@@ -110,6 +110,7 @@ export class Visit implements AsyncDisposable {
 
   #judge(address: string): void {
     if (address.startsWith("data:") || address.startsWith("blob:")) return;
+    if (address.startsWith(`${this.#url}/assets/`)) return;
     if (address.startsWith(`${this.#url}/`)) this.asked.push(address.slice(this.#url.length));
     else this.faults.push(`It asked for ${address}`);
   }

@@ -10,7 +10,7 @@ import { Control } from "./control.ts";
 export interface Shown {
   status: number;
   headers: Headers;
-  /** The page with entities, without its style and scripts. */
+  /** The page with entities. */
   text: string;
 }
 
@@ -71,12 +71,8 @@ export class ConsoleWorld {
   async send(request: Request): Promise<Shown> {
     request.headers.set("host", request.headers.get("host") ?? "localhost");
     const response = await this.#app.handle(request);
-    return { status: response.status, headers: response.headers, text: withoutAssets(await response.text()) };
+    return { status: response.status, headers: response.headers, text: await response.text() };
   }
-}
-
-function withoutAssets(text: string): string {
-  return text.replace(/<(style|script)>[^]*?<\/\1>/g, "");
 }
 
 function headersOf(browser: Browser | undefined): Record<string, string> {

@@ -1,5 +1,5 @@
 /** The section about the Console. */
-import { clickingPeople, type ConsoleTimes } from "../../parts/console.ts";
+import { clickingPeople, type ConsoleTimes, type TrafficRound } from "../../parts/console.ts";
 import type { PageTimes } from "../../console/visit.ts";
 import type { Result } from "../../load/tally.ts";
 import { barsSvg } from "../plots/bars.ts";
@@ -39,10 +39,12 @@ function trafficTable({ requestsPerSecond, direct, traffic }: ConsoleTimes): str
     percentiles(result.latencyMs, "p50", "p99", "max"),
     clicks,
   ];
-  const rounds = traffic.flatMap(({ alone, beside, clicks }, n) => [
+  const pages = (refreshed: TrafficRound["refreshed"]): string =>
+    refreshed === undefined ? "" : `, ${refreshed.tabs} pages refresh themselves (${refreshed.rendered.toFixed(1)} a second)`;
+  const rounds = traffic.flatMap(({ alone, beside, clicks, refreshed }, n) => [
     line(`round ${n + 1}, without clicks`, alone),
     line(
-      `round ${n + 1}, ${clickingPeople} people click without pause`,
+      `round ${n + 1}, ${clickingPeople} people click without pause${pages(refreshed)}`,
       beside,
       `${clicks.perSecond} a second: ${percentiles(clicks.latencyMs, "p50", "p99")}`,
     ),

@@ -156,6 +156,8 @@ export interface KeyFilter {
   owner: string | null;
   /** true: revoked ones, false: the others. */
   revoked: boolean;
+  /** A part of their name, of their masked form or of their owner's address; null: any. */
+  text: string | null;
   /** Only keys that have spent four fifths of their monthly limit or more. */
   nearLimit: boolean;
   /** The id of a key: only those created after it; null: from the first. */
@@ -168,12 +170,13 @@ export interface KeyFilter {
 
 /** In order of creation. */
 export async function selectKeys(filter: KeyFilter, sql: Queries): Promise<KeyRow[]> {
-  const { workspace, owner, revoked, nearLimit, after, limit, now } = filter;
+  const { workspace, owner, text, revoked, nearLimit, after, limit, now } = filter;
   return sql<KeyRow[]>`
     ${columns(now, sql)}
     WHERE k.revoked_at IS ${revoked ? sql`NOT NULL` : sql`NULL`}
       ${workspace === null ? sql`` : sql`AND k.workspace_id = ${workspace}`}
       ${owner === null ? sql`` : sql`AND k.owner_email = ${owner}`}
+      ${text === null ? sql`` : sql`AND strpos(lower(k.name || ' ' || k.owner_email || ' ' || k.last_four), lower(${text})) > 0`}
       ${nearLimit ? sql`AND s.spent_nano * 5 >= k.monthly_spend_limit_nano * 4` : sql``}
       ${after === null ? sql`` : sql`AND k.id > ${after}`}
     ORDER BY k.id

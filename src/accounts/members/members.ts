@@ -26,6 +26,8 @@ interface Listed {
   page: {
     /** Only this one; null: all of them. */
     email: string | null;
+    /** A part of their address; null: any. */
+    text: string | null;
     /** The last address of the page before; null: from the first. */
     after: string | null;
     limit: number;
@@ -34,10 +36,10 @@ interface Listed {
 
 /** Members of a workspace by address, with deactivated ones. Only overseers see what others' keys do. */
 export async function listMembers(
-  { actor, workspace, page: { email, after, limit } }: Listed,
+  { actor, workspace, page: { email, text, after, limit } }: Listed,
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<ListedMember[]> {
-  const page = { email: email && canonicalEmail(email), after: after && canonicalEmail(after), limit };
+  const page = { email: email && canonicalEmail(email), text, after: after && canonicalEmail(after), limit };
   const rows = await store.selectListedMembers({ workspace, month: monthOf(clock.now()), ...page }, sql);
   const owner = ownerSeenBy(actor);
   return rows.map((row) => viewListed(row, owner === null || owner === row.email));

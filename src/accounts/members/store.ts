@@ -93,9 +93,17 @@ export async function selectListedMembers(
     workspace,
     month,
     email,
+    text,
     after,
     limit,
-  }: { workspace: WorkspaceId; month: Month; email: string | null; after: string | null; limit: number },
+  }: {
+    workspace: WorkspaceId;
+    month: Month;
+    email: string | null;
+    text: string | null;
+    after: string | null;
+    limit: number;
+  },
   sql: Queries,
 ): Promise<ListedMemberRow[]> {
   return sql<ListedMemberRow[]>`
@@ -108,6 +116,7 @@ export async function selectListedMembers(
     FROM members m JOIN accounts a ON a.email = m.email
     WHERE m.workspace_id = ${workspace}
       ${email === null ? sql`` : sql`AND m.email = ${email}`}
+      ${text === null ? sql`` : sql`AND strpos(m.email, lower(${text})) > 0`}
       ${after === null ? sql`` : sql`AND m.email > ${after}`}
     ORDER BY m.email
     LIMIT ${limit}`;

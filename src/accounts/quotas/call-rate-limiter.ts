@@ -23,6 +23,8 @@ interface Options {
   clock: Clock;
   /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
+  /** What is limited, in the message of a refusal. */
+  what?: string;
   /** The limit of keys that have none. */
   perMinuteDefault?: number;
 }
@@ -30,13 +32,15 @@ interface Options {
 export class CallRateLimiter {
   readonly #clock: Clock;
   readonly #share: Options["share"];
+  readonly #what: string;
   readonly #perMinuteDefault: number;
   readonly #windows = new Map<string, Window>();
   readonly #unshared = new Map<string, number>();
 
-  constructor({ clock, share, perMinuteDefault = toolsCallsPerMinuteDefault }: Options) {
+  constructor({ clock, share, what = "this key", perMinuteDefault = toolsCallsPerMinuteDefault }: Options) {
     this.#clock = clock;
     this.#share = share;
+    this.#what = what;
     this.#perMinuteDefault = perMinuteDefault;
   }
 
@@ -47,7 +51,7 @@ export class CallRateLimiter {
     const counted = this.#counted(window);
     if (counted < window.perMinute) return;
     const leaving = window.times[window.from + counted - window.perMinute] ?? 0;
-    const message = `Too many calls for this key: its limit is ${window.perMinute} calls a minute`;
+    const message = `Too many calls for ${this.#what}: its limit is ${window.perMinute} calls a minute`;
     throw new LimitReachedError(message, { status: 429, retryAfterMs: leaving + rateWindowMs - this.#clock.monotonic() });
   }
 

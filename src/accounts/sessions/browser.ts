@@ -7,7 +7,7 @@
  * in older browsers the origin does, and a hidden token is known only to pages of the session. A proxy that puts a loopback name into Host
  * is refused: cookies would go without TLS.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { DomainError } from "../errors.ts";
 import { knownBrowserMsMax, sessionAgeMsMax } from "../limits.ts";
 
@@ -78,17 +78,32 @@ export function requireSameOrigin(request: Request): void {
     throw new DomainError("forbidden", "Only the Console's own pages can make changes with a session");
 }
 
-/** The hidden field of each form, which only pages of the session know. */
+/**
+ * The hidden field of each form, which only pages of the session know. It is another text each time, a mask and the masked token, since the
+ * size of a compressed page would betray a text that stays the same (https://www.breachattack.com).
+ */
 export function formToken(token: string): string {
-  return createHmac("sha256", token).update("form").digest("base64url");
+  const mask = randomBytes(formTokenBytes);
+  return Buffer.concat([mask, masked(formTokenOf(token), mask)]).toString("base64url");
 }
 
 /** @throws DomainError forbidden for a form of another session, or without a token */
 export function requireFormToken(given: string | null, token: string): void {
-  const expected = Buffer.from(formToken(token));
-  const received = Buffer.from(given ?? "");
-  if (received.length === expected.length && timingSafeEqual(received, expected)) return;
+  const received = Buffer.from(given ?? "", "base64url");
+  const [mask, hidden] = [received.subarray(0, formTokenBytes), received.subarray(formTokenBytes)];
+  if (hidden.length === formTokenBytes && timingSafeEqual(masked(hidden, mask), formTokenOf(token))) return;
   throw new DomainError("forbidden", "The form is from another session: go back, load its page again and repeat the change");
+}
+
+/** Of a SHA-256. */
+const formTokenBytes = 32;
+
+function formTokenOf(token: string): Buffer {
+  return createHmac("sha256", token).update("form").digest();
+}
+
+function masked(bytes: Buffer, mask: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
 }
 
 /** Browsers accept the prefix only with Secure and for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */

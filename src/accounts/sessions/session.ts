@@ -31,13 +31,19 @@ export function requireRecentSignIn(
   throw new DomainError("sign_in_again", `Cannot ${action}: your last sign-in is more than an hour ago. Sign in again first`);
 }
 
-/** @param token the cookie's value @returns null if it is unknown, has expired, or its account is not active */
-export async function findSession(token: string, { sql, clock }: { sql: Database; clock: Clock }): Promise<Session | null> {
+/**
+ * @param token the cookie's value @param isUse whether the session is then used anew; a page that refreshes itself does not keep it from ending
+ * @returns null if it is unknown, has expired, or its account is not active
+ */
+export async function findSession(
+  token: string,
+  { sql, clock, isUse = true }: { sql: Database; clock: Clock; isUse?: boolean },
+): Promise<Session | null> {
   if (!isToken(token)) return null;
   const session = await selectSession(hashToken(token), sql);
   const nowMs = clock.now();
   if (session === undefined || hasExpired(session, nowMs)) return null;
-  if (nowMs - session.usedAt.getTime() >= sessionUseMs) await updateUse({ id: session.id, at: new Date(nowMs) }, sql);
+  if (isUse && nowMs - session.usedAt.getTime() >= sessionUseMs) await updateUse({ id: session.id, at: new Date(nowMs) }, sql);
   return session;
 }
 

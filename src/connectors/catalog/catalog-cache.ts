@@ -14,7 +14,7 @@ import { raiseAlarm } from "../../kernel/metrics.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import * as limits from "../limits.ts";
-import type { Document } from "./document.ts";
+import type { Document } from "../../http/document.ts";
 import { catalogOf, judgeSearchWords } from "./files/judge.ts";
 import { readConnectorFiles, type ConnectorFiles, formatProblem } from "./files/read-file.ts";
 import type { ConnectorCatalog, GrantNotes } from "./files/schema.ts";
@@ -156,7 +156,7 @@ export class DocumentCache {
     this.#kept.set(key, kept);
     if (known === undefined) {
       kept.document.then(
-        ({ plain, gzip }) => this.#count(kept, plain.bytes.byteLength + gzip.bytes.byteLength),
+        ({ plain, gzip }) => this.#count(kept, plain.bytes.byteLength + (gzip?.bytes.byteLength ?? 0)),
         // A failure is not cached: the next caller tries again.
         () => this.#kept.delete(key),
       );

@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
 import { changeLine } from "./changes.ts";
-import { documentOf, type Document, type CachePolicy } from "./document.ts";
+import { documentOf, type Document, type CachePolicy } from "../../http/document.ts";
 import { filterConnectors } from "./find.ts";
 import { isExportFormat, loadExport, type Published } from "./published.ts";
 import type { ListQuery } from "./read-parameters.ts";

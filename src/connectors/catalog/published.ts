@@ -6,7 +6,7 @@
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { changesBetween } from "./changes.ts";
-import { textOf, unpackedDocument, type Document, compressed, sha256 } from "./document.ts";
+import { textOf, unpackedDocument, type Document, compressed, sha256 } from "../../http/document.ts";
 import { exportFormats, exportTypes, type ExportFormat, exportCatalog } from "./exports.ts";
 import type { ConnectorCatalog } from "./files/schema.ts";
 import type { ConnectorRow } from "./row.ts";

@@ -23,7 +23,7 @@ interface Page {
 const forms: Record<PageKind, "self" | "none"> = { search: "self", "set-up": "none" };
 
 export function catalogPageHeaders(kind: PageKind): Record<string, string> {
-  return pageHeaders({ style: styles[kind], scripts: scripts[kind], forms: forms[kind] });
+  return pageHeaders({ scripts: scripts[kind], forms: forms[kind] });
 }
 
 export function pageText({ kind, title, main, data, version }: Page): string {

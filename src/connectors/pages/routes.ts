@@ -9,7 +9,7 @@ import { requestTarget, Router, type ErrorWriter, type RouteContext, type Routes
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { CatalogCache } from "../catalog/catalog-cache.ts";
-import { answer, documentOf, type Document } from "../catalog/document.ts";
+import { answer, documentOf, type Document } from "../../http/document.ts";
 import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocument } from "../catalog/documents.ts";
 import { type Published, rowIn } from "../catalog/published.ts";
 import { readListQuery, readPageQuery, readSince, refuseParameters, type PageQuery } from "../catalog/read-parameters.ts";

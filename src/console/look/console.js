@@ -1,6 +1,9 @@
 // Runs in the browser, on every page of the Console. Each page works without it.
 "use strict";
 
+/** What the scripts of the Console share. */
+const weir = {};
+
 {
   const live = document.querySelector("[data-live]");
   let sent = false;
@@ -38,12 +41,16 @@
 
   const changedIn = (root) => [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
 
+  /** Whether nothing is lost with what was typed, or the reader does not mind. */
+  const mayDiscard = (root) => {
+    // What a refused form still holds was typed before.
+    const typed = changedIn(root) || root.querySelector("[data-refused]") !== null;
+    return !typed || confirm("Close without saving what you typed?");
+  };
+
   const mayClose = (dialog) => {
     if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it anyway?");
-    // What a refused form still holds was typed before.
-    const typed = changedIn(dialog) || dialog.querySelector("[data-refused]") !== null;
-    if (dialog.dataset.asks === "changes" && typed) return confirm("Close without saving what you typed?");
-    return true;
+    return dialog.dataset.asks !== "changes" || mayDiscard(dialog);
   };
 
   const close = (dialog) => {
@@ -52,7 +59,7 @@
     dialog.close();
   };
 
-  for (const dialog of document.querySelectorAll("dialog")) {
+  const prepareDialog = (dialog) => {
     // A browser closes a dialog at the second Escape in a row, unless the page keeps the key to itself.
     dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
@@ -71,11 +78,12 @@
       dialog.removeAttribute("open");
       dialog.showModal();
     }
-  }
+  };
 
-  for (const opener of document.querySelectorAll("[data-opens]")) {
-    const dialog = document.getElementById(opener.dataset.opens);
-    if (!dialog) continue;
+  /** @param root where its dialog is */
+  const prepareOpener = (opener, root) => {
+    const dialog = root.querySelector(`dialog#${CSS.escape(opener.dataset.opens)}`);
+    if (!dialog) return;
     opener.setAttribute("role", "button");
     opener.setAttribute("aria-haspopup", "dialog");
     opener.addEventListener("keydown", (event) => {
@@ -90,10 +98,7 @@
       dialog.showModal();
       dialog.querySelector("[autofocus], form.form :is(input:not([type=hidden]), select, textarea)")?.focus();
     });
-  }
-
-  // The reader first corrects what was refused.
-  document.querySelector("[aria-invalid=true]")?.focus();
+  };
 
   const copy = async (button) => {
     const source = document.getElementById(button.dataset.copies);
@@ -111,8 +116,78 @@
     setTimeout(() => (label.textContent = before), 2_000);
   };
 
-  // Browsers offer it only to pages of a secure origin.
-  if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copies]")) button.hidden = false;
+  /** Makes a page, or a part of one that was loaded later, do what it does with a script. */
+  const enhance = (root) => {
+    showTimes(root);
+    const zone = root.querySelector("[data-zone]");
+    if (zone) zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
+    for (const dialog of root.querySelectorAll("dialog")) prepareDialog(dialog);
+    for (const opener of root.querySelectorAll("[data-opens]")) prepareOpener(opener, root);
+    // Browsers offer it only to pages of a secure origin.
+    if (navigator.clipboard) for (const button of root.querySelectorAll("[data-copies]")) button.hidden = false;
+  };
+
+  /**
+   * Another page as a document, in which no script runs. A session that has ended leads to the sign-in.
+   * @param tag of the shown page, to ask whether there is anything new; null: to get it
+   */
+  const readPage = (address, { tag = null, signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open("GET", address);
+      request.responseType = "document";
+      request.timeout = 20_000;
+      if (tag !== null) request.setRequestHeader("if-none-match", tag);
+      request.addEventListener("load", () => {
+        const { status, responseURL } = request;
+        // What is not a page, such as "not modified", would be read as XML, and shown as its error.
+        const isPage = (request.getResponseHeader("content-type") ?? "").startsWith("text/html");
+        const page = isPage ? request.response : null;
+        const retryMs = Number(request.getResponseHeader("retry-after") ?? 0) * 1_000;
+        const isSignedOut = new URL(responseURL || address, location.href).pathname === "/console/sign-in";
+        resolve({ status, page, tag: request.getResponseHeader("etag"), retryMs, isSignedOut });
+      });
+      for (const name of ["error", "timeout", "abort"]) request.addEventListener(name, () => reject(new Error(name)));
+      signal?.addEventListener("abort", () => request.abort());
+      request.send();
+    });
+
+  /** An element with texts and elements in it. Attributes that are null are left out. */
+  const make = (name, attributes = {}, ...contents) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+    made.append(...contents);
+    return made;
+  };
+
+  /** Leads to the sign-in, and back to the page. */
+  const signInAddress = () => `/console/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
+
+  /** What the browser keeps of the reader's choices, if it may. */
+  const setting = (name) => {
+    try {
+      return localStorage.getItem(`weir-${name}`);
+    } catch {
+      return null;
+    }
+  };
+
+  const set = (name, value) => {
+    try {
+      localStorage.setItem(`weir-${name}`, value);
+    } catch {
+      // The choice then holds for this page alone.
+    }
+  };
+
+  /**
+   * The key of an event that means an act of the page; null: the reader types, a dialog has the keys, or keys of one letter are off.
+   */
+  const actKey = ({ key, ctrlKey, metaKey, altKey, target }) => {
+    const types = target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
+    const isOff = setting("keys") === "off" || document.querySelector("dialog[open]") !== null;
+    return types || isOff || ctrlKey || metaKey || altKey ? null : key;
+  };
 
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copies], [data-closes]") : null;
@@ -145,9 +220,11 @@
 
   // In a low window, the current page may be below the end of the menu.
   document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" });
-  showTimes(document);
-  const zone = document.querySelector("[data-zone]");
-  if (zone) zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
+  enhance(document);
+  // The reader first corrects what was refused.
+  document.querySelector("[aria-invalid=true]")?.focus();
   const announced = document.querySelector("[data-announced][role=status]");
   if (announced) say(announced.textContent);
+
+  Object.assign(weir, { say, enhance, readPage, make, mayDiscard, signInAddress, setting, set, actKey });
 }

@@ -4,11 +4,14 @@
  */
 import { markup, type Html, trusted } from "../../http/html.ts";
 import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders, asset, pageStyle } from "../../http/page.ts";
+import { themeButton, type Theme } from "./theme.ts";
 import { notice, type Notice, userText, type Content } from "./parts.ts";
 
 /** What surrounds a page, the same on all pages of a person. */
 export interface Surroundings {
   homePath: string;
+  /** The search of the workspace; null: there is none, and the palette of the script knows the menu alone. */
+  findPath: string | null;
   sections: NavigationSection[];
   /** The page's workspace, for the document's title. */
   place: string | null;
@@ -30,6 +33,8 @@ interface ConsolePage {
   /** What the person's last action did. */
   notice?: Notice | null;
   main: Html;
+  /** Of the shown version of a page that refreshes itself; null: it does not. */
+  tag?: string | null;
   /** In addition to the Console's own. */
   scripts?: readonly Asset[];
 }
@@ -66,7 +71,7 @@ export function plainPage(
  */
 export function consoleHeaders({ connects = false, scripts = [] }: { connects?: boolean; scripts?: readonly Asset[] } = {}) {
   return {
-    ...pageHeaders({ style: consoleStyle, scripts: [consoleScript, ...scripts], forms: "self", connects }),
+    ...pageHeaders({ scripts: [consoleScript, ...scripts], forms: "self", connects }),
     // Without a referrer the browser sends no origin with a form, and an older one could not prove that the form is ours.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
@@ -74,14 +79,19 @@ export function consoleHeaders({ connects = false, scripts = [] }: { connects?: 
 }
 
 /** One column on a desktop; on a phone a bar whose menu opens. */
-function side({ homePath, sections, switcher: workspaces, account }: Surroundings): Html {
+function side({ homePath, findPath, sections, switcher: workspaces, account }: Surroundings): Html {
   return markup`<header class="side">
-    <a class="home" href="${homePath}">${iconMark}<strong>Weir</strong></a>
+    <p class="brand"><a class="home" href="${homePath}">${iconMark}<strong>Weir</strong></a>${findPath === null ? null : finder(findPath)}</p>
     <details class="menu">
       <summary>Menu</summary>
       ${switcher(workspaces)}${navigation(sections)}${accountMenu(account)}
     </details>
   </header>`;
+}
+
+/** The script opens the palette in place of the page, and says by which keys. */
+function finder(path: string): Html {
+  return markup`<a class="find" href="${path}" data-palette><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M7 11.5a4.5 4.5 0 1 0 0-9a4.5 4.5 0 0 0 0 9zM10.3 10.3l3.2 3.2" /></svg><span class="unseen">Search</span><kbd hidden></kbd></a>`;
 }
 
 function trail(steps: { path: string; label: string }[]): Html | null {
@@ -91,12 +101,17 @@ function trail(steps: { path: string; label: string }[]): Html | null {
   </ol></nav>`;
 }
 
-function heading({ title, badge = null, lead = null, actions = null }: Omit<ConsolePage, "main">): Html {
+function heading({ title, badge = null, lead = null, actions = null, tag = null }: Omit<ConsolePage, "main">): Html {
   const words = typeof lead === "string" ? userText(lead) : lead;
   return markup`<div class="head">
     <div><h1><bdi>${title}</bdi>${badge === null ? null : markup` ${badge}`}</h1>${words === null ? null : markup`<p class="lead">${words}</p>`}</div>
-    ${actions === null ? null : markup`<div class="actions">${actions}</div>`}
+    ${actions === null && tag === null ? null : markup`<div class="actions">${tag === null ? null : liveSwitch(tag)}${actions}</div>`}
   </div>`;
+}
+
+/** Shown by the script that refreshes the page. */
+function liveSwitch(tag: string): Html {
+  return markup`<button type="button" class="quiet live" data-refresh="${tag}" aria-pressed="true" hidden>Live</button>`;
 }
 
 /** Read out by screen readers when a script fills it. */
@@ -140,6 +155,7 @@ interface Account {
   /** The role in the shown workspace, in words. */
   role: string;
   path: string;
+  theme: Theme;
   /** Receives an empty POST. */
   signOutPath: string;
 }
@@ -156,8 +172,38 @@ function navigationSection({ title, links }: NavigationSection, index: number): 
 }
 
 function link({ path, label, icon: name, current }: NavigationLink): Html {
-  return markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}>${icon(name)}${label}</a></li>`;
+  const letter = letters[label];
+  const go = letter === undefined ? null : markup` data-go="${letter}"`;
+  return markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}${go}>${icon(name)}${label}</a></li>`;
 }
+
+/** What follows the key g to go to a page of the menu. */
+const letters: Record<string, string> = {
+  Home: "h",
+  Keys: "k",
+  Models: "m",
+  Workbench: "w",
+  Requests: "r",
+  Spend: "s",
+  Statements: "t",
+  Projects: "p",
+  Findings: "f",
+  Vulnerabilities: "v",
+  Products: "d",
+  Tickets: "i",
+  Connections: "c",
+  Members: "e",
+  Settings: ",",
+  "Provider keys": "y",
+  Alerts: "a",
+  Audit: "u",
+  "Credit by card": "b",
+  Workspaces: "o",
+  Advisories: "n",
+  Ledger: "l",
+  Service: "x",
+  Providers: "q",
+};
 
 /** Its button is shown once another workspace is chosen; a person with one workspace sees only its name. */
 function switcher({ action, current, choices }: Switcher): Html | null {
@@ -175,9 +221,10 @@ function switcher({ action, current, choices }: Switcher): Html | null {
   </form>`;
 }
 
-function accountMenu({ name, role, path, signOutPath }: Account): Html {
+function accountMenu({ name, role, path, theme, signOutPath }: Account): Html {
   return markup`<div class="account">
     <p><a href="${path}" title="${name}"><bdi>${name}</bdi></a><span class="under">${role}</span></p>
+    ${themeButton(theme)}
     <form method="post" action="${signOutPath}"><button class="quiet" type="submit">Sign out</button></form>
   </div>`;
 }
@@ -221,18 +268,18 @@ function icon(name: IconName): Html {
 
 const inLook = (file: string): URL => new URL(file, import.meta.url);
 
-export const consoleStyle = asset("style", [
-  pageStyle,
-  ...[
-    "frame.css",
-    "parts.css",
-    "charts.css",
-    "forms.css",
-    "workbench.css",
-    "requests.css",
-    "steps.css",
-    "documents.css",
-    "security.css",
-  ].map(inLook),
-]);
-export const consoleScript = asset("script", [inLook("console.js")]);
+const styles = [
+  "frame.css",
+  "parts.css",
+  "charts.css",
+  "forms.css",
+  "workbench.css",
+  "requests.css",
+  "steps.css",
+  "documents.css",
+  "security.css",
+  "live.css",
+];
+const behaviour = ["console.js", "live.js", "palette.js", "drawer.js"];
+export const consoleStyle = asset("style", [pageStyle, ...styles.map(inLook)], "console");
+export const consoleScript = asset("script", behaviour.map(inLook), "console");

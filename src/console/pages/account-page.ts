@@ -18,11 +18,13 @@ import { requireStrong, setPassword } from "../../accounts/sessions/passwords.ts
 import { requireRecentSignIn, type SessionView } from "../../accounts/sessions/session.ts";
 import { updateBothFactors } from "../../accounts/sessions/store.ts";
 import { sessionEndpoints } from "../../control-api/endpoints/accounts.ts";
+import { fontCredit } from "../../http/font.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { formState, hiddenFields } from "../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../page.ts";
 import { type Field, actionButton, form } from "../look/forms.ts";
 import { badge, section, table, time } from "../look/parts.ts";
+import { themeChoice } from "../look/theme.ts";
 import { nextPath } from "../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../sign-in/second-factor-forms.ts";
 
@@ -44,14 +46,21 @@ export const accountPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
   if (email === null)
-    return { title: "Operator", main: markup`<p>You hold the operator token, which is not a person's account.</p>` };
+    return {
+      title: "Operator",
+      main: markup`<p>You hold the operator token, which is not a person's account.</p>${looks(call)}`,
+    };
   const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
     lead: email,
     main: markup`${section("password", "Password", await passwordForm(call, email))}
-      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}`,
+      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}${looks(call)}`,
   };
+}
+
+function looks({ viewer }: PageCall): Html {
+  return section("theme", "Theme", markup`${themeChoice(viewer.theme)}<p class="hint">In this browser. ${fontCredit}.</p>`);
 }
 
 async function passwordForm(call: PageCall, email: string): Promise<Html> {

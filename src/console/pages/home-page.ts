@@ -27,7 +27,7 @@ import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { firstStepsSection, hideSteps } from "./first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
-import { requestColumns, duration, type RequestRow } from "./inference/request-columns.ts";
+import { requestColumns, duration, logChanges, type RequestRow } from "./inference/request-columns.ts";
 import { newestFirst } from "./inference/request-rows.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
@@ -41,6 +41,7 @@ export const homePage: Page = {
   navigation: { section: null, label: "Home", icon: "home" },
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript, chartScript],
+  changes: logChanges,
   render,
   actions: { "hide-steps": hideSteps },
 };

@@ -9,7 +9,7 @@ import * as keys from "../../accounts/keys/keys.ts";
 import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schema.ts";
 import type { KeyRow } from "../../accounts/keys/store.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
-import { emailOf } from "../../accounts/workspaces/fields.ts";
+import { emailOf, line } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
 import { endpoint, type EndpointCall } from "../endpoint.ts";
@@ -99,6 +99,12 @@ export const keyEndpoints = {
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
       owner: Type.Optional(emailOf("Only keys of this member")),
+      text: Type.Optional(
+        line("a part of a key's name", {
+          title: "Only those with this text in their name, owner or last characters",
+          minLength: 1,
+        }),
+      ),
       revoked: trueOrFalse("Only the revoked ones"),
       near_limit: trueOrFalse("Only those that have spent 80 % of their monthly limit"),
       after: Type.Optional(
@@ -113,10 +119,11 @@ export const keyEndpoints = {
     view: listOf(KeyView),
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
-      const { owner = null, after = null, limit } = input;
+      const { owner = null, text = null, after = null, limit } = input;
       const filter = {
         workspace: workspace?.id ?? null,
         owner,
+        text,
         revoked: input.revoked === "true",
         nearLimit: input.near_limit === "true",
         after,

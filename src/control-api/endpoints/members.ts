@@ -14,7 +14,7 @@ import { selectMembers, lockMember } from "../../accounts/members/store.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { createInvitationLink, createSignInLink, LinkView } from "../../accounts/sessions/links.ts";
-import { canonicalEmail, emailOf } from "../../accounts/workspaces/fields.ts";
+import { canonicalEmail, emailOf, line } from "../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -60,6 +60,7 @@ export const memberEndpoints = {
     fields: Type.Object({
       workspace: NamedWorkspace,
       email: Type.Optional(emailOf("Only this one")),
+      text: Type.Optional(line("a part of an address", { title: "Only those with this text in their address", minLength: 1 })),
       limit: rowLimit({ normal: memberRowsMax, max: memberRowsMax }),
       after: Type.Optional(emailOf("Only addresses after this one, for the next page")),
     }),
@@ -68,6 +69,7 @@ export const memberEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const page = {
         email: input.email ?? null,
+        text: input.text ?? null,
         after: input.after ?? null,
         limit: parseRowLimit(input.limit, { normal: memberRowsMax, max: memberRowsMax }),
       };

@@ -9,6 +9,7 @@ import { copyButton } from "../../console/look/parts.ts";
 import { inferencePrefix, notFound } from "../../gateway/api/routes.ts";
 import type { UnavailableReason, Model } from "../../gateway/models/model.ts";
 import type { Models } from "../../gateway/models/models.ts";
+import { fontCredit } from "../../http/font.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { pageDocument, htmlType, iconSvg, pageHeaders } from "../../http/page.ts";
 import { Router, type Routes } from "../../http/router.ts";
@@ -102,7 +103,7 @@ export interface FrontDoorParts {
 }
 
 const headers = {
-  ...pageHeaders({ style: frontDoorStyle, scripts: [copyScript], forms: "self" }),
+  ...pageHeaders({ scripts: [copyScript], forms: "self" }),
   "content-type": htmlType,
   "cache-control": "no-store",
   vary: "accept",
@@ -195,6 +196,7 @@ function frontDoorText(door: FrontDoor): string {
         <p>Weir ${version}</p>
         <p><a href="${referencePath}">API reference</a> · <a href="/openapi.json">OpenAPI document</a></p>
         <p>The guides are in the folder <code>docs</code> of the source</p>
+        <p>${fontCredit}</p>
       </div>
     </footer>`,
   });

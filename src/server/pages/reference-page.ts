@@ -10,7 +10,7 @@ import { fieldList, objectForms, operationSection } from "./operation-section.ts
 import { schemaId } from "./shape.ts";
 import { copyScript, siteHeader, siteStyle, referencePath, definition, prose } from "./site.ts";
 
-export const referenceStyle = siteStyle(new URL("reference.css", import.meta.url));
+const referenceStyle = siteStyle(new URL("reference.css", import.meta.url));
 
 export interface ReferencePage {
   title: string;

@@ -7,7 +7,7 @@
  * a page here is one request and can be read without one. With the policy off, the browser tests' accessibility audit, which must find
  * nothing, finds 45 faulty elements in Redoc and 48 in Elements, and Redoc loads an image from its maker's host.
  */
-import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
+import { answer, documentOf, type Document } from "../../http/document.ts";
 import { notFound } from "../../gateway/api/routes.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { htmlType, pageHeaders } from "../../http/page.ts";
@@ -15,7 +15,7 @@ import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { OpenApiDocument } from "../../openapi/document.ts";
 import { partsOf, type Part, type DescribedOperation } from "./described.ts";
-import { partPage, referenceStyle, referenceText, type ReferencePage, partPath } from "./reference-page.ts";
+import { partPage, referenceText, type ReferencePage, partPath } from "./reference-page.ts";
 import { copyScript, referencePath, codeBlock, definition, prose } from "./site.ts";
 
 interface ReferenceParts {
@@ -26,7 +26,7 @@ interface ReferenceParts {
   publicOrigin: string | null;
 }
 
-const policy = pageHeaders({ style: referenceStyle, scripts: [copyScript], forms: "none" });
+const policy = pageHeaders({ scripts: [copyScript], forms: "none" });
 
 export function referenceRoutes({ clock, ...parts }: ReferenceParts & { clock: Clock }): Routes {
   const router = new Router({ clock });

@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { chartScript } from "../../../src/console/look/charts.ts";
 import { consoleHeaders } from "../../../src/console/look/frame.ts";
+import { assetRoutes } from "../../../src/http/assets.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
 import { hostile } from "../../console/look/gallery-contents.ts";
 import { createdPage, galleryPage, keysPage } from "../../console/look/gallery.ts";
 import { chromiumPath, Visit, type VisitPlan } from "../browser.ts";
@@ -13,13 +15,16 @@ const pages: Record<string, () => string> = { "/keys": keysPage, "/gallery": gal
 
 /** The gallery alone, without a service: what is tested is its markup, style and script. */
 function serve(): Promise<Server> {
-  const server = createServer((request, response) => {
+  const assets = assetRoutes(systemClock);
+  const server = createServer(async (request, response) => {
+    const file = await assets.handle(new Request(`http://localhost${request.url ?? ""}`));
+    if (file.ok) return void response.writeHead(200, Object.fromEntries(file.headers)).end(await file.bytes());
     const page = pages[request.url ?? ""];
     response.writeHead(page ? 200 : 404, {
       ...consoleHeaders({ scripts: [chartScript] }),
       "content-type": "text/html; charset=utf-8",
     });
-    response.end(page?.() ?? "<title>Elsewhere</title>");
+    return void response.end(page?.() ?? "<title>Elsewhere</title>");
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }

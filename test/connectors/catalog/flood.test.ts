@@ -1,7 +1,7 @@
 /** Requests without a key leave the event loop to others. */
 import { expect, test } from "bun:test";
 import { DocumentCache, Renderings } from "../../../src/connectors/catalog/catalog-cache.ts";
-import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
+import { documentOf, type Document } from "../../../src/http/document.ts";
 import { renderingsWaitingMax } from "../../../src/connectors/limits.ts";
 import { memoizeFor } from "../../../src/process/memoize-for.ts";
 import { ManualClock } from "../../support/clock.ts";

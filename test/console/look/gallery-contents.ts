@@ -130,6 +130,7 @@ export const samples = [
 
 export const around: Surroundings = {
   homePath: "/console",
+  findPath: "/find",
   sections: [
     { title: null, links: [{ path: "/", label: "Home", icon: "home", current: false }] },
     {
@@ -171,5 +172,5 @@ export const around: Surroundings = {
       { id: "w2", name: "Acme support" },
     ],
   },
-  account: { name: "mira@example.org", role: "Super admin", path: "/account", signOutPath: "/sign-out" },
+  account: { name: "mira@example.org", role: "Super admin", path: "/account", theme: "system", signOutPath: "/sign-out" },
 };

@@ -1,7 +1,8 @@
 /**
- * What lists show of a request, accepted or refused: Requests and Home use the same columns, so that a request looks the same on both. A
- * refused one has no tokens, cost or times, since nothing was sent to a provider.
+ * What lists show of a request, accepted or refused, and when they change: Requests and Home use the same columns, so that a request looks
+ * the same on both. A refused one has no tokens, cost or times, since nothing was sent to a provider.
  */
+import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -91,4 +92,16 @@ export function duration(ms: number): string {
   return ms < 1_000
     ? `${ms} ms`
     : `${(ms / 1_000).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
+}
+
+/** Enough to see a request that ended after later ones. */
+const newestMax = 20;
+
+/**
+ * Changes once a request ends, for pages that refresh themselves: it is one small query. It changes each minute, too, since a page may show
+ * what other people and times change.
+ */
+export async function logChanges(call: Pick<PageCall, "control" | "nowMs">): Promise<string> {
+  const { data } = await call.control(logEndpoints.list, { limit: String(newestMax) });
+  return [Math.floor(call.nowMs / 60_000), ...data.map(({ generation_id: id }) => id)].join(" ");
 }

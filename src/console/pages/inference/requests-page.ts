@@ -21,7 +21,7 @@ import { queryFields, type Page, type PageCall, type PageContent } from "../../p
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
 import { emptyState, cursorLinks, table, tabs } from "../../look/parts.ts";
 import { refusedByCode } from "./refused-page.ts";
-import { refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
+import { logChanges, refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
 import { readRequestRows, shownWords, type RequestFilters, type RequestRows, type ShownRequests } from "./request-rows.ts";
 import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 
@@ -31,6 +31,8 @@ export const requestsPage: Page = {
   navigation: { section: "Inference", label: "Requests", icon: "requests" },
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript],
+  // Older pages of the list do not change.
+  changes: async (call) => (call.query.has("before") ? null : logChanges(call)),
   render,
   csv,
 };

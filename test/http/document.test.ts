@@ -1,7 +1,7 @@
 /** Conditional requests, encodings and ranges, by RFC 9110. */
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "bun:test";
-import { acceptsGzip, answer, readRange, documentOf } from "../../../src/connectors/catalog/document.ts";
+import { acceptsGzip, answer, readRange, documentOf } from "../../src/http/document.ts";
 
 const text = "0123456789".repeat(100);
 const document = await documentOf(text, "text/plain");

@@ -21,12 +21,22 @@ interface Representation {
 export interface Document {
   contentType: string;
   plain: Representation;
+  /** null: the bytes are compressed already. */
+  gzip: Representation | null;
+}
+
+interface CompressedDocument extends Document {
   gzip: Representation;
 }
 
-export async function documentOf(text: string, contentType: string): Promise<Document> {
+export async function documentOf(text: string, contentType: string): Promise<CompressedDocument> {
   const plain = new TextEncoder().encode(text);
   return { contentType, plain: representation(plain), gzip: representation(await compressed(plain)) };
+}
+
+/** For bytes that are compressed by themselves, such as a font's. */
+export function packedDocument(bytes: Uint8Array<ArrayBuffer>, contentType: string): Document {
+  return { contentType, plain: representation(bytes), gzip: null };
 }
 
 /** Takes the compressed bytes as stored, since another library may compress differently. */
@@ -116,7 +126,7 @@ function representation(bytes: Uint8Array<ArrayBuffer>): Representation {
 
 /** The representation that the client accepts, or to which its range refers. */
 function choose({ headers, method }: Request, { plain, gzip }: Document, { ranges }: CachePolicy): Representation {
-  if (!acceptsGzip(headers.get("accept-encoding"))) return plain;
+  if (gzip === null || !acceptsGzip(headers.get("accept-encoding"))) return plain;
   const wantsPart = ranges && method === "GET" && headers.has("range");
   return wantsPart && headers.get("if-range")?.trim() !== gzip.etag ? plain : gzip;
 }
