@@ -40,6 +40,7 @@ const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*
 
 /** Forms that take a sign-in of the last hour. */
 const takesNewSignIn = new Set([
+  "/workbench again",
   "/members/:id role",
   "/connections/:id replace",
   "/connections/:id delete",
@@ -159,6 +160,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/keys create": () => ({ kind: "tools" }),
     "/keys/new create": () => ({ kind: "inference", name: "job" }),
     "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),
+    "/workbench again": async (_sender, email) => ({ generation: await newRequest(email) }),
     "/members invite": () => ({ email: `person-${++people}@acme`, role: "member" }),
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),
