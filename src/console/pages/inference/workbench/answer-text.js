@@ -10,7 +10,7 @@
 
   /** Characters and elements of an answer that are drawn as Markdown. */
   const charactersMax = 300_000;
-  const elementsMax = 20_000;
+  const elementsMax = 10_000;
   /** Characters of an element of plain text: a browser lays out a whole element again when it grows. */
   const plainMax = 20_000;
   /** Characters of the last block that are read again each time. */
