@@ -52,7 +52,7 @@ import { projectsPage } from "./pages/security/projects-page.ts";
 import { ticketsPage } from "./pages/security/tickets-page.ts";
 import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
 import { vulnerabilityPage } from "./pages/security/vulnerability-page.ts";
-import { workbenchPage } from "./pages/inference/workbench-page.ts";
+import { workbenchPage } from "./pages/inference/workbench/workbench-page.ts";
 import { providerKeyPages } from "./pages/workspace/provider-keys-page.ts";
 import { deletePromptsPage, settingsPage } from "./pages/workspace/settings-page.ts";
 import { topUpPage, topUpsPage } from "./pages/workspace/top-ups-page.ts";

@@ -42,6 +42,7 @@ const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*
 
 /** Forms that take a sign-in of the last hour. */
 const takesNewSignIn = new Set([
+  "/workbench again",
   "/members/:id role",
   "/members/:id/invitation create-link",
   "/connections/:id replace",
@@ -176,6 +177,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/keys create": () => ({ kind: "tools" }),
     "/keys/new create": () => ({ kind: "inference", name: "job" }),
     "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),
+    "/workbench again": async (_sender, email) => ({ generation: await newRequest(email) }),
     "/members invite": () => ({ email: `person-${++people}@acme`, role: "member" }),
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
-import { programTemplates } from "../../src/console/pages/inference/workbench-page.ts";
+import { programTemplates } from "../../src/console/pages/inference/workbench/workbench-page.ts";
 import { greetingText } from "../../src/server/welcome.ts";
 import { repository } from "../support/processes/process.ts";
 import { Fleet } from "../support/servers/fleet.ts";
@@ -142,18 +142,55 @@ describe("the Workbench's conversation as code", () => {
     temperature: 1.5,
     max_tokens: 64,
   };
-  const script = readFileSync(join(repository, "src/console/pages/inference/workbench-code.js"), "utf8");
-  const programOf = runInNewContext(`${script};programOf`) as (template: object, chat: object) => string;
-  const programs = programTemplates(documented).map((template) => ({
-    ...template,
-    code: programOf(template, conversation),
-    shortCode: programOf(template, {
-      ...conversation,
-      messages: conversation.messages.slice(1),
-      temperature: undefined,
-      max_tokens: undefined,
-    }),
-  }));
+  /** All that the form can set and the sandbox takes. */
+  const everything = {
+    ...conversation,
+    messages: [
+      ...conversation.messages.slice(0, 2),
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call-1", type: "function", function: { name: "weather", arguments: '{"city":"Bern"}' } }],
+      },
+      { role: "tool", tool_call_id: "call-1", content: "Sun" },
+      { role: "user", content: said },
+    ],
+    top_p: 0.9,
+    seed: 7,
+    frequency_penalty: 0.5,
+    presence_penalty: 0.5,
+    stop: ["END"],
+    reasoning_effort: "minimal",
+    verbosity: "low",
+    tools: [
+      {
+        type: "function",
+        function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
+      },
+    ],
+    tool_choice: "auto",
+    parallel_tool_calls: false,
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "answer", strict: true, schema: { type: "object", properties: { text: { type: "string" } } } },
+    },
+    usage: { include: true },
+  };
+  const script = readFileSync(join(repository, "src/console/pages/inference/workbench/code.js"), "utf8");
+  const { programOf } = runInNewContext(`${script};workbench`, { workbench: {} }) as {
+    programOf(template: object, chat: object, options: { streams: boolean }): string;
+  };
+  const { temperature: _, max_tokens: __, ...short } = { ...conversation, messages: conversation.messages.slice(1) };
+  const programs = programTemplates(documented).map((template) => {
+    const of = (chat: object): string => programOf(template, chat, template);
+    return {
+      ...template,
+      how: template.streams ? "streamed" : "whole",
+      code: of(conversation),
+      shortCode: of(short),
+      fullCode: of(everything),
+    };
+  });
   const inLanguage = (language: string) => programs.filter((program) => program.language === language);
 
   const post = async (url: string, body: string): Promise<[number, string]> => {
@@ -161,24 +198,51 @@ describe("the Workbench's conversation as code", () => {
     const response = await fetch(url.replace(documented, fleet.url()), { method: "POST", headers, body });
     return [response.status, await response.text()];
   };
+  /** What a stream of any of the APIs says, or a whole answer. */
+  const saidIn = (text: string): string =>
+    text.includes("data: ")
+      ? [...text.matchAll(/"(?:content|text|delta)":("(?:[^"\\]|\\.)*")/g)].map(([, piece = ""]) => JSON.parse(piece)).join("")
+      : text;
 
-  test("is written for three APIs in three languages", () => {
-    expect(programs.map(({ api, language }) => `${api} ${language}`).length).toBe(9);
+  test("is written for three APIs in three languages, whole and streamed", () => {
+    expect(programs.map(({ api, language, how }) => `${api} ${language} ${how}`).length).toBe(18);
     expect(programs.filter(({ code }) => /\{\w+\}/.test(code)).map(({ code }) => code)).toEqual([]);
   });
 
-  test.each(inLanguage("curl"))("$api in curl is one command that answers", async ({ code, shortCode }) => {
+  test.each(inLanguage("curl"))("$api in curl, $how, is one command that answers", async ({ code, shortCode, streams }) => {
     for (const command of [code, shortCode]) {
       const [{ words } = { words: [""] }, ...others] = shellCommands(command);
       const [program, url = ""] = words;
-      expect([program, others, words.includes("Authorization: Bearer $WEIR_KEY")]).toEqual(["curl", [], true]);
-      expect(await post(url, words.at(-1) ?? "")).toEqual([200, expect.stringContaining(JSON.stringify(said))]);
+      expect([program, others, words.includes("Authorization: Bearer $WEIR_KEY"), words.includes("-N")]).toEqual([
+        "curl",
+        [],
+        true,
+        streams,
+      ]);
+      const [status, text] = await post(url, words.at(-1) ?? "");
+      expect([status, saidIn(text)]).toEqual([200, expect.stringContaining(streams ? said : JSON.stringify(said))]);
     }
   });
 
-  test.each(inLanguage("JavaScript"))("$api in JavaScript answers by the official package", async ({ code, shortCode }) => {
+  test.each(inLanguage("curl"))("$api in curl, $how, answers with all that the form can set", async ({ fullCode }) => {
+    const [{ words } = { words: [""] }] = shellCommands(fullCode);
+    const [status, text] = await post(words[1] ?? "", words.at(-1) ?? "");
+    expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
+  });
+
+  const whole = (language: string) => inLanguage(language).filter(({ streams }) => !streams);
+  test.each(whole("JavaScript"))("$api in JavaScript answers by the official package", async ({ code, shortCode }) => {
     expect([await printedBy(code), await printedBy(shortCode)]).toEqual([said, said]);
   });
+
+  test.each(inLanguage("JavaScript").filter(({ streams }) => streams))(
+    "$api in JavaScript streams by the official package",
+    async ({ code }) => {
+      using written = spyOn(process.stdout, "write").mockImplementation(() => true);
+      await printedBy(code);
+      expect(written.mock.calls.map(([piece]) => String(piece)).join("")).toBe(said);
+    },
+  );
 
   /** Stands for both packages: prints the call that they would make. */
   const packages = `
@@ -188,8 +252,8 @@ class Client:
         self.path, self.options = path, options
     def __getattr__(self, name):
         return Client(self.path + (name,), **self.options)
-    def __call__(self, **body):
-        print(json.dumps({"method": self.path, "options": self.options, "body": body}))
+    def __call__(self, extra_body={}, **body):
+        print(json.dumps({"method": self.path, "options": self.options, "body": {**body, **extra_body}}))
         sys.exit()
 for name, client in (("openai", "OpenAI"), ("anthropic", "Anthropic")):
     sys.modules[name] = types.ModuleType(name)
@@ -198,17 +262,17 @@ for name, client in (("openai", "OpenAI"), ("anthropic", "Anthropic")):
   const paths: Record<string, string> = { chat: "/chat/completions", messages: "/v1/messages", responses: "/responses" };
 
   test.skipIf(Bun.which("python3") === null).each(inLanguage("Python"))(
-    "$api in Python asks for the same",
-    async ({ api, code }) => {
-      const { stdout, stderr } = spawnSync("python3", ["-c", packages + code], {
+    "$api in Python, $how, asks for the same",
+    async ({ api, fullCode }) => {
+      const { stdout, stderr } = spawnSync("python3", ["-c", packages + fullCode], {
         encoding: "utf8",
         env: { ...process.env, WEIR_KEY: key },
       });
       if (stdout === "") throw new Error(stderr);
       const { method, options, body } = JSON.parse(stdout) as { method: string[]; options: Record<string, string>; body: object };
       expect([method.at(-1), options["api_key"]]).toEqual(["create", key]);
-      const answered = await post(`${options["base_url"]}${paths[api]}`, JSON.stringify(body));
-      expect(answered).toEqual([200, expect.stringContaining(JSON.stringify(said))]);
+      const [status, text] = await post(`${options["base_url"]}${paths[api]}`, JSON.stringify(body));
+      expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
     },
   );
 });

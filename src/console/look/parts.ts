@@ -162,8 +162,6 @@ export function codeBlock({ id, code, label }: { id: string; code: string; label
 export interface Sample {
   /** Such as "Python". */
   language: string;
-  /** The value of one of the `apis`, where there is a choice. */
-  api?: string;
   code: string;
 }
 
@@ -171,33 +169,26 @@ interface Samples {
   id: string;
   legend: string;
   samples: readonly Sample[];
-  /** The styles know `chat`, `messages` and `responses`. Absent: there is no choice. */
-  apis?: readonly Labelled[];
 }
 
-interface Labelled {
-  value: string;
-  label: string;
-}
-
-/** Radio buttons choose the API and the language, so that it works without a script. At most four languages. */
-export function codeSamples({ id, legend, samples, apis = [] }: Samples): Html {
-  const languages = [...new Set(samples.map(({ language }) => language))];
-  const blocks = samples.map(({ language, api, code }, index) => {
-    const block = codeBlock({ id: `${id}-${index}`, code, label: [`${legend}: ${language}`, ...labelsOf(api, apis)].join(", ") });
-    const ofApi = api === undefined ? null : markup` data-of="${api}"`;
-    return markup`<div data-sample="${languages.indexOf(language)}"${ofApi}>${block}</div>`;
+/** Radio buttons choose the language, so that it works without a script. At most four languages. */
+export function codeSamples({ id, legend, samples }: Samples): Html {
+  const blocks = samples.map(({ language, code }, index) => {
+    const block = codeBlock({ id: `${id}-${index}`, code, label: `${legend}: ${language}` });
+    return markup`<div data-sample="${index}">${block}</div>`;
   });
-  const chosen = apis.length === 0 ? null : chooser({ name: `${id}-api`, legend: "API", choices: apis });
-  const numbered = languages.map((label, index) => ({ value: String(index), label }));
-  return markup`<div class="samples">${chosen}${chooser({ name: id, legend, choices: numbered })}${blocks}</div>`;
+  const choices = samples.map(({ language: label }, index) => ({ value: String(index), label }));
+  return markup`<div class="samples">${chooser({ name: id, legend, choices })}${blocks}</div>`;
 }
 
-function labelsOf(api: string | undefined, apis: readonly Labelled[]): string[] {
-  return apis.flatMap(({ value, label }) => (value === api ? [label] : []));
+interface Chooser {
+  name: string;
+  legend: string;
+  choices: readonly { value: string; label: string }[];
 }
 
-function chooser({ name, legend, choices }: { name: string; legend: string; choices: readonly Labelled[] }): Html {
+/** Radio buttons side by side, of which the first is chosen. */
+export function chooser({ name, legend, choices }: Chooser): Html {
   const buttons = choices.map(
     ({ value, label }, index) =>
       markup`<label><input type="radio" name="${name}" value="${value}"${index === 0 ? markup` checked` : null} autocomplete="off" />${label}</label>`,

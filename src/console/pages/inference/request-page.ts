@@ -12,7 +12,7 @@ import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isJsonObject } from "../../../http/json.ts";
 import { parseUsd } from "../../../kernel/money.ts";
-import { emptyForm, form, confirmForm } from "../../look/forms.ts";
+import { actionButton, emptyForm, form, confirmForm } from "../../look/forms.ts";
 import { facts, section, table, time, userText, type Content, money, dialog, opener } from "../../look/parts.ts";
 import { hiddenFields, signInFirst, formState } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
@@ -196,11 +196,18 @@ function promptSection(request: GenerationDetail, call: PageCall): Html {
     state: emptyForm,
     submit: "Show the prompt and record that I did",
   });
-  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`${ask}${deletePromptDialog(request, call)}`}`;
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`${ask}${againButton(request, call)}${deletePromptDialog(request, call)}`}`;
 }
 
 function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCall): Html {
-  return markup`${promptContents(prompt)}${deletePromptDialog(request, call)}`;
+  return markup`${promptContents(prompt)}${againButton(request, call)}${deletePromptDialog(request, call)}`;
+}
+
+/** Reads the prompt into the Workbench; null: the viewer may not run a model. */
+function againButton({ generation_id: generation }: GenerationDetail, call: PageCall): Html | null {
+  if (call.workspace.role === "operator") return null;
+  const hidden = hiddenFields(call, "again", { generation });
+  return markup`<p>${actionButton({ action: call.link("/workbench"), label: "Same request again, recorded as a view", hidden })}</p>`;
 }
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
