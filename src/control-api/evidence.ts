@@ -139,7 +139,7 @@ async function membersFile({ actor, workspace }: Evidence, sources: Sources): Pr
   ] as const;
   const rows = [];
   for (let after: string | null = null; ;) {
-    const page = { email: null, after, limit: memberRowsMax };
+    const page = { email: null, text: null, after, limit: memberRowsMax };
     const found: Awaited<ReturnType<typeof listMembers>> = await listMembers({ actor, workspace: workspace.id, page }, sources);
     rows.push(...found);
     after = found.at(-1)?.email ?? null;
@@ -167,7 +167,7 @@ async function keysFile({ actor, workspace }: Evidence, sources: Sources): Promi
   const rows = [];
   for (const revoked of [false, true]) {
     for (let after: string | null = null; ;) {
-      const filter = { workspace: workspace.id, owner: null, revoked, nearLimit: false, after, limit: keyRowsMax };
+      const filter = { workspace: workspace.id, owner: null, revoked, nearLimit: false, text: null, after, limit: keyRowsMax };
       const found: Awaited<ReturnType<typeof listKeys>> = await listKeys({ actor, ...filter }, sources);
       rows.push(...found);
       after = found.at(-1)?.id ?? null;

@@ -3,6 +3,7 @@
  * the same on both. A refused one has no tokens, cost or times, since nothing was sent to a provider.
  */
 import { logEndpoints } from "../../../control-api/endpoints/log.ts";
+import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -102,6 +103,11 @@ const newestMax = 20;
  * what other people and times change.
  */
 export async function logChanges(call: Pick<PageCall, "control" | "nowMs">): Promise<string> {
-  const { data } = await call.control(logEndpoints.list, { limit: String(newestMax) });
-  return [Math.floor(call.nowMs / 60_000), ...data.map(({ generation_id: id }) => id)].join(" ");
+  const limit = String(newestMax);
+  const [log, refused] = await Promise.all([
+    call.control(logEndpoints.list, { limit }),
+    call.control(refusalEndpoints.list, { limit }),
+  ]);
+  const ids = [...log.data.map(({ generation_id: id }) => id), ...refused.data.map(({ request_id: id }) => id)];
+  return [Math.floor(call.nowMs / 60_000), ...ids].join(" ");
 }
