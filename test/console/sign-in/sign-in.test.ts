@@ -1,11 +1,11 @@
 /** Signing in to the Console: by password, link and operator token, and what is refused. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { signInTriesMs, sessionAgeMsMax, sessionIdleMsMax } from "../../src/accounts/limits.ts";
-import { resetPage } from "../../src/console/sign-in/link.ts";
-import { ConsoleWorld, sessionOf, type Browser } from "../support/console.ts";
-import { operatorToken } from "../support/control.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
-import { until } from "../support/until.ts";
+import { signInTriesMs, sessionAgeMsMax, sessionIdleMsMax } from "../../../src/accounts/limits.ts";
+import { resetPage } from "../../../src/console/sign-in/link.ts";
+import { ConsoleWorld, sessionOf, type Browser } from "../../support/console.ts";
+import { operatorToken } from "../../support/control.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { until } from "../../support/until.ts";
 
 const password = "violet harbour engine 47";
 

@@ -8,13 +8,13 @@ import {
   signInTriesMs,
   totpStepMs,
   wrongCodesWindowMs,
-} from "../../src/accounts/limits.ts";
-import { appCode, secretBytes } from "../support/sign-in/authenticator-app.ts";
-import { ConsoleWorld, sessionOf, type Browser, type Shown } from "../support/console.ts";
-import { Control } from "../support/control.ts";
-import { cookiesOf } from "../support/sign-in/cookies.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
-import { until } from "../support/until.ts";
+} from "../../../src/accounts/limits.ts";
+import { appCode, secretBytes } from "../../support/sign-in/authenticator-app.ts";
+import { ConsoleWorld, sessionOf, type Browser, type Shown } from "../../support/console.ts";
+import { Control } from "../../support/control.ts";
+import { cookiesOf } from "../../support/sign-in/cookies.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { until } from "../../support/until.ts";
 
 const password = "violet harbour engine 47";
 const codePath = "/console/sign-in/code";

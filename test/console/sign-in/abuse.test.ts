@@ -7,21 +7,21 @@ import {
   signInTriesMax,
   signInTriesMs,
   signInTriesOfNetworkMax,
-} from "../../src/accounts/limits.ts";
-import { countTry } from "../../src/accounts/sessions/sign-in.ts";
-import { formBodiesPerPersonMax, pageDeadlineMs, signInsAtOnceMax, signInsWaitingMax } from "../../src/console/limits.ts";
-import { controlApi } from "../../src/control-api/api.ts";
+} from "../../../src/accounts/limits.ts";
+import { countTry } from "../../../src/accounts/sessions/sign-in.ts";
+import { formBodiesPerPersonMax, pageDeadlineMs, signInsAtOnceMax, signInsWaitingMax } from "../../../src/console/limits.ts";
+import { controlApi } from "../../../src/control-api/api.ts";
 import {
   inviteAgainMs,
   memberChangesPerHourMax,
   sessionFilesWaitingPerPersonMax,
   wrongTokensMax,
-} from "../../src/control-api/limits.ts";
-import { operatorToken } from "../support/control.ts";
-import { ConsoleWorld } from "../support/console.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
-import { settled } from "../support/clock.ts";
-import { until } from "../support/until.ts";
+} from "../../../src/control-api/limits.ts";
+import { operatorToken } from "../../support/control.ts";
+import { ConsoleWorld } from "../../support/console.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { settled } from "../../support/clock.ts";
+import { until } from "../../support/until.ts";
 
 const password = "violet harbour engine 47";
 

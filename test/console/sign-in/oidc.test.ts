@@ -1,13 +1,13 @@
 /** Signing in by OpenID Connect, with a real provider in this process. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { oidcSignInMs } from "../../src/accounts/limits.ts";
-import { OidcProvider, oidcReturnPath } from "../../src/accounts/oidc/oidc-provider.ts";
-import { signInNotes, type SignInNote } from "../../src/accounts/oidc/oidc-sign-in.ts";
-import { openNote, sealNote } from "../../src/accounts/secrets/keyring.ts";
-import { ConsoleWorld, sessionOf, type Shown } from "../support/console.ts";
-import { cookiesOf } from "../support/sign-in/cookies.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
-import { OidcServer, type OidcPerson } from "../support/servers/oidc-server.ts";
+import { oidcSignInMs } from "../../../src/accounts/limits.ts";
+import { OidcProvider, oidcReturnPath } from "../../../src/accounts/oidc/oidc-provider.ts";
+import { signInNotes, type SignInNote } from "../../../src/accounts/oidc/oidc-sign-in.ts";
+import { openNote, sealNote } from "../../../src/accounts/secrets/keyring.ts";
+import { ConsoleWorld, sessionOf, type Shown } from "../../support/console.ts";
+import { cookiesOf } from "../../support/sign-in/cookies.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { OidcServer, type OidcPerson } from "../../support/servers/oidc-server.ts";
 
 const publicUrl = "https://weir.example.com";
 const member = { subject: "1", email: "Member@acme", verified: true };

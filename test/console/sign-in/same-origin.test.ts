@@ -1,9 +1,9 @@
 /** Which requests a session's cookie opens, and which it does not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { recentSignInMs } from "../../src/accounts/limits.ts";
-import { ConsoleWorld, type Browser } from "../support/console.ts";
-import { operatorToken } from "../support/control.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { recentSignInMs } from "../../../src/accounts/limits.ts";
+import { ConsoleWorld, type Browser } from "../../support/console.ts";
+import { operatorToken } from "../../support/control.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 
 describe.each(oneDatabase)("a session on $name", ({ open }) => {
   let database: TestDatabase;
@@ -48,7 +48,7 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
 
   test("a form without a token, or with that of another session, changes nothing and says so", async () => {
     const other = await world.signIn("admin@acme");
-    const { formToken } = await import("../../src/accounts/sessions/browser.ts");
+    const { formToken } = await import("../../../src/accounts/sessions/browser.ts");
     for (const form_token of ["", "wrong", formToken(other.token)]) {
       const answer = await world.post("/console/account", { ...end, form_token }, browser);
       expect([answer.status, answer.text.includes("The form is from another session")]).toEqual([403, true]);
