@@ -71,7 +71,16 @@ describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
     expect(whole.lines.map(({ key_name: name }) => name)).toEqual(["theirs", hostile]);
     for (const as of ["auditor@w", "admin@w", "super_admin@w"]) expect(await show("2026-10", as)).toEqual(whole);
     const own = await show("2026-10", "member@w");
-    expect(Object.keys(own).toSorted()).toEqual(["charges_usd", "closed", "closed_at", "lines", "number", "period", "reference", "workspace"]);
+    expect(Object.keys(own).toSorted()).toEqual([
+      "charges_usd",
+      "closed",
+      "closed_at",
+      "lines",
+      "number",
+      "period",
+      "reference",
+      "workspace",
+    ]);
     expect(own).toMatchObject({ charges_usd: "0.000200000", lines: [{ key_name: hostile, member: "member@w" }] });
     expect((await list("", "member@w")).data[1]).toEqual({ number: "2026-10", closed: true, closed_at: expect.any(String) });
   });

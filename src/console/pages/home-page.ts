@@ -21,7 +21,7 @@ import { address } from "../look/forms.ts";
 import { emptyState, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
-import { firstStepsSection, hideSteps } from "./first-steps.ts";
+import { firstStepsSection, hideSteps } from "./workspace/first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration } from "./inference/request-columns.ts";
 import { blindNotice } from "./security/knowledge.ts";
