@@ -25,7 +25,7 @@ import { leftWords, limitBar } from "../look/limit-meter.ts";
 import { tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
-import { firstStepsSection, hideSteps } from "./first-steps.ts";
+import { firstStepsSection, hideSteps } from "./workspace/first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration, logChanges, type RequestRow } from "./inference/request-columns.ts";
 import { newestFirst } from "./inference/request-rows.ts";

@@ -2,13 +2,13 @@
  * The checklist of first steps on Home, over all three products: what is done is derived from what exists, and a person sees only steps
  * that their role may do. It is gone once all of them are done, or once the person hides it.
  */
-import { checklistEndpoints } from "../../control-api/endpoints/checklist.ts";
-import { markup, type Html } from "../../http/html.ts";
-import { actionButton } from "../look/forms.ts";
-import { section } from "../look/parts.ts";
-import { checklist } from "../look/steps.ts";
-import { hiddenFields } from "../page-forms.ts";
-import type { ActionResult, PageCall } from "../page.ts";
+import { checklistEndpoints } from "../../../control-api/endpoints/checklist.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { actionButton } from "../../look/forms.ts";
+import { section } from "../../look/parts.ts";
+import { checklist } from "../../look/steps.ts";
+import { hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, PageCall } from "../../page.ts";
 
 type StepName = "request" | "key" | "limit" | "colleague" | "alert" | "sbom" | "connection";
 
