@@ -40,10 +40,9 @@
     const labels = [...figure.querySelectorAll("thead th")].slice(1).map((heading) => heading.textContent);
     const title = document.createElement("strong");
     title.textContent = first.textContent.trim();
-    // A series without a value says nothing; the last columns, the sum and the time before, always do.
-    const shown = cells.flatMap((cell, index) =>
-      cells.length > 3 && index < cells.length - 2 && isNothing(cell) ? [] : [lineOf(figure, labels[index], cell)],
-    );
+    // Of many series, those without a value say nothing.
+    const isLeftOut = (cell, label) => cells.length > 3 && label !== "Total" && label !== "Before" && isNothing(cell);
+    const shown = cells.flatMap((cell, index) => (isLeftOut(cell, labels[index]) ? [] : [lineOf(figure, labels[index], cell)]));
     card.replaceChildren(title, ...shown);
     if (slot.hasAttribute("href")) {
       const hint = document.createElement("small");

@@ -77,7 +77,7 @@ function rangeTiles({ view: { total }, workspace, asked: { range }, isMember }: 
     {
       label: `${isMember ? "Your spend" : "Spend"} ${range.words}`,
       value: money(total.cost_usd),
-      note: range.zone === "UTC" ? "days of UTC" : `days of ${range.zone}`,
+      note: `${fileStep({ range })}s of ${range.zone}`,
     },
     { label: "Requests", value: count(total.requests), note: failed },
     ...ofOwnKeys,
@@ -126,7 +126,7 @@ async function csv(call: PageCall): Promise<CsvFile> {
   };
 }
 
-function fileStep({ range }: UsageAsked): "hour" | "day" {
+function fileStep({ range }: Pick<UsageAsked, "range">): "hour" | "day" {
   return range.kind === "24h" ? "hour" : "day";
 }
 

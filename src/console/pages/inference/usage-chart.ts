@@ -308,7 +308,12 @@ function towards({ from, at, to, of }: { from: bigint; at: number; to: bigint; o
 function periodsOf(call: PageCall, asked: UsageAsked, { periods, step, sums }: ChartView): ChartPeriod[] {
   return periods.map(({ period, starts_at: at }, index) => ({
     name: step === "hour" ? `${day(period)}, ${period.slice(11)}` : step === "month" ? monthName(period) : day(period),
-    short: step === "hour" ? period.slice(11) : step === "month" ? period : shortDay(period),
+    short:
+      step === "hour"
+        ? period.slice(11)
+        : step === "month"
+          ? `${monthName(period).slice(0, 3)} ${period.slice(0, 4)}`
+          : shortDay(period),
     path: requestsBehind(call, asked, { period, endsAt: periods[index + 1]?.starts_at ?? asked.range.to, step }),
     isFuture: Date.parse(at) > call.nowMs && valueOf(sums.values[index] ?? null) === 0n,
   }));
