@@ -5,7 +5,8 @@ import type { Operator } from "./operator.ts";
 
 export interface Asked {
   /** The value of the path's parameter, such as `{id}`. */
-  id?: string;
+  /** The path's parameter, or all of them in order. */
+  id?: string | readonly string[];
   query?: string;
   body?: unknown;
   accept?: string;
@@ -46,7 +47,9 @@ export class DocumentedApi {
   /** Sends a request, checks the answer against the document for its status and type, and returns it. */
   async ask(operation: string, expected: number, asked: Asked = {}): Promise<Json> {
     const [method = "", path = ""] = operation.split(" ");
-    const response = await this.#send(method.toUpperCase(), path.replace(/\{\w+\}/, encodeURIComponent(asked.id ?? "")), asked);
+    const ids = [asked.id ?? ""].flat();
+    const address = path.replace(/\{\w+\}/g, (named) => encodeURIComponent(ids.shift() ?? named));
+    const response = await this.#send(method.toUpperCase(), address, asked);
     const text = await response.text();
     expect([operation, response.status, response.status === expected ? "" : text]).toEqual([operation, expected, ""]);
     if (response.ok) this.answered.add(operation);
@@ -68,8 +71,9 @@ export class DocumentedApi {
       return {};
     }
     const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-    const { schema } = jsonOf(jsonOf(answer["content"])[type]);
-    const values = valuesOf(type, text);
+    const content = jsonOf(answer["content"]);
+    const { schema } = jsonOf(content[type] ?? content["*/*"]);
+    const values = content[type] === undefined ? [text] : valuesOf(type, text);
     for (const value of values) expect(problems(this.#document, schema, value)).toEqual([]);
     const last = values.at(-1);
     return typeof last === "object" ? jsonOf(last) : {};

@@ -98,12 +98,12 @@
     });
   };
 
-  // A page may replace its chart by a newer one.
+  // A page may replace its chart by a newer one, and a drawer show another page.
   const setUpNew = () => {
     for (const figure of document.querySelectorAll("figure.chart")) if (!figure.querySelector(".chart-card")) setUp(figure);
   };
   setUpNew();
-  new MutationObserver(setUpNew).observe(document.querySelector("main"), { childList: true, subtree: true });
+  new MutationObserver(setUpNew).observe(document.body, { childList: true, subtree: true });
 
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;

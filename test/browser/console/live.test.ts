@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
 
   test("a request appears by itself on Requests and Home, and on neither while it is paused", async () => {
     await visitor.open(`${base}/requests`);
-    await page.getByText("No request has ended here yet").waitFor();
+    await page.getByText("No requests yet.").waitFor();
     const first = await send();
     await row(first).waitFor();
     const live = page.getByRole("button", { name: "Live", exact: true });

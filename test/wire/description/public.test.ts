@@ -160,6 +160,10 @@ test("the service's own pages match the document", async () => {
   for (const path of ["/", "/reference", "/reference/{part}", "/favicon.ico"]) {
     for (const method of ["get", "head"]) await ask(`${method} ${path}`, 200, asked);
   }
+  const front = await (await fetch(`${on.fleet.url()}/`, { headers: { accept: "text/html" } })).text();
+  const [, digest = "", name = ""] = /"\/assets\/([^/"]+)\/([^/"]+)"/.exec(front) ?? [];
+  for (const method of ["get", "head"]) await ask(`${method} /assets/{digest}/{name}`, 200, { key: "none", id: [digest, name] });
+  await ask("get /assets/{digest}/{name}", 404, { key: "none", id: [digest, "none"] });
   await ask("get /", 404, { key: "none" });
   await ask("get /reference/{part}", 404, { ...asked, id: "none" });
 });

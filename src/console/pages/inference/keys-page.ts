@@ -8,6 +8,7 @@ import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
 import { address, form, type Field } from "../../look/forms.ts";
 import {
@@ -28,6 +29,7 @@ import {
 } from "../../look/parts.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { Page, PageCall, PageContent, FormFields, ActionResult } from "../../page.ts";
+import { zoneScript } from "./day-zone.ts";
 import { samplesFor } from "./request-samples.ts";
 
 export const keysPage: Page = {
@@ -35,6 +37,8 @@ export const keysPage: Page = {
   path: "/keys",
   navigation: { section: "Inference", label: "Keys", icon: "key" },
   roles: ["member", "auditor", "admin", "super_admin"],
+  // A key's page in the drawer needs them.
+  scripts: [zoneScript, chartScript],
   render,
   actions: { create: createKey },
 };

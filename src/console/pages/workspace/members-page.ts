@@ -8,9 +8,11 @@ import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import { chartScript } from "../../look/charts.ts";
 import { address, form } from "../../look/forms.ts";
 import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
+import { zoneScript } from "../inference/day-zone.ts";
 import { invitationPath } from "./invitation-page.ts";
 import { reasonAgainst, memberState, roleChoices } from "./member.ts";
 
@@ -19,6 +21,8 @@ export const membersPage: Page = {
   path: "/members",
   navigation: { section: "Workspace", label: "Members", icon: "members" },
   roles: ["member", "auditor", "admin", "super_admin"],
+  // A member's page in the drawer needs them.
+  scripts: [zoneScript, chartScript],
   render,
   actions: { invite },
   csv,
