@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CountersUnavailableError, type WorkspaceLoad } from "../../../src/backing/counters.ts";
 import { monthBounds } from "../../../src/kernel/clock.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
+import { until } from "../../support/until.ts";
 import { admit, hold, makeReady, nextMonth, pushAccount, pushKey, request, resolve, thisMonth } from "./calls.ts";
 
 export function describeReadiness(of: () => CountersHarness): void {
@@ -154,13 +155,15 @@ export function describeReadiness(of: () => CountersHarness): void {
 
     /** Sends a load again that its deadline ended, as workers do: while other suites run, a large one can take longer. */
     async function loaded(load: WorkspaceLoad): Promise<void> {
-      for (let left = 20; ; left--) {
+      await until(async () => {
         try {
-          return await of().counters.load(load);
+          await of().counters.load(load);
+          return true;
         } catch (error) {
-          if (left === 0 || !(error instanceof CountersUnavailableError)) throw error;
+          if (error instanceof CountersUnavailableError) return false;
+          throw error;
         }
-      }
+      });
     }
 
     test("a load can have many thousand holds", async () => {
