@@ -54,7 +54,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
   const isOwn = call.workspace.role === "member";
   const asked = usageAsked(call, { usual: "month", groups: isOwn ? ["model", "key"] : ["model", "key", "member"] });
-  const [workspace, view, total, log, refused, { data: near }, attention] = await Promise.all([
+  const [workspace, view, total, log, refused, { data: near }, attention, steps] = await Promise.all([
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readUsageChart(call, asked),
     readMonth(call, month),
@@ -62,6 +62,7 @@ async function render(call: PageCall): Promise<PageContent> {
     readRefused(call, month),
     call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
     readAttention(call),
+    firstStepsSection(call),
   ]);
   const rows = newestFirst([...log.data, ...refused.newest]).slice(0, lastRequests);
   const isNew = log.data.length === 0;
@@ -73,7 +74,6 @@ async function render(call: PageCall): Promise<PageContent> {
   ];
   const limits = { day: workspace.daily_spend_limit_usd, month: workspace.spend_limit_usd };
   const shown = { asked, view, ...(isOwn ? { whose: "Your " } : { limits }) };
-  const steps = await firstStepsSection(call);
   const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",

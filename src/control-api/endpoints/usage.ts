@@ -23,6 +23,12 @@ import { csvResponse } from "../../http/csv-response.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 
+const only = {
+  key: Type.Optional(line("the id of a key", { title: "Only this key" })),
+  member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
+  model: Type.Optional(line("the id of a model", { title: "Only this model" })),
+};
+
 export const usageEndpoints = {
   sum: endpoint({
     method: "GET",
@@ -37,9 +43,7 @@ export const usageEndpoints = {
       Type.Object({ workspace: NamedWorkspace }),
       UsageFields,
       Type.Object({
-        key: Type.Optional(line("the id of a key", { title: "Only this key" })),
-        member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
-        model: Type.Optional(line("the id of a model", { title: "Only this model" })),
+        ...only,
         limit: rowLimit({ normal: usageRowsDefault, max: usageRowsMax }),
         series: rowLimit({ max: usageSeriesMax }),
       }),
@@ -73,9 +77,7 @@ export const chartEndpoints = {
       Type.Object({ workspace: NamedWorkspace }),
       ChartFields,
       Type.Object({
-        key: Type.Optional(line("the id of a key", { title: "Only this key" })),
-        member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
-        model: Type.Optional(line("the id of a model", { title: "Only this model" })),
+        ...only,
         limit: rowLimit({ normal: usageRowsDefault, max: usageRowsMax }),
         series: rowLimit({ normal: chartSeriesDefault, max: usageSeriesMax }),
       }),
