@@ -1,8 +1,8 @@
 /**
  * Finds free ports on loopback, and speaks one line with a server there.
  *
- * A port is free until its server listens, which may take seconds. So whoever chooses one leaves a file in the temporary folder, and other
- * processes that look there do not choose it for a minute. A process that does not look may still take it.
+ * A chosen port counts as free until its server listens, which may take seconds. A file in the temporary folder therefore keeps each chosen
+ * port from other callers of this function for a minute. Any other program may still take it.
  */
 import { randomInt } from "node:crypto";
 import { mkdir, open, stat, utimes } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Endpoints for the checklist of first steps. A step is done if what it makes exists, so nobody ticks it, and it is open again once that is
- * gone. Hiding it is the caller's own view, and so is not audited.
+ * Endpoints for the checklist of first steps. A step is done while the thing that it creates exists. No state of steps is stored. Hiding the
+ * list changes only the caller's own view, so it is not audited.
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";

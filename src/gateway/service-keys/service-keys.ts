@@ -4,8 +4,8 @@
  * stored stands over the catalog's files and the environment, in every process at the notification after the commit, and within seconds
  * where that is lost. Its failed launch checks then run again, and its missing ones run, each a call of at most 16 output tokens.
  *
- * A disabled provider serves nobody, not even with a workspace's own key. `remove` forgets the key and the decisions: the files and the
- * environment count again.
+ * A disabled provider is not called, not even with a workspace's own key. `remove` deletes the key and the decisions. The files and the
+ * environment then count again.
  */
 import { type Actor, authorize, operatorOnly } from "../../accounts/audit/actor.ts";
 import type { AuditKind } from "../../accounts/audit/events.ts";

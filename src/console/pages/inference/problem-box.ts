@@ -13,7 +13,7 @@ import { duration } from "./request-columns.ts";
 interface Problem {
   status: number;
   code: string;
-  /** What the caller was told, or what is known instead; null: nothing. */
+  /** The message that the caller got, or what else is known; null: nothing is. */
   cause: Content | null;
   /** The request's key; null: the Workbench. */
   key: string | null;

@@ -1,7 +1,7 @@
 /**
- * A request that was refused: what the caller was told, what it means and what to do, and how often the same happened in the last day; and
- * how often each code was, for the list of them. There
- * is no cost, answer or prompt to show: no provider was called, and the text of the request is not kept.
+ * The page of a refused request: the message that the caller got, its meaning, the next step, and how often the same happened in the last
+ * day. It also counts refusals by code, for the list of requests. There is no cost, answer or prompt to show: no provider was called, and the
+ * text of the request is not kept.
  */
 import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
 import { refusedDays } from "../../../gateway/refusals/limits.ts";
