@@ -203,12 +203,18 @@ interface FilterForm {
   kept?: Readonly<Record<string, string>>;
 }
 
+/** Of more than two, a phone shows only a button that opens them. */
 export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
   const set = filters.filter(({ value }) => value !== "");
-  return markup`<form class="filters" role="search" method="get" action="${path}">
+  const fields = markup`<form class="filters" role="search" method="get" action="${path}">
     ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${filters.map(filterElement)}
     <p><button type="submit" class="quiet">Filter</button></p>
-  </form>${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
+  </form>`;
+  return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
+}
+
+function folded(fields: Html, set: number): Html {
+  return markup`<details class="folds"><summary class="button quiet">${set === 0 ? "Filters" : `Filters (${set})`}</summary>${fields}</details>`;
 }
 
 /** What is set, each with a link that removes it. */

@@ -338,6 +338,10 @@ export interface Column<Row> {
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;
+  /** Replaces the label as the heading, such as by a link that sorts. */
+  heading?: Html;
+  /** How the rows are ordered by this column. */
+  sorted?: "ascending" | "descending";
 }
 
 interface Table<Row> {
@@ -357,8 +361,8 @@ interface Table<Row> {
 export function table<Row>({ caption, captioned = false, columns, rows, empty, totals }: Table<Row>): Html {
   if (rows.length === 0) return empty;
   const headings = columns.map(
-    ({ label, kind }) =>
-      markup`<th role="columnheader" scope="col" class="of-${kind}">${kind === "actions" ? markup`<span class="unseen">${label}</span>` : label}</th>`,
+    ({ label, kind, heading = label, sorted }) =>
+      markup`<th role="columnheader" scope="col" class="of-${kind}"${sorted === undefined ? null : markup` aria-sort="${sorted}"`}>${kind === "actions" ? markup`<span class="unseen">${label}</span>` : heading}</th>`,
   );
   const body = rows.map(
     (row) =>
