@@ -30,7 +30,7 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain(
       "new@acme is invited, and becomes a member by accepting. A mail with a link is on its way.",
     );
-    expect((await world.get(pageOf("new@acme"), admin)).text).toContain("waits for this person's answer");
+    expect((await world.get(pageOf("new@acme"), admin)).text).toContain("has not accepted the invitation yet");
     const again = await world.post(members, { action: "invite", email: "new@acme", role: "auditor" }, admin);
     expect([again.status, again.text.includes("invite them again in 60 minutes")]).toEqual([429, true]);
     const known = await world.post(members, { action: "invite", email: "member@acme", role: "auditor" }, admin);

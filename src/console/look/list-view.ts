@@ -29,6 +29,8 @@ interface List<Row> {
   isWhole: boolean;
   /** How they are ordered where nothing is chosen, such as "in order of creation". */
   order: string;
+  /** The part of the ordered rows that the page shows; absent: all. */
+  part?: { from: number; most: number };
 }
 
 interface Place {
@@ -44,7 +46,10 @@ interface ArrangedList {
   kept: Record<string, string>;
 }
 
-export function arrangedList<Row>({ caption, columns, rows, empty, isWhole, order }: List<Row>, place: Place): ArrangedList {
+export function arrangedList<Row>(
+  { caption, columns, rows, empty, isWhole, order, part }: List<Row>,
+  place: Place,
+): ArrangedList {
   const chosen = chosenColumns(columns, place.query);
   const sort = isWhole ? sortIn(columns, place.query) : null;
   const kept = { ...(chosen !== null && { columns: chosen.join(",") }), ...(sort !== null && { sort: sortText(sort) }) };
@@ -53,8 +58,9 @@ export function arrangedList<Row>({ caption, columns, rows, empty, isWhole, orde
   );
   const headed = shown.map((column) => (isWhole ? sortable(column, { sort, place, kept }) : column));
   const sorted = sort === null ? rows : sortedRows(rows, sort);
+  const parted = part === undefined ? sorted : sorted.slice(part.from, part.from + part.most);
   return {
-    table: table<Row>({ caption, columns: headed, rows: sorted, empty }),
+    table: table<Row>({ caption, columns: headed, rows: parted, empty }),
     view: rows.length === 0 ? null : viewForm({ columns, shown, sort, isWhole, order }, place),
     kept,
   };

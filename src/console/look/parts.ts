@@ -180,7 +180,7 @@ interface Labelled {
   label: string;
 }
 
-/** Radio buttons choose the API and the language, so that it works without a script. At most four languages. */
+/** Radio buttons choose the API and the language, so that it works without a script. At most five languages. */
 export function codeSamples({ id, legend, samples, apis = [] }: Samples): Html {
   const languages = [...new Set(samples.map(({ language }) => language))];
   const blocks = samples.map(({ language, api, code }, index) => {

@@ -71,6 +71,13 @@ describe("the order", () => {
     expect(part.view).toContain("There are too many rows to sort: they are in order of creation.");
   });
 
+  test("of a page's part, all rows are ordered before it is taken", () => {
+    const place = { path: "/keys", query: new URLSearchParams("sort=-spent") };
+    const list = { caption: "Keys", columns, rows, empty: markup``, isWhole: true, order: "", part: { from: 1, most: 1 } };
+    expect(String(arrangedList(list, place).table).match(/rowheader/g)).toHaveLength(1);
+    expect(String(arrangedList(list, place).table)).toContain("<bdi>key 1</bdi>");
+  });
+
   test("ten thousand rows are sorted as three are", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => ({
       name: `key ${(index * 7_919) % 10_000}`,

@@ -1,6 +1,6 @@
 /**
  * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the form that adds one. A secret is shown once; for
- * a day after its replacement the former one signs as well.
+ * a day after its replacement the old one is valid as well.
  */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
 import type { AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
@@ -12,7 +12,8 @@ import { hiddenFields, formState } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { providerFormMs } from "../../limits.ts";
 import { actionButton, confirmForm, form } from "../../look/forms.ts";
-import { dialog, opener, facts, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
+import { dialog, opener, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
+import { idToCopy, thingPage } from "../../look/thing.ts";
 import { alertTable, replay } from "./alerts-page.ts";
 
 export const alertWebhookPage: Page = {
@@ -61,12 +62,15 @@ async function render(call: PageCall): Promise<PageContent> {
     nextPath: sent.next === null ? null : `${call.path}?before=${sent.next}`,
   });
   const rows = sent.data.map((alert) => ofWebhook(alert, webhook.id));
+  const deliveries = alertTable({ rows, canReplay: true, ofWebhook: true, empty: "No deliveries yet. Send a test to see whether it answers." }, call);
+  const { buttons, deleting, note } = stepsOf(webhook, call);
   return {
     title: "Webhook",
     lead: userText(webhook.url),
     trail: trailOf(call),
-    main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
-      ${section("received", "What it received", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It has received nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+    actions: buttons,
+    main: markup`${deleting}
+      ${thingPage({ facts: webhookFacts(webhook), note, main: section("received", "Delivery log", markup`${deliveries}${links}`) })}`,
   };
 }
 
@@ -74,23 +78,23 @@ function ofWebhook(alert: AlertView, webhook: string): AlertView {
   return { ...alert, deliveries: alert.deliveries.filter(({ webhook_id: id }) => id === webhook) };
 }
 
-function webhookFacts({ id, created_at: since, former_secret_until: until }: AlertWebhookView): Html {
-  return facts([
-    ["Id", markup`<code>${id}</code>`],
-    ["Since", time(since)],
-    ["Former secret signs until", until === null ? null : time(until)],
-  ]);
+function webhookFacts({ id, created_at: since, former_secret_until: until }: AlertWebhookView): Parameters<typeof thingPage>[0]["facts"] {
+  return [
+    ["Id", idToCopy({ id: "webhook-id", value: id, what: "the id" })],
+    ["Added", time(since)],
+    ["Old secret valid until", until === null ? null : time(until)],
+  ];
 }
 
-function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
+function stepsOf(webhook: AlertWebhookView, call: PageCall): { buttons: Html; deleting: Html; note: Html } {
   const testing = actionButton({ action: call.path, label: "Send a test", hidden: hiddenFields(call, "test") });
   const rotating = actionButton({ action: call.path, label: "Replace the secret", hidden: hiddenFields(call, "rotate") });
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(webhook.id)}/delete`);
   const deleting = opener({ dialog: "delete", path, label: "Delete", quiet: true });
-  const asked = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
+  const deletion = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
   const words =
-    "A test is sent once and waits ten seconds for the answer. A new secret signs at once, and the former one signs too for a day.";
-  return markup`<p class="hint">${words}</p><div class="form-end">${testing}${rotating}${deleting}</div>${asked}`;
+    "A test is sent once and waits ten seconds for the answer. A new secret is valid at once, and the old one for another day.";
+  return { buttons: markup`${testing}${rotating}${deleting}`, deleting: deletion, note: markup`<p class="hint">${words}</p>` };
 }
 
 function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {

@@ -11,7 +11,7 @@ import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
 import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import { formState, hiddenFields, isChanged, shownValues, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, PageCall, Page, PageContent } from "../../page.ts";
 import { pageDeadlineMs } from "../../limits.ts";
 import { type Field, form } from "../../look/forms.ts";
@@ -92,7 +92,7 @@ function promptsForm(form: Html, stored: PromptCount, call: PageCall): Html {
 
 function groupForm({ action, settings }: SettingGroup, workspace: WorkspaceView, call: PageCall): Html {
   const values = settingValues(workspace);
-  const shown = Object.fromEntries(settings.map(({ name }) => [shownName(name), values[name] ?? ""]));
+  const shown = shownValues(Object.fromEntries(settings.map(({ name }) => [name, values[name] ?? ""])));
   const fields = settings.map(({ name, label, hint, kind }): Field => ({ kind, name, label, hint }));
   return form({
     id: action,
@@ -121,14 +121,9 @@ function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
 
 // Saving a group.
 
-/** Names the hidden field with the value that the form showed. */
-function shownName(name: string): string {
-  return `was.${name}`;
-}
-
 function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
   return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
-    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
+    const changed = settings.filter(({ name }) => isChanged(typed, name));
     if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
     const { id } = call.workspace;
     await call.control(workspaceEndpoints.edit, {
