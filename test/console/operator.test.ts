@@ -44,9 +44,34 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
     expect([answer.status, answer.text.includes("Every invariant holds.")]).toEqual([200, true]);
   });
 
-  test("the state of the service names what it depends on", async () => {
-    expect((await world.get("/console/operator/service", operator)).text).toContain("No alarm was raised");
+  test("the fleet shows each process with its figures and alarms, its problems first, and how providers answer", async () => {
+    const path = "/console/operator/service";
+    expect((await world.get(path, operator)).text).toContain("No alarm was raised");
+    const { fleet } = world.control;
+    world.control.fleet = {
+      ...fleet,
+      ok: false,
+      problems: ["No process answers as mailer"],
+      settlements_waiting: 1_204,
+      processes: [
+        { ...process("gateway", "a"), requests_per_second: 12.25, lag_seconds: null, alarms: [{ alarm: "top_up.refused", count: 3 }] },
+        { ...process("gateway", "b"), requests_per_second: 30, lag_seconds: null, alarms: [] },
+        { ...process("admission", "<b>"), requests_per_second: null, lag_seconds: 7.5, alarms: [] },
+        // Of a version that sends none of these figures.
+        process("scanner", "c"),
+      ],
+    };
+    const { text } = await world.get(`${path}?sort=-requests`, operator);
+    for (const words of ["No process answers as mailer", "42.3", "1,204", "none was booked for 7.5 s", "top_up.refused"])
+      expect(text).toContain(words);
+    expect(text).not.toContain("<b>");
+    const rows = [...text.matchAll(/<th role="rowheader"[^>]*><div><bdi>(gateway|admission|scanner)</g)].map(([, role]) => role);
+    expect(rows).toEqual(["gateway", "gateway", "admission", "scanner"]);
+    expect(text.indexOf("No process answers as mailer")).toBeLessThan(text.indexOf("Processes"));
+    world.control.fleet = fleet;
   });
+
+  const process = (role: string, host: string) => ({ role, host, version: "0", pid: 1, started_at: "2026-01-01T00:00:00Z" });
 
   test.each(["member", "auditor", "admin", "super_admin"])(
     "a %s sees none of these pages and opens no workspace",

@@ -68,8 +68,8 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     await enter(page.getByRole("link", { name: "Ledger", exact: true }));
     await enter(page.getByRole("button", { name: "Verify the ledger" }));
     await page.getByText("Every invariant holds").waitFor();
-    await enter(page.getByRole("link", { name: "Service", exact: true }));
-    await page.getByRole("heading", { level: 1, name: "Service" }).waitFor();
+    await enter(page.getByRole("link", { name: "Fleet", exact: true }));
+    await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
     await page.getByText("What it depends on", { exact: true }).first().waitFor();
     expect(visitor.faults).toEqual([]);
   });
