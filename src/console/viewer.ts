@@ -11,6 +11,7 @@ import type { ControlParts } from "../control-api/parts.ts";
 import { principalOf } from "../control-api/authenticate.ts";
 import { markup, type Html } from "../http/html.ts";
 import { userText } from "./look/parts.ts";
+import { zoneOf } from "./time-zone.ts";
 
 export type ViewerRole = Role | "operator";
 
@@ -24,6 +25,8 @@ export interface Viewer {
   workspaces: { id: string; name: string; role: ViewerRole }[];
   /** How many workspaces have invited them and await an answer. */
   invitations: number;
+  /** The time zone of their days. */
+  zone: string;
 }
 
 /** null: no one is signed in. */
@@ -33,7 +36,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces, invitations: invitations.length };
+  return { session, token, principal, email, workspaces, invitations: invitations.length, zone: zoneOf(request) };
 }
 
 export function isOperator({ principal }: Viewer): boolean {

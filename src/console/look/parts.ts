@@ -46,11 +46,13 @@ export function errorState({
   </div>`;
 }
 
-/** @param needed the roles that may see it, such as "auditor or admin" */
-export function forbiddenState({ what, needed, role }: { what: string; needed: string; role: string }): Html {
+/** @param needed the roles that may see it, such as "auditor or admin" @param admins the addresses of some of those who change roles */
+export function forbiddenState({ needed, role, admins }: { needed: string; role: string; admins: readonly string[] }): Html {
+  const named = admins.map((email, index) => markup`${index === 0 ? null : " or "}${userText(email)}`);
+  const asked = admins.length === 0 ? markup`an admin of the workspace` : markup`${named}`;
   return markup`<div class="state warn">
-    <p>${what} requires the role ${needed}. Your role in this workspace is ${role}.</p>
-    <p class="under">An admin of the workspace can change your role under Members.</p>
+    <p>This page requires the ${needed} role. Your role in this workspace is ${role}.</p>
+    <p class="under">To change your role, ask ${asked}.</p>
   </div>`;
 }
 

@@ -25,6 +25,7 @@ import { type Field, actionButton, form } from "../look/forms.ts";
 import { badge, section, table, time } from "../look/parts.ts";
 import { nextPath } from "../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../sign-in/second-factor-forms.ts";
+import { zoneChoice } from "../time-zone.ts";
 
 export const accountPage: Page = {
   of: "person",
@@ -43,14 +44,17 @@ export const accountPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
-  if (email === null)
-    return { title: "Operator", main: markup`<p>You hold the operator token, which is not a person's account.</p>` };
+  const zone = section("time-zone", "Time zone", zoneChoice(call.viewer.zone));
+  if (email === null) {
+    const words = "You signed in with the operator token, which is not a person's account.";
+    return { title: "Operator", main: markup`<p>${words}</p>${zone}` };
+  }
   const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
     lead: email,
     main: markup`${section("password", "Password", await passwordForm(call, email))}
-      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}`,
+      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}${zone}`,
   };
 }
 
@@ -65,7 +69,7 @@ async function passwordForm(call: PageCall, email: string): Promise<Html> {
     fields.unshift({
       kind: "password",
       name: "present_password",
-      label: "Present password",
+      label: "Current password",
       hint: "Forgotten? Sign out and ask for a new one.",
       required: true,
       autocomplete: "current-password",

@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     await page.goto(`${fleet.url()}/console/operator`);
     await enter(page.getByRole("link", { name: "Ledger", exact: true }));
     await enter(page.getByRole("button", { name: "Verify the ledger" }));
-    await page.getByText("Every invariant holds").waitFor();
+    await page.getByText("all checks passed").waitFor();
     await enter(page.getByRole("link", { name: "Fleet", exact: true }));
     await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
     await page.getByText("What it depends on", { exact: true }).first().waitFor();

@@ -157,7 +157,7 @@ export function galleryPage(): string {
         <h2>States</h2>
         ${emptyState("There is no key yet.", opener({ dialog: "create", path: "/keys/new", label: "Create the first key" }))}
         ${errorState({ message: "The log cannot be read at the moment", requestId: "req-01HZX", retryPath: "/keys" })}
-        ${forbiddenState({ what: "This page", needed: "admin", role: "member" })}
+        ${forbiddenState({ needed: "admin", role: "member", admins: ["mira@example.org", hostile[2] ?? ""] })}
         <h2>Revoke</h2>
         ${confirmForm({ id: "revoke", action: "/revoke", hidden: {}, warning: `The key ${hostile[1]} stops within 30 seconds, and cannot be brought back.`, submit: "Revoke key", cancelPath: "/keys" })}
         ${createDialog()}`,

@@ -19,7 +19,7 @@ import { queryFields, type Page, type PageCall, type PageContent } from "../../p
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
 import { emptyState, cursorLinks, table } from "../../look/parts.ts";
 import { requestColumns } from "./request-columns.ts";
-import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
+import { dayZone, keptZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 
 export const requestsPage: Page = {
   of: "workspace",
@@ -54,7 +54,7 @@ async function render(call: PageCall): Promise<PageContent> {
       log.data.length === 0
         ? null
         : markup`<a class="button quiet" href="${file}">CSV of the newest ${rowsOfFile.toLocaleString("en-US")}</a>`,
-    main: markup`${problem}${filterForm({ path: call.path, filters: filterFields(filters, { keys, role: call.workspace.role }) })}
+    main: markup`${problem}${filterForm({ path: call.path, filters: filterFields(filters, { keys, role: call.workspace.role }), kept: keptZone(call) })}
       ${zoneOffer(call, zone)}
       ${table<GenerationView>({
         caption: "Requests, newest first",
@@ -150,7 +150,6 @@ export function filterFields(
     { name: "endpoint", label: "Endpoint", kind: "choice", choices: endpoints, value: filters.endpoint },
     { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
     { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
   ];
 }
 

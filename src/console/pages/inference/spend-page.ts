@@ -11,7 +11,7 @@ import { meter } from "../../look/charts.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
 import { emptyState, tiles, type Tile, table, type Column, money, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { dayAt, dayZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
+import { dayAt, dayZone, keptZone, zoneOffer, zoneScript, monthName } from "./day-zone.ts";
 import {
   dimensions,
   lastMonths,
@@ -76,7 +76,7 @@ async function render(call: PageCall): Promise<PageContent> {
       : "What all requests of this workspace were charged.",
     actions:
       spend.rows.length === 0 ? null : markup`<a class="button quiet" href="${file}">CSV by day and ${name.toLowerCase()}</a>`,
-    main: markup`${problem}${filterForm({ path: call.path, filters: filters(call, request) })}${zoneOffer(call, zone)}
+    main: markup`${problem}${filterForm({ path: call.path, filters: filters(call, request), kept: keptZone(call) })}${zoneOffer(call, zone)}
       ${tiles(monthTiles({ spend, workspace, request, isMember }))}
       ${spendChart({ id: "spend", title: `Spend in ${monthName(month)} by day and ${name.toLowerCase()}`, spend, zone, empty: none })}
       ${spendTable(call, { spend, request, name })}`,
@@ -94,7 +94,6 @@ function filters(call: PageCall, { month, zone, by }: SpendRequest): Filter[] {
   return [
     { name: "month", label: "Month", kind: "choice", choices, value: month === current ? "" : month },
     { name: "by", label: "Group by", kind: "choice", choices: dimensionChoices, value: by === "key" ? "" : by },
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
   ];
 }
 
@@ -229,7 +228,7 @@ function requestsLink(
   const filter = filterNames[by];
   if (filter === undefined || id === "") return userText(label);
   const last = new Date(Date.parse(`${nextMonth(month)}-01`) - 1).toISOString().slice(0, 10);
-  const query = { [filter]: id, from: `${month}-01`, to: last, ...(zone !== "UTC" && { tz: zone }) };
+  const query = { [filter]: id, from: `${month}-01`, to: last, ...(zone !== call.viewer.zone && { tz: zone }) };
   return markup`<a href="${address(call.link("/requests"), query)}">${userText(label)}</a>`;
 }
 
