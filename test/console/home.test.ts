@@ -30,7 +30,7 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     await world.control.key("new");
     expect(await home("new", "member@new")).toContain("one that you have");
     const waiting = await home("new", "auditor@new");
-    expect([waiting.includes("No request has ended here yet"), waiting.includes("Create a key")]).toEqual([true, false]);
+    expect([waiting.includes("No requests yet"), waiting.includes("Create a key")]).toEqual([true, false]);
   });
 
   test("a used workspace shows its pace, its failures, the times of the last day and the keys near their limit", async () => {

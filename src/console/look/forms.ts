@@ -126,8 +126,17 @@ export function fieldElement(
   return markup`<div class="field"><label for="${id}">${field.label}${optional}</label>${hint}${input(field, place)}${wrong}</div>`;
 }
 
-/** The control API names the field as its callers know it, so the label replaces that name. */
+/**
+ * The control API speaks to programs: it quotes the value and names the field. Beside the field a person needs only what to enter. In other
+ * messages the label replaces the name.
+ */
 function inWords(problem: string, { name, label }: Common): string {
+  const end = " is needed.";
+  if (problem.startsWith("Cannot take ") && problem.endsWith(end)) {
+    const needed = problem.slice(problem.lastIndexOf(": ") + 2, -end.length);
+    const amount = "a decimal number of USD";
+    return needed.startsWith(amount) ? `Enter an amount in USD${needed.slice(amount.length)}, such as 25.00.` : `Enter ${needed}.`;
+  }
   return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
 }
 

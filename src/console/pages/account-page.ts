@@ -191,7 +191,7 @@ async function secondFactorSection(call: PageCall): Promise<Html> {
 const presentCodeField: Field = {
   kind: "text",
   name: "code",
-  label: "Code of your current app",
+  label: "Code from your current app",
   hint: "Or a recovery code, if you have lost it.",
   required: true,
   autocomplete: "one-time-code",
@@ -214,7 +214,7 @@ function codeAndButton(call: PageCall, action: "set-up-second-factor" | "end-sec
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
   if (!enabled || since === null) {
     const word = badge(demanded ? "warn" : "neutral", "off");
-    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is useless.</p>`;
+    return markup`<p>${word} You sign in with your password alone. With an app that shows one-time codes, a stolen password is not enough.</p>`;
   }
   const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
   const stays = demanded ? " Your role requires it; a new app replaces the old one." : "";

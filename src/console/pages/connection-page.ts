@@ -66,7 +66,7 @@ function vendorTable(rows: readonly ConnectorRow[], { call, q }: { call: PageCal
     columns: [
       { label: "Name", kind: "text", cell: name },
       { label: "Category", kind: "text", cell: ({ category }) => category },
-      { label: "The form asks for", kind: "text", cell: ({ columns }) => columns.form_asks_for },
+      { label: "Credentials", kind: "text", cell: ({ columns }) => columns.form_asks_for },
     ],
     rows,
     empty: emptyState(`No vendor matches “${q}”.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`),
@@ -139,7 +139,7 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
   const set = setOf(row, number);
   const generic =
     row.form === "generic"
-      ? markup`<p class="hint">No source names what ${userText(row.name)} asks for, so this is the form for any vendor.</p>`
+      ? markup`<p class="hint">Weir does not know what ${userText(row.name)} asks for, so this is a general form.</p>`
       : null;
   return markup`${generic}${form({
     id: "connect",

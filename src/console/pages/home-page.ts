@@ -100,7 +100,7 @@ function newest(rows: readonly GenerationView[], call: PageCall): Html {
 
 async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
-    return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
+    return markup`<div class="state"><p>No requests yet. Their cost appears here once a member sends one.</p></div>`;
   const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });
   const hasKey = keys.some(({ kind }) => kind === "inference");
   const bench = call.offers("/workbench")
@@ -164,7 +164,7 @@ function requestsTile(
   call: Call,
 ): Tile {
   const label = `${isOwn ? "Your requests" : "Requests"} in ${monthName(month)}`;
-  const note = requests === 0 ? "none has ended" : `${percent(errors, requests)} failed (${errors.toLocaleString("en-US")})`;
+  const note = requests === 0 ? "no requests yet" : `${percent(errors, requests)} failed (${errors.toLocaleString("en-US")})`;
   return { label, value: requests.toLocaleString("en-US"), note, path: call.link("/requests") };
 }
 

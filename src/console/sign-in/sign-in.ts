@@ -69,7 +69,7 @@ async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<
 }
 
 /** What the service is, for a person whom only a link brought here. */
-const lead = "Weir meters models, watches dependencies and keeps the credentials of your vendors.";
+const lead = "An inference gateway with exact metering, a security platform and a catalog of connectors, in one service.";
 
 /** One message for every wrong sign-in. */
 async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {

@@ -137,6 +137,18 @@ describe("a refused form", () => {
     expect(/<textarea[^>]*>\n([^<]*)</.exec(refused(null))?.[1]).toBe("\nline");
   });
 
+  test.each([
+    ['Cannot take "" as limit: a decimal number of USD with at most 2 decimals is needed.', "Enter an amount in USD with at most 2 decimals, such as 25.00."],
+    ['Cannot take "a: b is needed." as limit: an amount above zero is needed.', "Enter an amount above zero."],
+    ['Cannot take the value of "rpm": a whole number from 1 to 9 is needed.', "Enter a whole number from 1 to 9."],
+    ["There is no key with the rate_limit.", "There is no key with the limit."],
+  ])("says of %p what to enter: %p", (message, words) => {
+    const limit = { kind: "money" as const, name: "rate_limit", label: "Limit" };
+    const state = { values: {}, problem: { field: "rate_limit", message } };
+    const text = String(form({ id: "f", action: "/keys", fields: [limit], submit: "Save", state }));
+    expect(/<p class="problem"[^>]*><bdi>([^<]*)/.exec(text)?.[1]).toBe(words);
+  });
+
   test("says what is wrong beside the named field, and above a form that lacks it", () => {
     expect(refused("name")).toMatch(/id="f-name" name="name" aria-describedby="f-name-hint f-name-problem" aria-invalid="true"/);
     expect(count(refused("name"), /It is wrong/g)).toBe(1);

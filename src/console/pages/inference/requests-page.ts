@@ -91,7 +91,7 @@ function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): 
   if (isFiltered(filters))
     return emptyState("No request matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
   return emptyState(
-    "No request has ended here yet.",
+    "No requests yet.",
     call.offers("/workbench")
       ? markup`<a class="button" href="${call.link("/workbench")}">Open the Workbench</a>`
       : markup`<a class="button quiet" href="${call.link("/keys")}">See the keys</a>`,
@@ -171,7 +171,7 @@ function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): GivenTo<typ
 function startOf({ field, date, zone, days = 0 }: { field: string; date: string; zone: string; days?: number }): number {
   const ms = /^[12]\d{3}-\d{2}-\d{2}$/.test(date) && date >= "1970-01-03" ? dayStartOf(date, { zone, days }) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new DomainError("invalid_field", `Cannot take "${date.slice(0, 40)}" as a day: one such as 2026-11-20 is needed`, {
+  throw new DomainError("invalid_field", `"${date.slice(0, 40)}" is not a day: enter one such as 2026-11-20`, {
     field,
   });
 }

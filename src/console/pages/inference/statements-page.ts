@@ -77,7 +77,7 @@ async function render(call: PageCall): Promise<PageContent> {
       columns: isMember ? ownColumns(call) : columns(call),
       rows: data,
       empty: emptyState(
-        "There are no statements for these months.",
+        "No statements for these months.",
         markup`<a class="button quiet" href="${call.path}">Show all</a>`,
       ),
     })}

@@ -82,7 +82,7 @@ interface CheckRow {
 
 /** The script finds a row by its name. */
 function checkTable(result: Verification | null): Html {
-  const checked = new Map(result?.checked.map(({ invariant, rows }) => [invariant, rows]));
+  const checked = new Map(result?.checked.map(({ invariant, rows }): [string, number] => [invariant, rows]));
   const names = new Set([...Object.keys(ledgerChecks), ...checked.keys()]);
   const state = ({ name, rows }: CheckRow): Html => {
     if (name === result?.broken?.invariant) return badge("bad", "broken");

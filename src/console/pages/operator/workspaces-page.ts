@@ -68,7 +68,7 @@ function list(rows: readonly WorkspaceView[], call: PageCall, open: Html): Html 
       },
     ],
     rows,
-    empty: emptyState("There is no workspace yet.", open),
+    empty: emptyState("No workspaces yet.", open),
   });
 }
 
@@ -79,7 +79,7 @@ function newWorkspaceForm(call: PageCall, action: string): Html {
     hidden: hiddenFields(call, "open"),
     fields: [
       { kind: "text", name: "name", label: "Name", required: true, charactersMax: 200 },
-      { kind: "money", name: "credit_usd", label: "First credit in USD", hint: "If empty, it begins without credit." },
+      { kind: "money", name: "credit_usd", label: "Starting credit in USD", hint: "If empty, it starts without credit." },
     ],
     state: formState(call, { action: "open" }),
     submit: "Create",
@@ -143,7 +143,7 @@ function creditForm(call: PageCall) {
         kind: "text",
         name: "ref",
         label: "Reference",
-        hint: "Such as the number of an invoice. One reference adds once, however often it is sent.",
+        hint: "Such as the number of an invoice. Credit with the same reference is added only once.",
         required: true,
         charactersMax: 200,
       },

@@ -66,7 +66,7 @@ function list(
     empty: isFiltered
       ? emptyState("No ticket matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`)
       : emptyState(
-          "There is no ticket. An agent or a person files one with a tools key, by report_bug, submit_feedback or create_support_request.",
+          "No tickets yet. An agent or a person files one with a tools key, by report_bug, submit_feedback or create_support_request.",
           null,
         ),
   });

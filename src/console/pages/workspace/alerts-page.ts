@@ -80,7 +80,7 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
     columns: [
       { label: "Address", kind: "text", cell: address },
       {
-        label: "Former secret signs until",
+        label: "Old secret valid until",
         kind: "time",
         cell: ({ former_secret_until: at }) => (at === null ? null : time(at)),
       },

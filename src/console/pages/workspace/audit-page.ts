@@ -164,8 +164,8 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
     ],
     rows,
     empty: isFiltered
-      ? emptyState("No change matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
-      : emptyState("Nothing has been changed here yet.", null),
+      ? emptyState("No changes match these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
+      : emptyState("No changes yet.", null),
   });
 }
 

@@ -50,8 +50,15 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Settings",
     lead: "They apply to the whole workspace. Every change is in the audit log.",
-    main: markup`${reasonFor(role)}${parts.slice(0, 1)}${await topUpSection(call)}${parts.slice(1)}`,
+    main: markup`${reasonFor(role)}<div class="indexed">${index()}
+      <div>${parts.slice(0, 1)}${await topUpSection(call)}${parts.slice(1)}</div></div>`,
   };
+}
+
+/** Leads to each group, since the page is long. */
+function index(): Html {
+  const links = settingGroups.map(({ action, title }) => markup`<li><a href="#${action}-title">${title}</a></li>`);
+  return markup`<nav class="index" aria-label="Settings"><ul role="list">${links}</ul></nav>`;
 }
 
 function reasonFor(role: PageCall["workspace"]["role"]): Html | null {
@@ -71,6 +78,7 @@ function introOf(
     const today = workspace.day_spent_usd;
     return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
   }
+  if (action === "early") return markup`<p class="hint">While a feature is off, its requests are refused and its page is not available.</p>`;
   return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
 }
 

@@ -74,7 +74,7 @@ function payments(rows: readonly TopUpView[], call: PageCall): Html {
       { label: "Taken back", kind: "money", cell: takenBack },
     ],
     rows,
-    empty: emptyState("No payment by card yet.", null),
+    empty: emptyState("No card payments yet.", null),
   });
 }
 
@@ -227,7 +227,7 @@ function refundTable({ refunds }: TopUpView): Html {
       { label: "By", kind: "text", cell: ({ made_by: by }) => userText(by) },
     ],
     rows: refunds,
-    empty: emptyState("No refund yet.", null),
+    empty: emptyState("No refunds yet.", null),
   });
 }
 
