@@ -33,7 +33,7 @@ import { productPage, newProductPage, productsPage } from "./pages/security/prod
 import { newProjectPage } from "./pages/security/new-project.ts";
 import { projectPage } from "./pages/security/project-page.ts";
 import { projectsPage } from "./pages/security/projects-page.ts";
-import { ticketsPage } from "./pages/security/tickets-page.ts";
+import { ticketPage, ticketsPage } from "./pages/security/tickets-page.ts";
 import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
 import { vulnerabilityPage } from "./pages/security/vulnerability-page.ts";
 import { workbenchPage } from "./pages/inference/workbench-page.ts";
@@ -70,6 +70,7 @@ export const pages: readonly Page[] = [
   newProductPage,
   productPage,
   ticketsPage,
+  ticketPage,
 
   connectionsPage,
   ...connectionPages,

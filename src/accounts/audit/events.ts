@@ -70,6 +70,7 @@ export const changesRecords = {
   "provider.key.refused": false,
   "provider.key.accepted": false,
   "finding.updated": false,
+  "ticket.updated": false,
 } as const satisfies Record<string, boolean>;
 
 export type AuditKind = keyof typeof changesRecords;

@@ -272,6 +272,8 @@ test("findings, vulnerabilities and tickets match the document", async () => {
   await ask("get /api/console/vulnerabilities/{id}", 404, { id: "CVE-1999-99999", query });
   await ask("get /api/console/tickets", 200, { query });
   await ask("get /api/console/tickets", 404, { query: `${query}&before=tkt_none` });
+  await ask("get /api/console/tickets/{id}", 404, { id: "tkt_none", query });
+  await ask("patch /api/console/tickets/{id}", 404, { id: "tkt_none", body: { workspace, status: "closed" } });
 });
 
 test("the tools API matches the document, including its refusals", async () => {
