@@ -84,7 +84,7 @@ export function shownValues(values: Record<string, string>): Record<string, stri
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`was.${name}`, value]));
 }
 
-/** Whether a field differs from what its form showed; without `shownValues` each does. */
+/** Whether a field differs from what its form showed; a form without `shownValues` showed empty fields. */
 export function isChanged(typed: FormFields, name: string): boolean {
-  return !typed.has(`was.${name}`) || typed.text(name) !== typed.text(`was.${name}`);
+  return typed.text(name) !== typed.text(`was.${name}`);
 }

@@ -82,9 +82,9 @@ function startOf(viewer: Viewer): string {
   return viewer.invitations > 0 ? `${prefix}/invitations` : `${prefix}/account`;
 }
 
-async function chooseZone(request: Request, viewer: Viewer, { forms }: ConsoleDoors, parts: ConsoleParts): Promise<Response> {
+async function chooseZone(request: Request, viewer: Viewer, doors: ConsoleDoors, parts: ConsoleParts): Promise<Response> {
   const lane = await laneFor(viewer, { id: "", name: "", role: "member" }, parts);
-  using body = await receiveForm(request, { door: forms.bodies, lane });
+  using body = await receiveForm(request, { door: doors.forms.bodies, lane });
   return zoneChosen((await body.read()).text("to"), request);
 }
 

@@ -140,7 +140,9 @@ interface View<Row> extends Pick<List<Row>, "columns" | "isWhole" | "order"> {
 function viewForm<Row>({ columns, shown, sort, isWhole, order }: View<Row>, { path, query }: Place): Html {
   const kept = keptQuery(query);
   const hidden = Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`);
-  const boxes = columns.map((column, index) => columnBox(column, { isFirst: index === 0, isShown: shown.includes(column) }));
+  const boxes = columns.flatMap((column, index) =>
+    columnBox(column, { isFirst: index === 0, isShown: shown.includes(column) }),
+  );
   const ordering = isWhole
     ? sortChoice(columns, { sort, order })
     : markup`<p class="hint">There are too many rows to sort: they are ${order}.</p>`;
@@ -157,10 +159,13 @@ function viewForm<Row>({ columns, shown, sort, isWhole, order }: View<Row>, { pa
 function columnBox<Row>(
   { name, label }: ListColumn<Row>,
   { isFirst, isShown }: { isFirst: boolean; isShown: boolean },
-): Html | null {
-  if (name === undefined) return null;
-  if (isFirst) return markup`<input type="hidden" name="columns" value="${name}" />`;
-  return markup`<label class="choice"><input type="checkbox" name="columns" value="${name}"${isShown ? markup` checked` : null} autocomplete="off" /><span>${label}</span></label>`;
+): Html[] {
+  if (name === undefined) return [];
+  if (isFirst) return [markup`<input type="hidden" name="columns" value="${name}" />`];
+  const checked = isShown ? markup` checked` : null;
+  return [
+    markup`<label class="choice"><input type="checkbox" name="columns" value="${name}"${checked} autocomplete="off" /><span>${label}</span></label>`,
+  ];
 }
 
 function sortChoice<Row>(
