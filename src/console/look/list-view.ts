@@ -18,7 +18,7 @@ export interface ListColumn<Row> extends Column<Row> {
   isExtra?: boolean;
 }
 
-export type SortKey = string | number | bigint | null;
+type SortKey = string | number | bigint | null;
 
 interface List<Row> {
   caption: string;
