@@ -31,7 +31,7 @@ export function keysPage(): string {
   const total = keys.reduce((sum, { spent }) => sum + spent, 0n);
   const named = columns.map((column, index) => ({ ...column, name: `column-${index}`, by: ({ name }: Key) => name }));
   const list = { caption: "Active keys", columns: named, rows: keys, empty: markup``, isWhole: true, order: "by name" };
-  const { table, view } = arrangedList(list, { path: "/keys", query: new URLSearchParams("sort=-column-0") });
+  const { table, view } = arrangedList(list, { path: "/keys", query: new URLSearchParams() });
   return consolePage(
     {
       title: "Keys",
