@@ -24,7 +24,7 @@ export class RequestRate implements Disposable {
 
   constructor(parts: RateParts) {
     this.#parts = parts;
-    this.#samples = [{ atMs: parts.clock.now(), count: 0 }];
+    this.#samples = [{ atMs: parts.clock.monotonic(), count: 0 }];
     this.#cancel = this.#next();
   }
 
@@ -54,7 +54,7 @@ export class RequestRate implements Disposable {
 
   async #sample(): Promise<Sample> {
     const count = await this.#parts.read();
-    return { atMs: this.#parts.clock.now(), count };
+    return { atMs: this.#parts.clock.monotonic(), count };
   }
 
   [Symbol.dispose](): void {

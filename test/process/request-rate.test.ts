@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rateSampleMs, rateWindowMs } from "../../src/process/limits.ts";
 import { RequestRate } from "../../src/process/request-rate.ts";
-import { ManualClock } from "../support/clock.ts";
+import { ManualClock, settled } from "../support/clock.ts";
 
 test("the rate is that of the last minute, and of a younger process since it started", async () => {
   const clock = new ManualClock();
@@ -14,7 +14,7 @@ test("the rate is that of the last minute, and of a younger process since it sta
   for (let passed = 5_000; passed < 3 * rateWindowMs; passed += rateSampleMs) {
     count += 2 * (rateSampleMs / 1_000);
     clock.advance(rateSampleMs);
-    await Bun.sleep(0);
+    await settled();
   }
   expect(await rate.perSecond()).toBe(2);
 });
@@ -31,7 +31,7 @@ test("a counter that cannot be read leaves the rate of what is known", async () 
   });
   reads = false;
   clock.advance(rateSampleMs);
-  await Bun.sleep(0);
+  await settled();
   reads = true;
   expect(await rate.perSecond()).toBe(Math.round((30 / (rateSampleMs / 1_000)) * 100) / 100);
 });
