@@ -41,9 +41,7 @@ function backFrom(request: Request): string {
 /** For a person who knows the name of their zone, and for those without a script. */
 export function zoneChoice(zone: string): Html {
   const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((one) => one !== "UTC")];
-  const options = zones.map(
-    (one) => markup`<option value="${one}"${one === zone ? markup` selected` : null}>${one}</option>`,
-  );
+  const options = zones.map((one) => markup`<option value="${one}"${one === zone ? markup` selected` : null}>${one}</option>`);
   return markup`<form class="form" method="post" action="${zonePath}">
     <div class="field"><label for="zone">Days begin at 00:00 in</label>
       <p class="hint" id="zone-hint">For Spend and Requests, in this browser. Limits and statements are in UTC.</p>

@@ -64,7 +64,9 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
   test("a form in a second tab saves only what was changed in it, and nothing if nothing was", async () => {
     const { id } = await world.control.key("acme", { name: "tabs" });
     const { text } = await world.get(`${keys}/${id}`, member);
-    const shown = Object.fromEntries([...text.matchAll(/name="(was\.\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]));
+    const shown = Object.fromEntries(
+      [...text.matchAll(/name="(was\.\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]),
+    );
     expect(shown).toMatchObject({ "was.name": "tabs", "was.rate_limit_rpm": "" });
     const edit = (fields: Record<string, string>) =>
       world.post(`${keys}/${id}`, { action: "edit", kind: "inference", name: "tabs", ...shown, ...fields }, member);

@@ -121,7 +121,9 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
 
   test("a chosen time zone is kept in a cookie and holds where the address names none, and none that does not exist is kept", async () => {
     const choose = (to: string) =>
-      world.post("/console/time-zone", { to }, admin, { referer: "http://localhost/console/w/acme/spend?by=model&tz=UTC&before=x" });
+      world.post("/console/time-zone", { to }, admin, {
+        referer: "http://localhost/console/w/acme/spend?by=model&tz=UTC&before=x",
+      });
     const chosen = await choose("Asia/Kathmandu");
     expect([chosen.status, chosen.headers.get("location")]).toEqual([303, "/console/w/acme/spend?by=model"]);
     const [zone = ""] = chosen.headers.getSetCookie().flatMap((cookie) => /^[\w-]*weir-zone=[^;]*/.exec(cookie) ?? []);

@@ -62,7 +62,12 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
       problems: ["No process answers as mailer"],
       settlements_waiting: 1_204,
       processes: [
-        { ...runs("gateway", "a"), requests_per_second: 12.25, lag_seconds: null, alarms: [{ alarm: "top_up.refused", count: 3 }] },
+        {
+          ...runs("gateway", "a"),
+          requests_per_second: 12.25,
+          lag_seconds: null,
+          alarms: [{ alarm: "top_up.refused", count: 3 }],
+        },
         { ...runs("gateway", "b"), requests_per_second: 30, lag_seconds: null, alarms: [] },
         { ...runs("admission", "<b>"), requests_per_second: null, lag_seconds: 7.5, alarms: [] },
         // Of a version that sends none of these figures.

@@ -13,7 +13,16 @@ import type { LocalAnswer } from "../verb.ts";
 
 /** The state of a fleet as text for people. */
 export function printStatus(body: Record<string, unknown>): string {
-  const { ok, problems, version, ready, processes, schema, settlements_waiting: waiting, providers } = answerAs<ServedFleet>(body);
+  const {
+    ok,
+    problems,
+    version,
+    ready,
+    processes,
+    schema,
+    settlements_waiting: waiting,
+    providers,
+  } = answerAs<ServedFleet>(body);
   const facts: [string, string][] = [
     ["state", ok ? "ok" : `${problems.length} problem${problems.length === 1 ? "" : "s"}`],
     ...problems.map((problem): [string, string] => ["", problem]),

@@ -135,7 +135,9 @@ function inWords(problem: string, { name, label }: Common): string {
   if (problem.startsWith("Cannot take ") && problem.endsWith(end)) {
     const needed = problem.slice(problem.lastIndexOf(": ") + 2, -end.length);
     const amount = "a decimal number of USD";
-    return needed.startsWith(amount) ? `Enter an amount in USD${needed.slice(amount.length)}, such as 25.00.` : `Enter ${needed}.`;
+    return needed.startsWith(amount)
+      ? `Enter an amount in USD${needed.slice(amount.length)}, such as 25.00.`
+      : `Enter ${needed}.`;
   }
   return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
 }

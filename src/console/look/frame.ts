@@ -221,5 +221,8 @@ function icon(name: IconName): Html {
 
 const inLook = (file: string): URL => new URL(file, import.meta.url);
 
-export const consoleStyle = asset("style", [pageStyle, ...["frame.css", "parts.css", "forms.css", "things.css", "workbench.css"].map(inLook)]);
+export const consoleStyle = asset("style", [
+  pageStyle,
+  ...["frame.css", "parts.css", "forms.css", "things.css", "workbench.css"].map(inLook),
+]);
 export const consoleScript = asset("script", [inLook("console.js")]);

@@ -140,9 +140,7 @@ interface View<Row> extends Pick<List<Row>, "columns" | "isWhole" | "order"> {
 function viewForm<Row>({ columns, shown, sort, isWhole, order }: View<Row>, { path, query }: Place): Html {
   const kept = keptQuery(query);
   const hidden = Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`);
-  const boxes = columns.flatMap((column, index) =>
-    columnBox(column, { isFirst: index === 0, isShown: shown.includes(column) }),
-  );
+  const boxes = columns.flatMap((column, index) => columnBox(column, { isFirst: index === 0, isShown: shown.includes(column) }));
   const ordering = isWhole
     ? sortChoice(columns, { sort, order })
     : markup`<p class="hint">There are too many rows to sort: they are ${order}.</p>`;
@@ -156,10 +154,7 @@ function viewForm<Row>({ columns, shown, sort, isWhole, order }: View<Row>, { pa
 }
 
 /** The first column names the row, and is always sent, so that a form without others differs from none. */
-function columnBox<Row>(
-  { name, label }: ListColumn<Row>,
-  { isFirst, isShown }: { isFirst: boolean; isShown: boolean },
-): Html[] {
+function columnBox<Row>({ name, label }: ListColumn<Row>, { isFirst, isShown }: { isFirst: boolean; isShown: boolean }): Html[] {
   if (name === undefined) return [];
   if (isFirst) return [markup`<input type="hidden" name="columns" value="${name}" />`];
   const checked = isShown ? markup` checked` : null;

@@ -3,7 +3,7 @@
  * at the right. On a phone the second follows the first. Its name and state are the page's heading, and its acts are buttons beside it.
  */
 import { markup, type Html } from "../../http/html.ts";
-import { content, copyButton, facts, type Content } from "./parts.ts";
+import { copyButton, facts, type Content } from "./parts.ts";
 
 interface Thing {
   /** null shows a dash. */

@@ -62,10 +62,7 @@ async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<
   const notice = saidIn(request);
   const shown = forms({ email: viewer?.email ?? "", next, refused: null }, request);
   const main = markup`${oidcButton(control.oidc, buttonOf(call, next))}${shown}`;
-  return plainResponse(
-    { title: "Sign in", lead, notice, main },
-    { cookies: notice === null ? [] : [saidOnceCookie(request)] },
-  );
+  return plainResponse({ title: "Sign in", lead, notice, main }, { cookies: notice === null ? [] : [saidOnceCookie(request)] });
 }
 
 /** What the service is, for a person whom only a link brought here. */
@@ -144,7 +141,9 @@ function forms({ email, next, refused }: Shown, request: Request): Html {
         name: "operator_token",
         label: "Operator token",
         required: true,
-        ...(isLoopback(request) && { hint: "The file operator-token in the service's DATA_DIR, or the variable OPERATOR_TOKEN." }),
+        ...(isLoopback(request) && {
+          hint: "The file operator-token in the service's DATA_DIR, or the variable OPERATOR_TOKEN.",
+        }),
       },
     ],
     state: { values: {}, problem: problemOf("token") },

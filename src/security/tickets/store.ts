@@ -222,10 +222,7 @@ export async function updateTicketStatus(
   await tx`UPDATE tickets SET status = ${status}, updated_at = ${at} WHERE id = ${id}`;
 }
 
-export async function ticketExists(
-  { id, workspace, owner }: NamedTicket,
-  sql: Queries,
-): Promise<boolean> {
+export async function ticketExists({ id, workspace, owner }: NamedTicket, sql: Queries): Promise<boolean> {
   const rows = await sql`
     SELECT FROM tickets WHERE id = ${id} AND workspace_id = ${workspace} ${owner === null ? sql`` : sql`AND owner_email = ${owner}`}`;
   return rows.length > 0;

@@ -155,7 +155,14 @@ export function unknownPage(request: Request, { consoleOn }: Pick<FrontDoorParts
     <p><a class="primary" href="/">Go to the start</a></p>
   </div>`;
   const header = siteHeader({ words: "", consoleOn });
-  const page = { title: "There is no such page · Weir", style: frontDoorStyle, scripts: [copyScript], header, main, footer: null };
+  const page = {
+    title: "There is no such page · Weir",
+    style: frontDoorStyle,
+    scripts: [copyScript],
+    header,
+    main,
+    footer: null,
+  };
   return new Response(pageDocument(page), { status: 404, headers });
 }
 

@@ -138,7 +138,10 @@ describe("a refused form", () => {
   });
 
   test.each([
-    ['Cannot take "" as limit: a decimal number of USD with at most 2 decimals is needed.', "Enter an amount in USD with at most 2 decimals, such as 25.00."],
+    [
+      'Cannot take "" as limit: a decimal number of USD with at most 2 decimals is needed.',
+      "Enter an amount in USD with at most 2 decimals, such as 25.00.",
+    ],
     ['Cannot take "a: b is needed." as limit: an amount above zero is needed.', "Enter an amount above zero."],
     ['Cannot take the value of "rpm": a whole number from 1 to 9 is needed.', "Enter a whole number from 1 to 9."],
     ["There is no key with the rate_limit.", "There is no key with the limit."],

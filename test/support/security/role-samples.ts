@@ -79,8 +79,19 @@ export class SecuritySamples implements AsyncDisposable {
   async #ticket(): Promise<string> {
     const number = ++this.#made;
     const id = `tkt_${String(number).padStart(26, "0")}`;
-    const ticket = { id, reference: `T-${number}`, type: "bug", subject: "It fails", details: { actual_behavior: "<b>" } } as const;
-    const of = { workspace: this.#workspace, owner: "member@acme", fingerprint: String(number).padStart(64, "0"), at: new Date() };
+    const ticket = {
+      id,
+      reference: `T-${number}`,
+      type: "bug",
+      subject: "It fails",
+      details: { actual_behavior: "<b>" },
+    } as const;
+    const of = {
+      workspace: this.#workspace,
+      owner: "member@acme",
+      fingerprint: String(number).padStart(64, "0"),
+      at: new Date(),
+    };
     await this.#world.sql.begin((tx) => insertTicket({ ...ticket, ...of }, tx));
     return id;
   }

@@ -29,7 +29,13 @@ const pathOf = ({ params }: PageCall): string => `/keys/${encodeURIComponent(par
 async function render(call: PageCall): Promise<PageContent> {
   const key = await call.control(keyEndpoints.show, { id: call.params["id"] ?? "" });
   const mayChange = key.revoked_at === null && call.workspace.role !== "auditor";
-  const editing = actDialog(call, { action: "edit", label: "Edit", title: `Edit “${key.name}”`, body: editForm(key, call), guards: true });
+  const editing = actDialog(call, {
+    action: "edit",
+    label: "Edit",
+    title: `Edit “${key.name}”`,
+    body: editForm(key, call),
+    guards: true,
+  });
   const revoking = { id: "revoke", title: `Revoke “${key.name}”?`, body: revokeForm(key, call), asks: null };
   const revokes = opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true });
   return {

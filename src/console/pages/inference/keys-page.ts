@@ -73,7 +73,9 @@ async function render(call: PageCall): Promise<PageContent> {
       caption: revoked ? "Revoked keys" : "Active keys",
       columns: [...nameColumns(call), ...(revoked ? revokedColumns : activeColumns(keys))],
       rows: keys,
-      empty: revoked ? emptyState("No revoked keys.", null) : emptyState("No keys yet. A key lets your programs call models, or the tools.", create),
+      empty: revoked
+        ? emptyState("No revoked keys.", null)
+        : emptyState("No keys yet. A key lets your programs call models, or the tools.", create),
       isWhole: after === "" && keys.length < rowsOfPage,
       order: "in order of creation",
     },
@@ -153,7 +155,14 @@ function activeColumns(keys: readonly KeyView[]): ListColumn<KeyView>[] {
       cell: ({ last_used_at: at }) => time(at),
       by: ({ last_used_at: at }) => at,
     },
-    { name: "created", label: "Created", kind: "time", cell: ({ created_at: at }) => time(at), by: (key) => key.created_at, isExtra: true },
+    {
+      name: "created",
+      label: "Created",
+      kind: "time",
+      cell: ({ created_at: at }) => time(at),
+      by: (key) => key.created_at,
+      isExtra: true,
+    },
   ];
 }
 

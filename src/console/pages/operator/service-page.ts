@@ -138,7 +138,11 @@ function providerTable(rows: ServedFleet["providers"]): Html {
     columns: [
       { label: "Provider", kind: "text", cell: ({ provider }) => provider },
       { label: "State", kind: "badge", cell: ({ uptime_percent: percent }) => healthBadge(percent) },
-      { label: "Answered", kind: "number", cell: ({ uptime_percent: percent }) => (percent === null ? null : `${figure(percent)} %`) },
+      {
+        label: "Answered",
+        kind: "number",
+        cell: ({ uptime_percent: percent }) => (percent === null ? null : `${figure(percent)} %`),
+      },
       { label: "First token", kind: "number", cell: ({ latency_ms: ms }) => (ms === null ? null : duration(ms)) },
       { label: "Models with requests", kind: "number", cell: ({ models }) => models },
     ],
@@ -163,7 +167,11 @@ function partTable(dependencies: Record<string, string>): Html {
     caption: "What the process depends on that answered this page",
     columns: [
       { label: "Part", kind: "text", cell: ({ name }) => name },
-      { label: "State", kind: "badge", cell: ({ state }) => (state === "ok" ? badge("good", "ok") : badge("bad", "unavailable")) },
+      {
+        label: "State",
+        kind: "badge",
+        cell: ({ state }) => (state === "ok" ? badge("good", "ok") : badge("bad", "unavailable")),
+      },
       { label: "Problem", kind: "text", cell: ({ state }) => (state === "ok" ? null : state) },
     ],
     rows,

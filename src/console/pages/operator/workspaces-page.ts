@@ -70,7 +70,13 @@ function list(rows: readonly WorkspaceView[], call: PageCall, open: Html) {
           cell: ({ enabled }) => (enabled ? badge("good", "on") : badge("neutral", "off")),
           by: ({ enabled }) => Number(enabled),
         },
-        { name: "balance", label: "Balance", kind: "money", cell: ({ balance_usd: usd }) => money(usd), by: (row) => amount(row.balance_usd) },
+        {
+          name: "balance",
+          label: "Balance",
+          kind: "money",
+          cell: ({ balance_usd: usd }) => money(usd),
+          by: (row) => amount(row.balance_usd),
+        },
         {
           name: "reserved",
           label: "Reserved",
@@ -147,7 +153,14 @@ async function renderWorkspace(call: PageCall): Promise<PageContent> {
   const view = await call.control(workspaceEndpoints.show, { id });
   const pages = workspacePath(view.name);
   const body = creditForm(call);
-  const crediting = actDialog(call, { action: "credit", label: "Add credit", title: "Add credit", body, guards: true, isMain: true });
+  const crediting = actDialog(call, {
+    action: "credit",
+    label: "Add credit",
+    title: "Add credit",
+    body,
+    guards: true,
+    isMain: true,
+  });
   return {
     title: view.name,
     trail: trail(call),

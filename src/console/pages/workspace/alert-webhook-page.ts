@@ -62,7 +62,10 @@ async function render(call: PageCall): Promise<PageContent> {
     nextPath: sent.next === null ? null : `${call.path}?before=${sent.next}`,
   });
   const rows = sent.data.map((alert) => ofWebhook(alert, webhook.id));
-  const deliveries = alertTable({ rows, canReplay: true, ofWebhook: true, empty: "No deliveries yet. Send a test to see whether it answers." }, call);
+  const deliveries = alertTable(
+    { rows, canReplay: true, ofWebhook: true, empty: "No deliveries yet. Send a test to see whether it answers." },
+    call,
+  );
   const { buttons, deleting, note } = stepsOf(webhook, call);
   return {
     title: "Webhook",
@@ -78,7 +81,11 @@ function ofWebhook(alert: AlertView, webhook: string): AlertView {
   return { ...alert, deliveries: alert.deliveries.filter(({ webhook_id: id }) => id === webhook) };
 }
 
-function webhookFacts({ id, created_at: since, former_secret_until: until }: AlertWebhookView): Parameters<typeof thingPage>[0]["facts"] {
+function webhookFacts({
+  id,
+  created_at: since,
+  former_secret_until: until,
+}: AlertWebhookView): Parameters<typeof thingPage>[0]["facts"] {
   return [
     ["Id", idToCopy({ id: "webhook-id", value: id, what: "the id" })],
     ["Added", time(since)],

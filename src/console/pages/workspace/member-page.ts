@@ -54,7 +54,15 @@ async function render(call: PageCall): Promise<PageContent> {
 
 /** What others do is only for those who oversee the workspace. */
 function memberFacts({ role, last_seen_at: seen, active_keys: count }: ListedMember): Parameters<typeof thingPage>[0]["facts"] {
-  return [["Role", roleName(role)], ...(count === null ? [] : ([["Active keys", count], ["Last seen", time(seen)]] as const))];
+  return [
+    ["Role", roleName(role)],
+    ...(count === null
+      ? []
+      : ([
+          ["Active keys", count],
+          ["Last seen", time(seen)],
+        ] as const)),
+  ];
 }
 
 function memberLimits({ month_spent_usd: used, monthly_spend_limit_usd: limit }: ListedMember): Html | null {
@@ -69,7 +77,11 @@ function memberKeys({ active_keys: count }: ListedMember, keys: readonly KeyView
   const rows = table<KeyView>({
     caption: "Active keys",
     columns: [
-      { label: "Name", kind: "text", cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>` },
+      {
+        label: "Name",
+        kind: "text",
+        cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`,
+      },
       { label: "Scope", kind: "text", cell: scopeName },
       { label: "Spent this month", kind: "money", cell: spent },
       { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
@@ -111,7 +123,8 @@ function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall)
   const { state } = member;
   const refused = notAccepted[state];
   const again = inviteAgainButton(member, call);
-  if (refused !== undefined) return { buttons: again.button, dialogs: null, note: markup`<p class="hint">${refused}</p>${again.first}` };
+  if (refused !== undefined)
+    return { buttons: again.button, dialogs: null, note: markup`<p class="hint">${refused}</p>${again.first}` };
   const changing = roleDialog(member, call);
   if (state === "deactivated") {
     const back = reactivateButton(member, call);
@@ -129,7 +142,11 @@ function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall)
     hidden: hiddenFields(call, "deactivate"),
   });
   const words = "This person has not accepted the invitation yet, and can do nothing here until then.";
-  return { buttons: markup`${again.button}${takeBack}${buttons}`, dialogs, note: markup`<p class="hint">${words}</p>${again.first}` };
+  return {
+    buttons: markup`${again.button}${takeBack}${buttons}`,
+    dialogs,
+    note: markup`<p class="hint">${words}</p>${again.first}`,
+  };
 }
 
 function inForce(
@@ -164,7 +181,10 @@ interface Guarded {
 function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Guarded {
   const first = managers.includes(role) ? signInFirst(call, "invite an admin") : null;
   if (first !== null) return { button: null, first };
-  return { button: actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") }), first };
+  return {
+    button: actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") }),
+    first,
+  };
 }
 
 async function inviteAgain(call: PageCall): Promise<ActionResult> {
@@ -176,7 +196,10 @@ async function inviteAgain(call: PageCall): Promise<ActionResult> {
 function reactivateButton({ email, role }: ListedMember, call: PageCall): Guarded {
   const first = managers.includes(role) ? signInFirst(call, "reactivate an admin") : null;
   if (first !== null) return { button: null, first };
-  return { button: actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") }), first };
+  return {
+    button: actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") }),
+    first,
+  };
 }
 
 function endOf(keys: readonly KeyView[]): string {

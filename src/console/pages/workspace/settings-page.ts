@@ -78,7 +78,8 @@ function introOf(
     const today = workspace.day_spent_usd;
     return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
   }
-  if (action === "early") return markup`<p class="hint">While a feature is off, its requests are refused and its page is not available.</p>`;
+  if (action === "early")
+    return markup`<p class="hint">While a feature is off, its requests are refused and its page is not available.</p>`;
   return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
 }
 
