@@ -110,7 +110,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
         async (days) => {
           const refused = await save({ action: "prompts", "was.prompt_retention_days": "", prompt_retention_days: days });
           expect([refused.status, refused.text.includes('id="prompts-prompt_retention_days-problem"')]).toEqual([400, true]);
-          expect(refused.text).toContain("days to keep prompts");
+          expect(refused.text).toContain("Enter a whole number of days from 1 to 3650.");
           expect(await workspace()).toMatchObject({ prompt_retention_days: null });
         },
       );

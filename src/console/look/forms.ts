@@ -133,7 +133,8 @@ export function fieldElement(
 function inWords(problem: string, { name, label }: Common): string {
   const end = " is needed.";
   if (problem.startsWith("Cannot take ") && problem.endsWith(end)) {
-    const needed = problem.slice(problem.lastIndexOf(": ") + 2, -end.length);
+    // A form leaves the field empty for null.
+    const needed = problem.slice(problem.lastIndexOf(": ") + 2, -end.length).replace(", or null", "");
     const amount = "a decimal number of USD";
     return needed.startsWith(amount)
       ? `Enter an amount in USD${needed.slice(amount.length)}, such as 25.00.`
