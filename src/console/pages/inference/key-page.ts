@@ -14,7 +14,7 @@ import { actDialog, formState, hiddenFields, shownValues } from "../../page-form
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { memberPath } from "../workspace/member.ts";
 import { limitFields, limitsIn, scopeName, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
-import { requestColumns } from "./request-columns.ts";
+import { fewRequestColumns } from "./request-columns.ts";
 import { samplesFor, toolsSamplesFor } from "./request-samples.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
@@ -77,7 +77,7 @@ async function lastRequests(key: KeyView, call: PageCall): Promise<Html | null> 
   const { data } = await call.control(logEndpoints.list, { key: key.id, limit: String(requestsShown) });
   const rows = table<GenerationView>({
     caption: "Last requests, newest first",
-    columns: requestColumns(call, { withMember: false }).filter(({ label }) => label !== "Key"),
+    columns: fewRequestColumns(call),
     rows: data,
     empty: emptyState("No requests yet.", null),
   });

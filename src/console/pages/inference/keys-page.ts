@@ -134,9 +134,9 @@ function activeColumns(keys: readonly KeyView[]): ListColumn<KeyView>[] {
   return [
     {
       name: "rpm",
-      label: "Requests a minute",
+      label: "Rate limit",
       kind: "number",
-      cell: ({ rate_limit_rpm: limit }) => limit ?? markup`<span class="none">default</span>`,
+      cell: ({ rate_limit_rpm: limit }) => (limit === null ? markup`<span class="none">default</span>` : `${limit} a minute`),
       by: ({ rate_limit_rpm: limit }) => limit,
     },
     { name: "month", label: "Spent this month", kind: "money", cell: spent, by: monthSpent },

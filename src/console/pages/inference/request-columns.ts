@@ -35,6 +35,12 @@ export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { w
   ];
 }
 
+/** The columns of the last requests beside something else, such as a key's facts. */
+export function fewRequestColumns(call: Pick<PageCall, "link">): Column<GenerationView>[] {
+  const shown = new Set(["Time", "Status", "Model", "Cost", "Duration"]);
+  return requestColumns(call, { withMember: false }).filter(({ label }) => shown.has(label));
+}
+
 /** The status for a narrow column. */
 function statusCell({ status, code }: GenerationView): Html {
   const below = code === null ? null : markup`<br /><small>${code}</small>`;

@@ -59,6 +59,7 @@ function content(call: PageCall, result: Verification | null): PageContent {
     lead: "Adds up every charge, credit and balance while the service keeps running. A million requests take some ten seconds.",
     main: markup`<div data-verdict>${result === null ? null : verdict(result)}</div>
       <div data-verifies="/api/console/ledger/verify">${action}</div>
+      <h2>Checks</h2>
       <div data-verified>${checkTable(result)}</div>`,
   };
 }

@@ -50,13 +50,18 @@ async function render(call: PageCall): Promise<PageContent> {
 
 type Process = ServedFleet["processes"][number];
 
-function fleetTiles({ processes, settlements_waiting: waiting, schema, version }: ServedFleet): Tile[] {
+function fleetTiles({ processes, settlements_waiting: waiting, schema }: ServedFleet): Tile[] {
+  const versions = [...new Set(processes.map(({ version }) => version))];
   const rates = processes.flatMap(({ requests_per_second: rate }) => (typeof rate === "number" ? [rate] : []));
   const lags = processes.flatMap(({ lag_seconds: lag }) => (typeof lag === "number" ? [lag] : []));
   const late = Math.max(0, ...lags);
   const differs = schema !== null && schema.missing.length + schema.unknown.length > 0;
   return [
-    { label: "Processes", value: processes.length, note: `the one that answered has version ${version}` },
+    {
+      label: "Processes",
+      value: processes.length,
+      note: `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`,
+    },
     { label: "Requests a second", value: figure(sum(rates)), note: "in the last minute" },
     {
       label: "Settlements waiting",

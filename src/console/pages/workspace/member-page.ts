@@ -18,7 +18,7 @@ import { dialog, emptyState, opener, section, money, table, time, typedUsd, user
 import { limitMeters, thingPage } from "../../look/thing.ts";
 import { roleName } from "../../viewer.ts";
 import { scopeName, spent } from "../inference/keys-page.ts";
-import { requestColumns } from "../inference/request-columns.ts";
+import { fewRequestColumns } from "../inference/request-columns.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
 import { invitedWords } from "./members-page.ts";
@@ -101,7 +101,7 @@ async function lastRequests({ email, active_keys: count }: ListedMember, call: P
   const { data } = await call.control(logEndpoints.list, { member: email, limit: String(requestsShown) });
   const rows = table<GenerationView>({
     caption: "Last requests, newest first",
-    columns: requestColumns(call, { withMember: false }),
+    columns: fewRequestColumns(call),
     rows: data,
     empty: emptyState("No requests yet.", null),
   });
