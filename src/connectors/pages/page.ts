@@ -29,7 +29,7 @@ export function catalogPageHeaders(kind: PageKind): Record<string, string> {
 export function pageText({ kind, title, main, data, version }: Page): string {
   const navigation = markup`<ul class="site">
     <li><a href="/">Start</a></li>
-    <li><a href="/reference">API reference</a></li>
+    <li><a href="/reference">API</a></li>
   </ul>`;
   const header = pageHeader({ home: { path: "/connectors", words: "Connectors" }, navigation });
   const footer = version === null ? null : foot(data, version);

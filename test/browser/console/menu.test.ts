@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === null)("the Console's menu", () => {
   );
 
   test.each(schemes)("in the %s theme a shade at its edge says that there is more, and only there", async (colorScheme) => {
-    const page = await open(null, { height: 600 });
+    const page = await open(null, { height: 540 });
     await page.emulateMedia({ colorScheme });
     const box = await page.locator(".links").boundingBox();
     if (!box) throw new Error("There is no menu");
