@@ -197,8 +197,8 @@ function workspaceLinks(pages: string): Html {
     ["keys", "Keys"],
     ["members", "Members"],
     ["settings", "Settings"],
-  ].map(([path, label]) => markup`<li><a href="${pages}/${path ?? ""}">${label ?? ""}</a></li>`);
-  return section("pages", "Pages", markup`<ul>${links}</ul>`);
+  ].map(([path, label]) => markup`<a class="button quiet" href="${pages}/${path ?? ""}">${label ?? ""}</a>`);
+  return section("pages", "Pages", markup`<p class="actions">${links}</p>`);
 }
 
 function creditForm(call: PageCall) {
