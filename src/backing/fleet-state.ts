@@ -1,14 +1,16 @@
 /**
- * The state of a fleet, for people: `weir status` shows, before and after a change, which processes run, their version and schema, and what
- * is late. Each process answers a call over the bus. A process that does not answer in time is missing, not dead, and an answer may be
- * lost, so no decision rests on this.
+ * The state of a fleet, for people: `weir status` and the Console's page Fleet show which processes run, their version and schema, how
+ * many requests they answer, what is late and which alarms they raised. Each process answers a call over the bus. A process that does not
+ * answer in time is missing, not dead, and an answer may be lost, so no decision rests on this.
  */
 import { hostname } from "node:os";
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isoTime, sleep, type Clock, withDeadline } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import type { HealthState } from "../process/health.ts";
+import { answeredRequests, gaugeReading, raisedAlarms } from "../kernel/metrics.ts";
+import { AlarmCount, type HealthState } from "../process/health.ts";
+import { RequestRate } from "../process/request-rate.ts";
 import { version } from "../process/version.ts";
 import type { Backing } from "./backing.ts";
 import type { Bus } from "./bus.ts";
@@ -24,6 +26,17 @@ const RunningProcess = Type.Object({
   host: Type.String({ description: "The name of its machine or container" }),
   pid: Type.Integer({ description: "Its process id there" }),
   started_at: Type.String({ description: "When it started, ISO 8601 in UTC" }),
+  requests_per_second: Type.Optional(
+    Type.Union([Type.Number(), Type.Null()], {
+      description: "Requests to the inference API that it answered a second, in the last minute; null: it serves none",
+    }),
+  ),
+  lag_seconds: Type.Optional(
+    Type.Union([Type.Number(), Type.Null()], {
+      description: "How long settlements have waited without one being booked; null: it books none",
+    }),
+  ),
+  alarms: Type.Optional(Type.Array(AlarmCount, { description: "The alarms that it raised since it started" })),
 });
 type RunningProcess = Static<typeof RunningProcess>;
 
@@ -34,17 +47,25 @@ interface Caller {
   clock: Clock;
 }
 
+/** The roles that answer requests to the inference API. */
+const servingRoles: readonly string[] = ["gateway", "service"];
+
 /** Answers every call until disposed. */
 export function answerRollCalls(role: string, { bus, clock, log }: Caller & { log: Logger }): Disposable {
   const self: RunningProcess = { role, version, host: hostname(), pid: process.pid, started_at: isoTime(clock.now()) };
-  const answer = Buffer.from(JSON.stringify(self));
-  return bus.listen("roll-call", () => {
-    try {
-      bus.broadcast("roll-answer", answer);
-    } catch (error) {
-      log.warn({ event: "roll.unanswered", reason: String(error) });
-    }
-  });
+  const stack = new DisposableStack();
+  const rate = servingRoles.includes(role) ? stack.use(new RequestRate({ clock, read: answeredRequests })) : null;
+  const answer = async (): Promise<void> => {
+    const figures = {
+      requests_per_second: rate === null ? null : await rate.perSecond(),
+      lag_seconds: await gaugeReading("weir_metering_lag_seconds"),
+      alarms: await raisedAlarms(),
+    };
+    bus.broadcast("roll-answer", Buffer.from(JSON.stringify({ ...self, ...figures })));
+  };
+  const unanswered = (error: unknown): void => log.warn({ event: "roll.unanswered", reason: String(error) });
+  stack.use(bus.listen("roll-call", () => void answer().catch(unanswered)));
+  return stack;
 }
 
 /** @returns the processes that answered in time, by role and start */

@@ -1,12 +1,13 @@
 /**
  * What the forms of all pages share: the hidden fields that name the action and prove that the form belongs to this session, what a form
- * shows after it was refused, and the request to sign in again. That request comes before a form is filled in, so that nothing typed is
- * lost.
+ * shows after it was refused, the dialog that it opens in, the fields that were changed, and the request to sign in again. That request
+ * comes before a form is filled in, so that nothing typed is lost.
  */
 import { isRecent } from "../accounts/sessions/session.ts";
 import { markup, type Html } from "../http/html.ts";
 import { type FormState, address } from "./look/forms.ts";
-import type { PageCall } from "./page.ts";
+import { dialog, opener } from "./look/parts.ts";
+import type { FormFields, PageCall } from "./page.ts";
 
 /** Names the page's action, and proves that the form is from a page of this session. */
 export function hiddenFields(
@@ -51,4 +52,39 @@ export function signInFirst({ viewer, nowMs, path }: PageCall, what: string): Ht
   const again = address("/console/sign-in", { again: "yes", next: path });
   return markup`<p class="hint">To ${what}, sign in again: your last sign-in is more than an hour ago.</p>
     <p><a class="button quiet" href="${again}">Sign in again</a></p>`;
+}
+
+interface ActDialog {
+  /** Of the form that it holds; unique on its page. */
+  action: string;
+  /** Of the button. */
+  label: string;
+  title: string;
+  body: Html;
+  /** Whether Escape asks before it discards what was typed. */
+  guards?: boolean;
+  /** Whether its button is the page's first. */
+  isMain?: boolean;
+}
+
+/**
+ * An act in a dialog: the button beside the page's heading, and the dialog within the page. The address with `?open=<action>` has it open,
+ * which is where the button leads without a script. A refused form opens it again.
+ */
+export function actDialog(call: PageCall, { action, label, title, body, guards = false, isMain = false }: ActDialog) {
+  const opensAtOnce = call.refused?.action === action || (call.refused === null && call.query.get("open") === action);
+  return {
+    button: opener({ dialog: action, path: address(call.path, { open: action }), label, quiet: !isMain }),
+    dialog: dialog({ id: action, title, body, asks: guards ? "changes" : null, opensAtOnce }),
+  };
+}
+
+/** Hidden fields with the values that a form shows, so that only those that were changed are saved: two people undo nothing of each other. */
+export function shownValues(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`was.${name}`, value]));
+}
+
+/** Whether a field differs from what its form showed; a form without `shownValues` showed empty fields. */
+export function isChanged(typed: FormFields, name: string): boolean {
+  return typed.text(name) !== typed.text(`was.${name}`);
 }

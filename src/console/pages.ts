@@ -49,7 +49,7 @@ import { projectFixesPage } from "./pages/security/project-fixes-page.ts";
 import { moveProjectPage, projectPage } from "./pages/security/project-page.ts";
 import { projectSbomsPage } from "./pages/security/project-sboms-page.ts";
 import { projectsPage } from "./pages/security/projects-page.ts";
-import { ticketsPage } from "./pages/security/tickets-page.ts";
+import { ticketPage, ticketsPage } from "./pages/security/tickets-page.ts";
 import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
 import { vulnerabilityPage } from "./pages/security/vulnerability-page.ts";
 import { workbenchPage } from "./pages/inference/workbench/workbench-page.ts";
@@ -94,6 +94,7 @@ export const pages: readonly Page[] = [
   newProductPage,
   productPage,
   ticketsPage,
+  ticketPage,
 
   connectionsPage,
   ...connectionPages,

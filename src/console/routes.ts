@@ -1,7 +1,7 @@
 /**
  * /console: from a request to a page, a sign-in, or an error in words. Pages, forms and sign-ins pass separate doors, so that no person or
- * workspace takes every place, and a flood of sign-ins keeps out no one who is signed in. A page that the viewer may not see is refused
- * here; show-page.ts answers the others.
+ * workspace takes every place, and a flood of sign-ins keeps out no one who is signed in. show-page.ts refuses a page that the viewer may
+ * not see, and answers the others.
  */
 import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";
 import { strangerGivesWayMs } from "../accounts/limits.ts";
@@ -19,17 +19,18 @@ import { receiveForm } from "./form.ts";
 import { LivePages } from "./live-pages.ts";
 import * as limits from "./limits.ts";
 import { pageDeadlineMs } from "./limits.ts";
-import { forbiddenState, userText } from "./look/parts.ts";
+import { userText } from "./look/parts.ts";
 import { inTheme, isTheme, themeCookie, themePath } from "./look/theme.ts";
 import { findPage, type FoundPage, pageCall } from "./page-call.ts";
 import { sentence as words } from "./page-forms.ts";
 import type { HereWorkspace, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
 import { nextPath, seeOther, workspacePath } from "./redirect.ts";
-import { plainResponse, refusalResponse } from "./shell.ts";
-import { requireRole, showPage, RoleNeededError } from "./show-page.ts";
+import { plainResponse } from "./shell.ts";
+import { roleRefusal, showPage } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/sign-in.ts";
-import { findViewer, isOperator, type Viewer, roleName } from "./viewer.ts";
+import { zoneChosen, zonePath } from "./time-zone.ts";
+import { findViewer, isOperator, type Viewer } from "./viewer.ts";
 
 const prefix = "/console";
 
@@ -56,10 +57,12 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   if (viewer === null) return signedOut(request);
   if (path === "/") return seeOther(startOf(viewer));
   if (path === "/switch") return switched(query, viewer);
+  if (request.method === "POST" && whole === zonePath) return await chooseZone(request, viewer, doors, parts);
   const found = findPage(path, pages);
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
-  requireRole(found.page, { workspace, viewer });
+  const refusal = await roleRefusal(found.page, { workspace, viewer, path: whole }, parts);
+  if (refusal !== null) return refusal;
   const lane = await laneFor(viewer, workspace, parts);
   const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
   const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
@@ -83,6 +86,12 @@ function startOf(viewer: Viewer): string {
   if (isOperator(viewer)) return `${prefix}/operator`;
   if (first) return workspacePath(first.name);
   return viewer.invitations > 0 ? `${prefix}/invitations` : `${prefix}/account`;
+}
+
+async function chooseZone(request: Request, viewer: Viewer, doors: ConsoleDoors, parts: ConsoleParts): Promise<Response> {
+  const lane = await laneFor(viewer, { id: "", name: "", role: "member" }, parts);
+  using body = await receiveForm(request, { door: doors.forms.bodies, lane });
+  return zoneChosen((await body.read()).text("to"), request);
 }
 
 /** The form of the navigation that chooses another workspace. */
@@ -185,7 +194,7 @@ export function consoleDoors(clock: Clock): ConsoleDoors {
 const titles: Partial<Record<DomainError["code"], string>> = {
   unauthorized: "You are signed out",
   sign_in_again: "Sign in again",
-  forbidden: "Not for your role",
+  forbidden: "Not allowed",
   not_found: "Nothing is here",
   body_too_large: "Too large",
   unavailable: "Not available at the moment",
@@ -202,13 +211,6 @@ function errorPage(error: unknown, request: Request, { control }: ConsoleParts):
       { title: "Too much at once", main: markup`${said(error.message)}${again(request)}` },
       { status: error.status, headers: { "retry-after": String(retry) } },
     );
-  }
-  if (error instanceof RoleNeededError) {
-    const { needed, refused } = error;
-    const role = roleName(refused.workspace.role).toLowerCase();
-    const words = needed === null ? said(error.message) : forbiddenState({ what: "This page", needed, role });
-    const main = markup`${words}${wayOut(error, request)}`;
-    return refusalResponse({ title: titles.forbidden ?? "", main }, { ...refused, path: requestTarget(request).path });
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
   const main = markup`${said(known.message)}${wayOut(known, request)}`;

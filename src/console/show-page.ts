@@ -1,10 +1,11 @@
 /**
- * Answers for a page of the table: checks that the viewer may see it, then shows it, runs its form or writes its file. A refused form is
+ * Answers for a page of the table: refuses a viewer whose role may not see it, shows it, runs its form or writes its file. A refused form is
  * shown again with all that was typed, and the message at its field. Two things replace a page: the setup of a second factor that an admin
  * still lacks, and the offer to switch on an early-access feature. No page does either itself, so none can forget it.
  */
 import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
 import { lacksSecondFactor } from "../accounts/members/principal.ts";
+import { selectManagers } from "../accounts/members/store.ts";
 import { hasSecondFactor } from "../accounts/second-factor/second-factor.ts";
 import { requireFormToken } from "../accounts/sessions/browser.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
@@ -12,13 +13,13 @@ import { workspaceEndpoints } from "../control-api/endpoints/workspaces.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { markup, type Html } from "../http/html.ts";
 import { hiddenFields, signInFirst } from "./page-forms.ts";
-import type { FormFields, Page, PageCall, PageFile, ActionResult, PageContent } from "./page.ts";
+import type { ConsoleParts, FormFields, Page, PageCall, PageFile, ActionResult, PageContent } from "./page.ts";
 import { actionButton, address, emptyForm, form } from "./look/forms.ts";
-import { emptyState } from "./look/parts.ts";
+import { emptyState, forbiddenState } from "./look/parts.ts";
 import { tagOf, unchanged, type Poll } from "./live-pages.ts";
 import { withRefusal } from "./page-call.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
-import { shellResponse } from "./shell.ts";
+import { refusalResponse, shellResponse } from "./shell.ts";
 import { isOperator, roleName } from "./viewer.ts";
 
 interface Shown {
@@ -39,14 +40,28 @@ export async function showPage({ form, ...shown }: Omit<Shown, "served"> & { for
   return form === null ? get({ ...shown, served }) : act({ ...shown, served }, form);
 }
 
-/** @throws DomainError forbidden with the roles that may see the page */
-export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "workspace" | "viewer">): void {
-  if (viewer.principal.kind === "operator" && page.of !== "person") return;
-  if (page.of === "person") return;
-  const { role } = workspace;
-  if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
-  throw new RoleNeededError({ page, workspace, viewer });
+/** The refusal of a page that the viewer may not see, within their menu: what it requires, and whom they can ask. null: they may see it. */
+export async function roleRefusal(
+  page: Page,
+  place: Pick<PageCall, "workspace" | "viewer" | "path">,
+  { control }: ConsoleParts,
+): Promise<Response | null> {
+  const { id, role } = place.workspace;
+  if (page.of === "person" || place.viewer.principal.kind === "operator") return null;
+  if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return null;
+  const needed = rolesOf(page);
+  const back = markup`<p><a href="/console">To the start of the Console</a></p>`;
+  if (needed === null) {
+    const main = markup`${emptyState("Only the operator can open this page.", null)}${back}`;
+    return refusalResponse({ title: "Requires the operator", main }, { page, ...place });
+  }
+  const admins = await selectManagers({ workspace: id, limit: adminsNamed }, control.sql);
+  const main = markup`${forbiddenState({ needed, role: roleName(role).toLowerCase(), admins })}${back}`;
+  return refusalResponse({ title: `Requires the ${needed} role`, main }, { page, ...place });
 }
+
+/** How many admins a refusal names. */
+const adminsNamed = 3;
 
 async function get({ page, served, call, request, poll }: Shown): Promise<Response> {
   const as = call.query.get("as");
@@ -164,24 +179,7 @@ async function wayOn(call: PageCall): Promise<Html> {
   );
 }
 
-// A page that the viewer's role may not see.
-
-type Refused = Pick<PageCall, "workspace" | "viewer"> & { page: Page };
-
-/** Keeps what the viewer was about to see, so that the error's page has their menu. */
-export class RoleNeededError extends DomainError {
-  readonly refused: Refused;
-  /** Such as "auditor or admin"; null: only the operator sees the page. */
-  readonly needed: string | null;
-
-  constructor(refused: Refused) {
-    const needed = rolesOf(refused.page);
-    super("forbidden", needed === null ? "Only the operator sees this page" : `This page requires the role ${needed}`);
-    this.refused = refused;
-    this.needed = needed;
-  }
-}
-
+/** Such as "auditor or admin"; null: only the operator sees the page. */
 function rolesOf({ of, roles }: Page): string | null {
   if (of === "operator" || roles.length === 0) return null;
   // A super admin may do what an admin may.

@@ -12,6 +12,7 @@ import { principalOf } from "../control-api/authenticate.ts";
 import { markup, type Html } from "../http/html.ts";
 import { userText } from "./look/parts.ts";
 import { themeOf, type Theme } from "./look/theme.ts";
+import { zoneOf } from "./time-zone.ts";
 
 export type ViewerRole = Role | "operator";
 
@@ -27,6 +28,8 @@ export interface Viewer {
   theme: Theme;
   /** How many workspaces have invited them and await an answer. */
   invitations: number;
+  /** The time zone of their days. */
+  zone: string;
 }
 
 /** null: no one is signed in. */
@@ -37,7 +40,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces, theme: themeOf(request), invitations: invitations.length };
+  return { session, token, principal, email, workspaces, invitations: invitations.length, theme: themeOf(request), zone: zoneOf(request) };
 }
 
 /** Whether a page that refreshes itself asks for what is new. No browser does so by itself, since no page is stored. */

@@ -1,20 +1,12 @@
 /**
- * A mark for a provider or a connector: its initials, on a colour derived from its name. The service fetches no logo, so no page loads
- * anything from another host.
+ * A mark for a provider or a connector: its initials in one quiet tone, so that a list of them does not compete with its names. The service
+ * fetches no logo, so no page loads anything from another host.
  */
 import { markup, type Html } from "./html.ts";
 
 /** It decorates the name, so screen readers skip it. */
 export function monogram(name: string): Html {
-  return markup`<svg class="mark hue-${hueOf(name)}" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" /><text x="12" y="16" text-anchor="middle">${initials(name)}</text></svg>`;
-}
-
-const hues = 6;
-
-function hueOf(name: string): number {
-  let sum = 7;
-  for (const character of name.slice(0, 64)) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
-  return sum % hues;
+  return markup`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect x="0.5" y="0.5" width="23" height="23" rx="5.5" /><text x="12" y="16" text-anchor="middle">${initials(name)}</text></svg>`;
 }
 
 /** The initials of the first two words, else the first two letters: `Google Cloud` and `okta` give `GC` and `Ok`. */

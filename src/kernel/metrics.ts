@@ -241,3 +241,25 @@ export function raiseAlarm(log: Logger, alarm: Alarm, facts: Record<string, stri
   alarmsTotal.inc({ alarm });
   log.error({ event: alarm, ...facts }, message);
 }
+
+// What this process shows of itself, apart from its metrics.
+
+/** The alarms that it has raised, by their names. */
+export async function raisedAlarms(): Promise<{ alarm: string; count: number }[]> {
+  const { values } = await alarmsTotal.get();
+  return values.flatMap(({ labels, value }) => (value > 0 ? [{ alarm: String(labels.alarm), count: value }] : []));
+}
+
+/** How many requests to the inference API it has answered. */
+export async function answeredRequests(): Promise<number> {
+  const { values } = await requestsTotal.get();
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** The reading of a gauge without a label; null: none of its parts observes it. */
+export async function gaugeReading(name: keyof typeof gauges): Promise<number | null> {
+  const gauge = registry.getSingleMetric(name);
+  if (gauge === undefined) return null;
+  const { values } = await gauge.get();
+  return values[0]?.value ?? null;
+}

@@ -43,6 +43,7 @@ export const idWords: Record<string, string> = {
   products: "Id or exact name of a product",
   findings: "Id of a finding",
   vulnerabilities: "Any id of a vulnerability, such as CVE-2021-44228",
+  tickets: "Id of a ticket",
 };
 
 export const actAs: Parameter = {

@@ -7,7 +7,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { jsonResponse } from "../kernel/json.ts";
-import { registry, alarmsTotal } from "../kernel/metrics.ts";
+import { registry, raisedAlarms } from "../kernel/metrics.ts";
 import { peerAddress, type Peers } from "../kernel/proxies.ts";
 import { healthKeptMs } from "./limits.ts";
 import { memoizeFor } from "./memoize-for.ts";
@@ -84,27 +84,25 @@ export async function runChecks(checks: Record<string, Check>): Promise<Record<s
   return Object.fromEntries(states);
 }
 
+export const AlarmCount = Type.Object({
+  alarm: Type.String({ description: "Its name, as in the log and in the metric `weir_alarms_total`" }),
+  count: Type.Integer({ description: "How often this process raised it since it started" }),
+});
+
 /** The state of this process, as the operator sees it. */
 export const ServiceView = Type.Object({
   version: Type.String({ description: "The version of Weir" }),
   started_at: Type.String({ description: "When this process started, ISO 8601 in UTC" }),
   dependencies: Type.Record(Type.String(), Type.String(), { description: "By the part's name `ok` or the problem" }),
-  alarms: Type.Array(
-    Type.Object({
-      alarm: Type.String({ description: "Its name, as in the log and in the metric `weir_alarms_total`" }),
-      count: Type.Integer({ description: "How often this process raised it since it started" }),
-    }),
-    { description: "The alarms that were raised" },
-  ),
+  alarms: Type.Array(AlarmCount, { description: "The alarms that were raised" }),
 });
 export type ServiceView = Static<typeof ServiceView>;
 
 export function serviceState(checks: Record<string, Check>, clock: Clock): () => Promise<ServiceView> {
   const startedAt = isoTime(clock.now());
   return async () => {
-    const [dependencies, { values }] = await Promise.all([runChecks(checks), alarmsTotal.get()]);
-    const alarms = values.map(({ labels, value }) => ({ alarm: String(labels.alarm), count: value }));
-    return { version, started_at: startedAt, dependencies, alarms: alarms.filter(({ count }) => count > 0) };
+    const [dependencies, alarms] = await Promise.all([runChecks(checks), raisedAlarms()]);
+    return { version, started_at: startedAt, dependencies, alarms };
   };
 }
 

@@ -27,6 +27,12 @@ export const acceptQueueMsMax = 400;
 /** How long an answer of /metrics or /ready is reused. */
 export const healthKeptMs = 1_000;
 
+// The state of a fleet
+/** How often the counter of answered requests is read. */
+export const rateSampleMs = 10_000;
+/** The time over which the rate of requests is counted. */
+export const rateWindowMs = 60_000;
+
 // Telemetry over OTLP
 /** Ended spans that wait to be sent; further ones are dropped. */
 export const telemetrySpansMax = 4_096;

@@ -22,7 +22,7 @@ import { version } from "../process/version.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
 import type { ToolsParts } from "../security/api/run-operation.ts";
 import { wrongPathHintMs } from "./limits.ts";
-import { frontDoorRoutes } from "./pages/front-door.ts";
+import { frontDoorRoutes, unknownPage } from "./pages/front-door.ts";
 import { referenceRoutes } from "./pages/reference.ts";
 
 export interface AppParts {
@@ -53,7 +53,7 @@ export function makeApp({ gateway, control, tools, connectors, health, publicOri
     .onError(({ code, request }) => {
       if (code !== "NOT_FOUND") return undefined;
       hintPath(request);
-      return notFound();
+      return unknownPage(request, shared) ?? notFound();
     })
     .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))
     .use(

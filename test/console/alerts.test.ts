@@ -103,7 +103,7 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
     const url = "https://hooks.example/<b>acme</b>";
     const add = at("/webhooks/new/weir");
     const private_ = await world.post(add, { action: "create", url: "https://10.0.0.1/" }, admin);
-    expect(private_.text).toContain("an address that is reachable from everywhere is needed");
+    expect(private_.text).toContain("Enter an address that is reachable from everywhere.");
     const made = await world.post(add, { action: "create", url }, admin);
     expect(made.text).toMatch(/value="whsec_[\w-]{43}"/);
     expect(made.text).not.toContain("<b>acme");

@@ -69,7 +69,7 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     const path = await saved();
     const fields = { action: "replace", okta_domain: "acme.okta.com", api_token: "another" };
     expect((await world.post(at(path), fields, admin)).status).toBe(303);
-    expect((await world.get(at(path), admin)).text).toContain("These credentials were not tested yet");
+    expect((await world.get(at(path), admin)).text).toContain("These credentials have not been tested yet");
     vendor = { status: 200, body: "[]" };
     await world.post(at(path), { action: "test" }, admin);
     const [row] = await world.control.list("/connections?workspace=acme");

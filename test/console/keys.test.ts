@@ -61,6 +61,50 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     for (const { changes } of rows) expect(Object.keys(Object(changes))).not.toContain("monthly_spend_limit_usd");
   });
 
+  test("a form in a second tab saves only what was changed in it, and nothing if nothing was", async () => {
+    const { id } = await world.control.key("acme", { name: "tabs" });
+    const { text } = await world.get(`${keys}/${id}`, member);
+    const shown = Object.fromEntries(
+      [...text.matchAll(/name="(was\.\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]),
+    );
+    expect(shown).toMatchObject({ "was.name": "tabs", "was.rate_limit_rpm": "" });
+    const edit = (fields: Record<string, string>) =>
+      world.post(`${keys}/${id}`, { action: "edit", kind: "inference", name: "tabs", ...shown, ...fields }, member);
+    await edit({ rate_limit_rpm: "5" });
+    await edit({ name: "renamed", rate_limit_rpm: "" });
+    expect(await world.control.expect("GET", `/keys/${id}`)).toMatchObject({ name: "renamed", rate_limit_rpm: 5 });
+    const idle = await edit({});
+    expect(decodeURIComponent(idle.headers.get("set-cookie") ?? "")).toContain("Nothing was changed.");
+  });
+
+  test("a key's dialog opens with its address, and again with what was refused", async () => {
+    const { id } = await world.control.key("acme", { name: "opened" });
+    const dialogOf = (text: string): string => /<dialog id="edit"[^>]*>/.exec(text)?.[0] ?? "";
+    expect(dialogOf((await world.get(`${keys}/${id}`, member)).text)).not.toContain(" open");
+    expect(dialogOf((await world.get(`${keys}/${id}?open=edit`, member)).text)).toContain(" open");
+    const refused = await world.post(`${keys}/${id}`, { action: "edit", kind: "inference", rate_limit_rpm: "none" }, member);
+    expect([refused.status, dialogOf(refused.text).includes(" open")]).toEqual([400, true]);
+    expect(refused.text).toContain('id="edit-key-rate_limit_rpm-problem"');
+  });
+
+  test("a tools key shows how each client is set up with this service's address, and has no requests", async () => {
+    const { id } = await world.control.key("acme", { name: "agent", kind: "tools" });
+    const { text } = await world.get(`${keys}/${id}`, member);
+    for (const words of ["https://weir.example.com/mcp", "claude mcp add", "Cursor", "Claude Desktop", "platform_list_projects"])
+      expect(text).toContain(words);
+    for (const words of ["Last requests", "Spent this month"]) expect(text).not.toContain(words);
+  });
+
+  test("names of 200 characters and from right to left are shown whole, as text of their own direction", async () => {
+    for (const name of ["x".repeat(200), "مفتاح الإنتاج"]) {
+      const { id } = await world.control.key("acme", { name });
+      for (const path of [`${keys}?sort=-name`, `${keys}/${id}`]) {
+        const { status, text } = await world.get(path, member);
+        expect([status, text.includes(`>${name}</bdi>`)]).toEqual([200, true]);
+      }
+    }
+  });
+
   test("a key with a daily limit shows what is spent of it today, in its form and in words", async () => {
     const { id } = await world.control.key("acme", { name: "daily" });
     expect((await world.get(`${keys}/${id}`, member)).text).not.toContain("Spent today");

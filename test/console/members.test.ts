@@ -30,7 +30,7 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain(
       "new@acme is invited, and becomes a member by accepting. A mail with a link is on its way.",
     );
-    expect((await world.get(pageOf("new@acme"), admin)).text).toContain("waits for this person's answer");
+    expect((await world.get(pageOf("new@acme"), admin)).text).toContain("has not accepted the invitation yet");
     const again = await world.post(members, { action: "invite", email: "new@acme", role: "auditor" }, admin);
     expect([again.status, again.text.includes("invite them again in 60 minutes")]).toEqual([429, true]);
     const known = await world.post(members, { action: "invite", email: "member@acme", role: "auditor" }, admin);
@@ -122,12 +122,13 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
   });
 
   test.each([
-    ["members/new", "auditor", "This page requires the role admin. Your role in this workspace is auditor."],
-    ["workbench", "auditor", "This page requires the role member or admin. Your role in this workspace is auditor."],
-    ["audit", "member", "This page requires the role auditor or admin. Your role in this workspace is member."],
+    ["members/new", "auditor", "This page requires the admin role. Your role in this workspace is auditor."],
+    ["workbench", "auditor", "This page requires the member or admin role. Your role in this workspace is auditor."],
+    ["audit", "member", "This page requires the auditor or admin role. Your role in this workspace is member."],
   ])("%s says to the role %s what it requires, and keeps the menu of what they may see", async (page, role, words) => {
     const { status, text } = await world.get(`/console/w/acme/${page}`, await world.signIn(`${role}@acme`));
     expect([status, text.includes(words)]).toEqual([403, true]);
+    expect(text).toMatch(/To change your role, ask <bdi>admin@acme<\/bdi>/);
     expect(text).toContain('<a href="/console/w/acme/members"');
     expect(text).not.toContain(`<a href="/console/w/acme/${page}"`);
   });

@@ -195,6 +195,28 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
     }
   });
 
+  test("a chosen time zone is kept in a cookie and holds where the address names none, and none that does not exist is kept", async () => {
+    const choose = (to: string) =>
+      world.post("/console/time-zone", { to }, admin, {
+        referer: "http://localhost/console/w/acme/spend?by=model&tz=UTC&before=x",
+      });
+    const chosen = await choose("Asia/Kathmandu");
+    expect([chosen.status, chosen.headers.get("location")]).toEqual([303, "/console/w/acme/spend?by=model"]);
+    const [zone = ""] = chosen.headers.getSetCookie().flatMap((cookie) => /^[\w-]*weir-zone=[^;]*/.exec(cookie) ?? []);
+    const get = async (path: string) =>
+      (await world.get(`/console/w/acme${path}`, admin, { cookie: `weir=${admin.token}; ${zone}` })).text;
+    for (const path of ["/spend", "/requests"]) expect(await get(path)).toContain("Days begin at 00:00 in Asia/Kathmandu.");
+    expect(await get("/spend?tz=Europe/Berlin")).toContain("Days begin at 00:00 in Europe/Berlin.");
+    expect((await world.get("/console/account", admin)).text).toContain('<option value="UTC" selected>');
+    const refused = await choose("Mars/<b>");
+    expect([refused.status, refused.text.includes("There is no such time zone"), refused.text.includes("<b>")]).toEqual([
+      400,
+      true,
+      false,
+    ]);
+    expect((await world.post("/console/time-zone", { to: "UTC" }, undefined)).status).toBe(401);
+  });
+
   test("a month without spend, an unknown zone and an unknown month are said in words", async () => {
     expect((await world.get("/console/w/acme/spend?month=2026-08", admin)).text).toContain("Nothing was spent in August 2026");
     const unknown = await world.get("/console/w/acme/spend?tz=Mars/%3Cb%3E", admin);

@@ -1,5 +1,7 @@
 /** The operator's pages: workspaces and credit, the ledger, and the state of the service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ledgerChecks } from "../../src/console/pages/operator/ledger-page.ts";
+import { invariants } from "../../src/gateway/metering/verify-store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -41,12 +43,48 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
 
   test("the ledger is verified without a script too", async () => {
     const answer = await world.post("/console/operator/ledger", { action: "verify" }, operator);
-    expect([answer.status, answer.text.includes("Every invariant holds.")]).toEqual([200, true]);
+    expect([answer.status, answer.text.includes("The ledger is correct: all checks passed.")]).toEqual([200, true]);
+    expect(answer.text.indexOf("all checks passed")).toBeLessThan(answer.text.indexOf("without a gap"));
+    expect(answer.text).not.toContain("not checked");
   });
 
-  test("the state of the service names what it depends on", async () => {
-    expect((await world.get("/console/operator/service", operator)).text).toContain("No alarm was raised");
+  test("each check of the ledger has words, in the order of the checks", () => {
+    expect(Object.keys(ledgerChecks)).toEqual(Object.keys(invariants));
   });
+
+  test("the fleet shows each process with its figures and alarms, its problems first, and how providers answer", async () => {
+    const path = "/console/operator/service";
+    expect((await world.get(path, operator)).text).toContain("No alarm was raised");
+    const { fleet } = world.control;
+    world.control.fleet = {
+      ...fleet,
+      ok: false,
+      problems: ["No process answers as mailer"],
+      settlements_waiting: 1_204,
+      processes: [
+        {
+          ...runs("gateway", "a"),
+          requests_per_second: 12.25,
+          lag_seconds: null,
+          alarms: [{ alarm: "top_up.refused", count: 3 }],
+        },
+        { ...runs("gateway", "b"), requests_per_second: 30, lag_seconds: null, alarms: [] },
+        { ...runs("admission", "<b>"), requests_per_second: null, lag_seconds: 7.5, alarms: [] },
+        // Of a version that sends none of these figures.
+        runs("scanner", "c"),
+      ],
+    };
+    const { text } = await world.get(`${path}?sort=-requests`, operator);
+    for (const words of ["No process answers as mailer", "42.3", "1,204", "none was booked for 7.5 s", "top_up.refused"])
+      expect(text).toContain(words);
+    expect(text).not.toContain("<b>");
+    const rows = [...text.matchAll(/<th role="rowheader"[^>]*><div><bdi>(gateway|admission|scanner)</g)].map(([, role]) => role);
+    expect(rows).toEqual(["gateway", "gateway", "admission", "scanner"]);
+    expect(text.indexOf("No process answers as mailer")).toBeLessThan(text.indexOf("Processes"));
+    world.control.fleet = fleet;
+  });
+
+  const runs = (role: string, host: string) => ({ role, host, version: "0", pid: 1, started_at: "2026-01-01T00:00:00Z" });
 
   test.each(["member", "auditor", "admin", "super_admin"])(
     "a %s sees none of these pages and opens no workspace",
@@ -55,7 +93,7 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
       for (const path of ["", "/workspaces/new", "/ledger", "/service"]) {
         expect((await world.get(`/console/operator${path}`, browser)).status).toBe(403);
       }
-      expect((await world.get("/console/operator", browser)).text).toContain("Only the operator sees this page.");
+      expect((await world.get("/console/operator", browser)).text).toContain("Only the operator can open this page.");
       expect((await world.post("/console/operator", { action: "open", name: "no" }, browser)).status).toBe(403);
     },
   );

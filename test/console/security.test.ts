@@ -1,5 +1,6 @@
 /** The pages of security: what each role sees and may do, hostile names, refusals and empty lists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
 import { SecurityWorld } from "../support/security/security-world.ts";
@@ -129,6 +130,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     ["/projects/prj_none", 404, "prj_none"],
     ["/products/prd_none", 404, "prd_none"],
     ["/tickets?before=tkt_none", 404, "tkt_none"],
+    ["/tickets/tkt_none", 404, "tkt_none"],
     ["/connections/con-none", 404, "con-none"],
   ])("%s is refused by name", async (path, status, words) => {
     const answer = await world.get(at(path), member);
@@ -188,6 +190,33 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       expect.stringContaining(`${finding},CVE-2026-0001`),
     ]);
     expect((await world.get(at("/findings?as=csv&ecosystem=go"), member)).text.trim().split("\r\n").length).toBe(1);
+  });
+
+  test("a ticket shows what its member wrote, to them and to overseers, and an admin closes it in the audit log", async () => {
+    const id = `tkt_${"a".repeat(26)}`;
+    const { id: workspace } = await world.control.expect("GET", "/workspaces/acme");
+    const written = { actual_behavior: "<img src=x>\nOne is listed", severity: "high" };
+    const of = { workspace: String(workspace), owner: "member@acme", fingerprint: "0".repeat(64), at: new Date() };
+    const ticket = { id, reference: "T-1", type: "bug", subject: "Two are missing", details: written, ...of } as const;
+    await database.sql.begin((tx) => insertTicket(ticket, tx));
+    const page = at(`/tickets/${id}`);
+    expect(await see("/tickets")).toContain(`href="${page}"`);
+    for (const browser of [member, auditor]) {
+      const { text } = await world.get(page, browser);
+      for (const words of ["Actual behavior", "&#60;img src=x&#62;\nOne is listed", "high"]) expect(text).toContain(words);
+      expect([text.includes("<img"), text.includes('value="status"')]).toEqual([false, false]);
+    }
+    const close = (browser: Browser) => world.post(page, { action: "status", status: "closed" }, browser);
+    expect((await close(member)).status).toBe(403);
+    const admin = await world.signIn("admin@acme");
+    expect((await close(admin)).status).toBe(303);
+    expect((await close(admin)).status).toBe(303);
+    expect(await world.control.list("/audit?workspace=acme&event=ticket.updated")).toMatchObject([
+      { target: id, changes: { status: { from: "open", to: "closed" } } },
+    ]);
+    const elsewhereAdmin = await world.signIn("admin@other");
+    expect((await world.get(page, elsewhereAdmin)).status).toBe(404);
+    expect((await world.get(`/console/w/other/tickets/${id}`, elsewhereAdmin)).status).toBe(404);
   });
 
   const pathOf = ({ headers }: { headers: Headers }) => (headers.get("location") ?? "").replace("/console/w/acme", "");

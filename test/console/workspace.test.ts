@@ -110,7 +110,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
         async (days) => {
           const refused = await save({ action: "prompts", "was.prompt_retention_days": "", prompt_retention_days: days });
           expect([refused.status, refused.text.includes('id="prompts-prompt_retention_days-problem"')]).toEqual([400, true]);
-          expect(refused.text).toContain("days to keep prompts");
+          expect(refused.text).toContain("Enter a whole number of days from 1 to 3650.");
           expect(await workspace()).toMatchObject({ prompt_retention_days: null });
         },
       );
@@ -217,12 +217,13 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       const created = (await world.get(`${at("audit")}?event=auth.api.key.created`, admin)).text;
       expect(created).toContain("&#60;script&#62;");
       expect(created).not.toContain("<bdi><script>");
+      expect(created).toContain(`<span title="${id}"><bdi>&#60;script&#62;1`);
     });
 
     test("days that no calendar has are refused, and empty results say how to go on", async () => {
       expect((await world.get(`${at("audit")}?from=2026-13-01`, admin)).status).toBe(400);
       const { text } = await world.get(`${at("audit")}?from=2000-01-01&to=2000-01-02`, admin);
-      expect(text).toContain("No change matches these filters.");
+      expect(text).toContain("No changes match these filters.");
     });
 
     test("the same rows are a file", async () => {

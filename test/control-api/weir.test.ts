@@ -124,7 +124,7 @@ test("with --as a member acts only with their role", async () => {
   await json("member", "add", "--workspace", "roles", "--email", "a@roles", "--role", "auditor");
   const { code, out, error } = await weir("key", "create", "--workspace", "roles", "--as", "a@roles", "--json");
   expect([code, out]).toEqual([1, ""]);
-  expect(error).toBe("weir: Cannot create a key as auditor: it takes the role member or admin or super_admin\n");
+  expect(error).toBe("weir: Cannot create a key as auditor: it requires the role member or admin or super_admin\n");
 });
 
 test("text output is aligned: a table for a list, and one line for each field of a single view", async () => {

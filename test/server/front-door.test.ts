@@ -9,6 +9,7 @@ import {
   frontDoorRoutes,
   type FrontDoorParts,
   modelSentences,
+  unknownPage,
 } from "../../src/server/pages/front-door.ts";
 import { ManualClock } from "../support/clock.ts";
 
@@ -187,9 +188,33 @@ describe("the address to copy", () => {
   });
 });
 
-test("the page leads to the sign-in only while the Console is on", async () => {
-  expect(await door({ consoleOn: true }).text()).toContain('href="/console/sign-in"');
+test("the page leads to the Console only while it is on", async () => {
+  expect(await door({ consoleOn: true }).text()).toContain('href="/console"');
   expect(await door().text()).not.toContain("/console");
+});
+
+describe("an unknown path", () => {
+  const ask = (path: string, accept: string, method = "GET") =>
+    unknownPage(new Request(`http://localhost${path}`, { method, headers: { accept } }), { consoleOn: true });
+
+  test("is a page that leads to the start, for a person", async () => {
+    const page = ask("/no/<b>such", "text/html,*/*;q=0.8");
+    const text = (await page?.text()) ?? "";
+    expect([page?.status, page?.headers.get("cache-control")]).toEqual([404, "no-store"]);
+    for (const words of ["There is no such page", 'href="/"', 'href="/console"']) expect(text).toContain(words);
+    expect(text).not.toContain("such<");
+    expect(text).not.toContain("<b>such");
+  });
+
+  test.each([
+    ["/nothing", "*/*", "GET"],
+    ["/nothing", "application/json, text/html;q=0.9", "GET"],
+    ["/nothing", "text/html", "POST"],
+    ["/gpt/v1/nothing", "text/html", "GET"],
+    ["/api/console/nothing", "text/html", "GET"],
+  ])("%s with %p and %s is a program's", (path, accept, method) => {
+    expect(ask(path, accept, method)).toBeNull();
+  });
 });
 
 test("browsers find the icon where they look for it", async () => {

@@ -2,6 +2,7 @@
  * Additions to the service's verbs: the state of a fleet as text, and the migration of its database.
  */
 import type { FleetView } from "../../../src/backing/fleet-state.ts";
+import type { ServedFleet } from "../../../src/control-api/endpoints/service.ts";
 import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { readMigrationConfig } from "../../../src/config.ts";
@@ -12,7 +13,16 @@ import type { LocalAnswer } from "../verb.ts";
 
 /** The state of a fleet as text for people. */
 export function printStatus(body: Record<string, unknown>): string {
-  const { ok, problems, version, ready, processes, schema, settlements_waiting: waiting } = answerAs<FleetView>(body);
+  const {
+    ok,
+    problems,
+    version,
+    ready,
+    processes,
+    schema,
+    settlements_waiting: waiting,
+    providers,
+  } = answerAs<ServedFleet>(body);
   const facts: [string, string][] = [
     ["state", ok ? "ok" : `${problems.length} problem${problems.length === 1 ? "" : "s"}`],
     ...problems.map((problem): [string, string] => ["", problem]),
@@ -21,14 +31,25 @@ export function printStatus(body: Record<string, unknown>): string {
     ["schema", schema === null ? "cannot be read" : schemaText(schema)],
     ["settlements waiting", waiting === null ? "cannot be read" : String(waiting)],
   ];
-  const rows = processes.map(({ role, version: own, host, pid, started_at: startedAt }) => [
+  const rows = processes.map(({ role, version: own, host, pid, started_at: startedAt, ...figures }) => [
     role,
     own,
     host,
     String(pid),
     startedAt,
+    measured(figures.requests_per_second, ""),
+    measured(figures.lag_seconds, " s"),
+    (figures.alarms ?? []).map(({ alarm, count }) => `${alarm} ${count}`).join(", "),
   ]);
-  return `${columns(facts)}\n\n${columns([["PROCESS", "VERSION", "HOST", "PID", "STARTED"], ...rows])}`;
+  const heads = ["PROCESS", "VERSION", "HOST", "PID", "STARTED", "REQUESTS/S", "LAG", "ALARMS"];
+  const health = providers.map((row) => [row.provider, measured(row.uptime_percent, " %"), measured(row.latency_ms, " ms")]);
+  const answering = health.length === 0 ? "" : `\n\n${columns([["PROVIDER", "ANSWERED", "FIRST TOKEN"], ...health])}`;
+  return `${columns(facts)}\n\n${columns([heads, ...rows])}${answering}`;
+}
+
+/** Empty if it was not measured, or by a process of a version that did not. */
+function measured(value: number | null | undefined, unit: string): string {
+  return value === null || value === undefined ? "" : `${value}${unit}`;
 }
 
 function schemaText({ newest, missing, unknown }: NonNullable<FleetView["schema"]>): string {

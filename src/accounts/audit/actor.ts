@@ -68,7 +68,7 @@ export const operatorOnly: readonly Role[] = [];
  */
 export function authorize(actor: Actor, { roles, action }: { roles: readonly Role[]; action: string }): void {
   if (actor.kind !== "member" || roles.includes(actor.role)) return;
-  const needed = roles.length === 0 ? "only the operator may" : `it takes the role ${roles.join(" or ")}`;
+  const needed = roles.length === 0 ? "only the operator may" : `it requires the role ${roles.join(" or ")}`;
   throw new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${needed}`);
 }
 

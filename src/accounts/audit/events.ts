@@ -79,6 +79,7 @@ export const changesRecords = {
   "provider.key.refused": false,
   "provider.key.accepted": false,
   "finding.updated": false,
+  "ticket.updated": false,
 } as const satisfies Record<string, boolean>;
 
 export type AuditKind = keyof typeof changesRecords;

@@ -19,6 +19,7 @@ export const AuditView = Type.Object({
   carried_by: textOrNull("The credential that a member used; null for the operator"),
   workspace_id: textOrNull("The workspace; null: none"),
   target: textOrNull("The id or address of the changed thing"),
+  target_name: textOrNull("The present name of a changed key; null: another thing was changed"),
   changes: Type.Record(Type.String(), FieldChange, { description: "The changed fields only" }),
 });
 export type AuditView = Static<typeof AuditView>;
@@ -35,6 +36,7 @@ export async function listAudit(filter: AuditFilter, sql: Queries): Promise<Audi
     carried_by: row.carriedBy,
     workspace_id: row.workspace,
     target: row.target,
+    target_name: row.targetName,
     changes: row.changes,
   }));
 }

@@ -19,6 +19,8 @@ interface AuditRow extends Omit<NewAuditRow, "at"> {
   /** Rows are numbered in the order of the changes. */
   id: bigint;
   at: Date;
+  /** The present name of a target that is a key; null: it is another thing. */
+  targetName: string | null;
 }
 
 export async function insertAudits(rows: NewAuditRow[], tx: Transaction): Promise<void> {
@@ -49,7 +51,8 @@ export async function selectAudit(
   sql: Queries,
 ): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
-    SELECT id, at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes
+    SELECT id, at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes,
+      (SELECT name FROM api_keys WHERE api_keys.id = audit_events.target) AS "targetName"
     FROM audit_events
     WHERE true
       ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}

@@ -197,7 +197,7 @@ export function requireRightOver({ actor, email, roles, action }: Intended): voi
     new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${cause}`, { field: "email" });
   if (actor.email === email) throw refuse("no one changes their own membership");
   if (roles.includes("super_admin") && actor.role !== "super_admin")
-    throw refuse("it takes the role super_admin where a super admin is concerned");
+    throw refuse("it requires the role super_admin where a super admin is concerned");
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Role } from "../audit/actor.ts";
+import { managers, type Role } from "../audit/actor.ts";
 
 /** The state of a person in all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
@@ -69,6 +69,18 @@ export async function selectMembers(
   return sql<MemberRow[]>`
     ${columns(sql)} WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
     ORDER BY m.email`;
+}
+
+/** The addresses of a workspace's active admins, in order. */
+export async function selectManagers(
+  { workspace, limit }: { workspace: WorkspaceId; limit: number },
+  sql: Queries,
+): Promise<string[]> {
+  const rows = await sql<{ email: string }[]>`
+    SELECT m.email FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace} AND m.active AND m.role = ANY(${managers.slice()}::text[]) AND a.state = 'active'
+    ORDER BY m.email LIMIT ${limit}`;
+  return rows.map(({ email }) => email);
 }
 
 /** The id that stands for the member as the caller of requests in the Workbench; undefined: no such member. */

@@ -27,7 +27,11 @@ export function catalogPageHeaders(kind: PageKind): Record<string, string> {
 }
 
 export function pageText({ kind, title, main, data, version }: Page): string {
-  const header = pageHeader({ home: { path: "/connectors", words: "Connectors" }, navigation: null });
+  const navigation = markup`<ul class="site">
+    <li><a href="/">Start</a></li>
+    <li><a href="/reference">API</a></li>
+  </ul>`;
+  const header = pageHeader({ home: { path: "/connectors", words: "Connectors" }, navigation });
   const footer = version === null ? null : foot(data, version);
   return pageDocument({ title, style: styles[kind], scripts: scripts[kind], header, main, footer });
 }

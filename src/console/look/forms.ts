@@ -126,8 +126,20 @@ export function fieldElement(
   return markup`<div class="field"><label for="${id}">${field.label}${optional}</label>${hint}${input(field, place)}${wrong}</div>`;
 }
 
-/** The control API names the field as its callers know it, so the label replaces that name. */
+/**
+ * The control API speaks to programs: it quotes the value and names the field. Beside the field a person needs only what to enter. In other
+ * messages the label replaces the name.
+ */
 function inWords(problem: string, { name, label }: Common): string {
+  const end = " is needed.";
+  if (problem.startsWith("Cannot take ") && problem.endsWith(end)) {
+    // A form leaves the field empty for null.
+    const needed = problem.slice(problem.lastIndexOf(": ") + 2, -end.length).replace(", or null", "");
+    const amount = "a decimal number of USD";
+    return needed.startsWith(amount)
+      ? `Enter an amount in USD${needed.slice(amount.length)}, such as 25.00.`
+      : `Enter ${needed}.`;
+  }
   return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
 }
 
@@ -206,12 +218,18 @@ interface FilterForm {
   kept?: Readonly<Record<string, string>>;
 }
 
+/** Of more than two, a phone shows only a button that opens them. */
 export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
   const set = filters.filter(({ value }) => value !== "");
-  return markup`<form class="filters" role="search" method="get" action="${path}">
+  const fields = markup`<form class="filters" role="search" method="get" action="${path}">
     ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${filters.map(filterElement)}
     <p><button type="submit" class="quiet">Filter</button></p>
-  </form>${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
+  </form>`;
+  return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
+}
+
+function folded(fields: Html, set: number): Html {
+  return markup`<details class="folds"><summary class="button quiet">${set === 0 ? "Filters" : `Filters (${set})`}</summary>${fields}</details>`;
 }
 
 /** What is set, each with a link that removes it. */

@@ -273,6 +273,7 @@ const styles = [
   "parts.css",
   "charts.css",
   "forms.css",
+  "things.css",
   "workbench.css",
   "requests.css",
   "steps.css",

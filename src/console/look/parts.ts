@@ -46,11 +46,13 @@ export function errorState({
   </div>`;
 }
 
-/** @param needed the roles that may see it, such as "auditor or admin" */
-export function forbiddenState({ what, needed, role }: { what: string; needed: string; role: string }): Html {
+/** @param needed the roles that may see it, such as "auditor or admin" @param admins the addresses of some of those who change roles */
+export function forbiddenState({ needed, role, admins }: { needed: string; role: string; admins: readonly string[] }): Html {
+  const named = admins.map((email, index) => markup`${index === 0 ? null : " or "}${userText(email)}`);
+  const asked = admins.length === 0 ? markup`an admin of the workspace` : markup`${named}`;
   return markup`<div class="state warn">
-    <p>${what} requires the role ${needed}. Your role in this workspace is ${role}.</p>
-    <p class="under">An admin of the workspace can change your role under Members.</p>
+    <p>This page requires the ${needed} role. Your role in this workspace is ${role}.</p>
+    <p class="under">To change your role, ask ${asked}.</p>
   </div>`;
 }
 
@@ -171,7 +173,7 @@ interface Samples {
   samples: readonly Sample[];
 }
 
-/** Radio buttons choose the language, so that it works without a script. At most four languages. */
+/** Radio buttons choose the language, so that it works without a script. At most five languages. */
 export function codeSamples({ id, legend, samples }: Samples): Html {
   const blocks = samples.map(({ language, code }, index) => {
     const block = codeBlock({ id: `${id}-${index}`, code, label: `${legend}: ${language}` });
@@ -329,6 +331,10 @@ export interface Column<Row> {
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;
+  /** Replaces the label as the heading, such as by a link that sorts. */
+  heading?: Html;
+  /** How the rows are ordered by this column. */
+  sorted?: "ascending" | "descending";
 }
 
 interface Table<Row> {
@@ -348,8 +354,8 @@ interface Table<Row> {
 export function table<Row>({ caption, captioned = false, columns, rows, empty, totals }: Table<Row>): Html {
   if (rows.length === 0) return empty;
   const headings = columns.map(
-    ({ label, kind }) =>
-      markup`<th role="columnheader" scope="col" class="of-${kind}">${kind === "actions" ? markup`<span class="unseen">${label}</span>` : label}</th>`,
+    ({ label, kind, heading = label, sorted }) =>
+      markup`<th role="columnheader" scope="col" class="of-${kind}"${sorted === undefined ? null : markup` aria-sort="${sorted}"`}>${kind === "actions" ? markup`<span class="unseen">${label}</span>` : heading}</th>`,
   );
   const body = rows.map(
     (row) =>

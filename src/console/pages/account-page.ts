@@ -27,6 +27,7 @@ import { badge, section, table, time } from "../look/parts.ts";
 import { themeChoice } from "../look/theme.ts";
 import { nextPath } from "../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../sign-in/second-factor-forms.ts";
+import { zoneChoice } from "../time-zone.ts";
 
 export const accountPage: Page = {
   of: "person",
@@ -45,17 +46,17 @@ export const accountPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
-  if (email === null)
-    return {
-      title: "Operator",
-      main: markup`<p>You hold the operator token, which is not a person's account.</p>${looks(call)}`,
-    };
+  const zone = section("time-zone", "Time zone", zoneChoice(call.viewer.zone));
+  if (email === null) {
+    const words = "You signed in with the operator token, which is not a person's account.";
+    return { title: "Operator", main: markup`<p>${words}</p>${zone}${looks(call)}` };
+  }
   const { data } = await call.control(sessionEndpoints.list);
   return {
     title: "Your account",
     lead: email,
     main: markup`${section("password", "Password", await passwordForm(call, email))}
-      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}${looks(call)}`,
+      ${await secondFactorSection(call)}${section("sessions", "Sessions", sessions(data, call))}${zone}${looks(call)}`,
   };
 }
 
@@ -74,7 +75,7 @@ async function passwordForm(call: PageCall, email: string): Promise<Html> {
     fields.unshift({
       kind: "password",
       name: "present_password",
-      label: "Present password",
+      label: "Current password",
       hint: "Forgotten? Sign out and ask for a new one.",
       required: true,
       autocomplete: "current-password",
@@ -196,7 +197,7 @@ async function secondFactorSection(call: PageCall): Promise<Html> {
 const presentCodeField: Field = {
   kind: "text",
   name: "code",
-  label: "Code of your current app",
+  label: "Code from your current app",
   hint: "Or a recovery code, if you have lost it.",
   required: true,
   autocomplete: "one-time-code",
@@ -219,7 +220,7 @@ function codeAndButton(call: PageCall, action: "set-up-second-factor" | "end-sec
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
   if (!enabled || since === null) {
     const word = badge(demanded ? "warn" : "neutral", "off");
-    return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is useless.</p>`;
+    return markup`<p>${word} You sign in with your password alone. With an app that shows one-time codes, a stolen password is not enough.</p>`;
   }
   const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
   const stays = demanded ? " Your role requires it; a new app replaces the old one." : "";

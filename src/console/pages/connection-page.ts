@@ -19,8 +19,9 @@ import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
 import { filterForm, address, form, type Field, type FormState, actionButton, confirmForm } from "../look/forms.ts";
-import { emptyState, tabs, section, table, userText, dialog, opener, facts, time } from "../look/parts.ts";
-import { formState, hiddenFields, signInFirst } from "../page-forms.ts";
+import { emptyState, tabs, section, table, userText, dialog, opener, time } from "../look/parts.ts";
+import { idToCopy, thingPage } from "../look/thing.ts";
+import { actDialog, formState, hiddenFields, signInFirst } from "../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../page.ts";
 import { workspacePath } from "../redirect.ts";
 import {
@@ -65,10 +66,10 @@ function vendorTable(rows: readonly ConnectorRow[], { call, q }: { call: PageCal
     columns: [
       { label: "Name", kind: "text", cell: name },
       { label: "Category", kind: "text", cell: ({ category }) => category },
-      { label: "The form asks for", kind: "text", cell: ({ columns }) => columns.form_asks_for },
+      { label: "Credentials", kind: "text", cell: ({ columns }) => columns.form_asks_for },
     ],
     rows,
-    empty: emptyState(`The search finds no vendor for “${q}”.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`),
+    empty: emptyState(`No vendor matches “${q}”.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`),
   });
 }
 
@@ -138,7 +139,7 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
   const set = setOf(row, number);
   const generic =
     row.form === "generic"
-      ? markup`<p class="hint">No source names what ${userText(row.name)} asks for, so this is the form for any vendor.</p>`
+      ? markup`<p class="hint">Weir does not know what ${userText(row.name)} asks for, so this is a general form.</p>`
       : null;
   return markup`${generic}${form({
     id: "connect",
@@ -238,24 +239,42 @@ async function renderConnection(call: PageCall): Promise<PageContent> {
   const connection = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
   const name = connectorName(connection.connector, call);
   const mayChange = mayManage(call);
-  const deleting = { id: "delete", title: `Delete the connection to ${name}?`, body: deleteForm(connection, call), asks: null };
+  const { buttons, dialogs } = mayChange ? acts(connection, call) : { buttons: null, dialogs: null };
+  const note = mayChange ? null : markup`<p class="hint">Only admins test, change and delete connections.</p>`;
   return {
     title: name,
     trail: [{ path: call.link("/connections"), label: "Connections" }],
     badge: connectionBadge(connection),
-    actions: mayChange
-      ? opener({ dialog: "delete", path: call.link(`${pathOf(call)}/delete`), label: "Delete", quiet: true })
-      : null,
-    main: markup`${connectionFacts(connection)}
-      ${section("test", "Test", lastTest(connection, { call, mayChange }))}
-      ${mayChange && connection.method !== "record_only" ? section("replace", "New credentials", replaceForm(connection, call)) : null}
-      ${mayChange ? dialog(deleting) : markup`<p class="hint">Only admins test, change and delete connections.</p>`}`,
+    actions: buttons,
+    main: markup`${dialogs}
+      ${thingPage({ facts: connectionFacts(connection), note, main: section("test", "Last test", lastTest(connection)) })}`,
   };
 }
 
-function connectionFacts(connection: ConnectionView): Html {
+function acts(connection: ConnectionView, call: PageCall): { buttons: Html; dialogs: Html } {
+  const { connector, method, testable } = connection;
+  const title = `Delete the connection to ${connectorName(connector, call)}?`;
+  const deleting = dialog({ id: "delete", title, body: deleteForm(connection, call), asks: null });
+  const deletes = opener({ dialog: "delete", path: call.link(`${pathOf(call)}/delete`), label: "Delete", quiet: true });
+  const tests =
+    testable && method !== "record_only"
+      ? actionButton({ action: call.link(pathOf(call)), label: "Test now", hidden: hiddenFields(call, "test") })
+      : null;
+  if (method === "record_only") return { buttons: deletes, dialogs: deleting };
+  const body = replaceForm(connection, call);
+  const replacing = actDialog(call, {
+    action: "replace",
+    label: "Replace credentials",
+    title: "Replace the credentials",
+    body,
+    guards: true,
+  });
+  return { buttons: markup`${tests}${replacing.button}${deletes}`, dialogs: markup`${replacing.dialog}${deleting}` };
+}
+
+function connectionFacts(connection: ConnectionView): Parameters<typeof thingPage>[0]["facts"] {
   const { fields } = connection;
-  return facts([
+  return [
     ["Connects by", methodName(connection.method)],
     [
       "Stored",
@@ -265,23 +284,17 @@ function connectionFacts(connection: ConnectionView): Html {
     ],
     ["Connected", time(connection.created_at)],
     ["Credentials set", time(connection.updated_at)],
-    ["Id", markup`<code>${connection.id}</code>`],
-  ]);
+    ["Id", idToCopy({ id: "connection-id", value: connection.id, what: "the id" })],
+  ];
 }
 
-function lastTest(connection: ConnectionView, { call, mayChange }: { call: PageCall; mayChange: boolean }): Html {
-  const { last_test: test, testable, method } = connection;
+function lastTest({ last_test: test, testable, method }: ConnectionView): Html {
   if (method === "record_only")
     return markup`<p>It is only on record: nothing is read from the vendor, so there is nothing to test.</p>`;
-  if (!testable) return markup`<p>There is no test for this connection. Its credentials are stored as they were typed.</p>`;
-  const button = mayChange
-    ? actionButton({ action: call.link(pathOf(call)), label: "Test now", hidden: hiddenFields(call, "test") })
-    : null;
-  const words =
-    test === null
-      ? markup`<p>These credentials were not tested yet. A test calls the vendor in a way that changes nothing there.</p>`
-      : markup`<p>Tested ${time(test.tested_at, { seconds: true })}: ${test.message}${test.status === null ? "" : ` (status ${test.status})`}.</p>`;
-  return markup`${words}${button}`;
+  if (!testable) return markup`<p>Weir has no test for this vendor. The credentials are stored as they were typed.</p>`;
+  if (test === null)
+    return markup`<p>These credentials have not been tested yet. A test calls the vendor in a way that changes nothing there.</p>`;
+  return markup`<p>Tested ${time(test.tested_at, { seconds: true })}: ${test.message}${test.status === null ? "" : ` (status ${test.status})`}.</p>`;
 }
 
 function replaceForm(connection: ConnectionView, call: PageCall): Html {
@@ -291,13 +304,14 @@ function replaceForm(connection: ConnectionView, call: PageCall): Html {
   const state = formState(call, { action: "replace" });
   const first = signInFirst(call, "replace the credentials");
   if (first !== null) return first;
-  return markup`<p class="hint">Nothing of the old credentials remains.</p>${form({
+  return markup`<p class="hint">The new credentials replace all old ones.</p>${form({
     id: "replace",
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "replace"),
     fields: credentialFields(set),
     state: withoutSecrets(state, set),
     submit: "Replace",
+    cancelPath: call.link(pathOf(call)),
   })}`;
 }
 

@@ -12,7 +12,8 @@ import type { ConnectionView, ConnectionTest } from "../../connectors/connection
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
-import { badge, emptyState, table, time, type Tone, userText } from "../look/parts.ts";
+import { arrangedList, type ListColumn } from "../look/list-view.ts";
+import { badge, emptyState, time, type Tone, userText } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { pageRows, rowsLinks, skippedRows } from "./rows-query.ts";
 
@@ -26,17 +27,26 @@ export const connectionsPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { data } = await call.control(connectionEndpoints.list);
-  const sorted = data.toSorted((one, other) => attentionOf(one) - attentionOf(other));
-  const rows = sorted.slice(skippedRows(call), skippedRows(call) + pageRows + 1);
   const mayChange = mayManage(call);
   const connect = mayChange ? markup`<a class="button" href="${call.link("/connections/new")}">Connect a vendor</a>` : null;
+  const list = arrangedList<ConnectionView>(
+    {
+      caption: "Connections",
+      columns: columnsOf(call),
+      rows: data.toSorted((one, other) => attentionOf(one) - attentionOf(other)),
+      empty: emptyState("No connections yet.", connect),
+      isWhole: true,
+      order: "those that need attention first",
+      part: { from: skippedRows(call), most: pageRows },
+    },
+    call,
+  );
   return {
     title: "Connections",
     lead: "A connection holds the credentials of a vendor, encrypted. No page shows them again.",
-    actions: connect,
+    actions: markup`${list.view}${connect}`,
     main: markup`${mayChange ? null : markup`<p class="hint">Only admins connect vendors, test and delete connections.</p>`}
-      ${list(rows.slice(0, pageRows), call, connect)}
-      ${rows.length === 0 ? null : rowsLinks(call, { found: rows.length, what: "Connections" })}`,
+      ${list.table}${data.length === 0 ? null : rowsLinks(call, { found: data.length - skippedRows(call), what: "Connections", filters: list.kept })}`,
   };
 }
 
@@ -45,23 +55,29 @@ export function mayManage({ workspace: { role } }: PageCall): boolean {
   return role === "admin" || role === "super_admin" || role === "operator";
 }
 
-function list(rows: readonly ConnectionView[], call: PageCall, connect: Html | null): Html {
-  const name = ({ id, connector }: ConnectionView): Html => {
-    const words = connectorName(connector, call);
-    return markup`${monogram(words)} <a href="${call.link(`/connections/${id}`)}">${userText(words)}</a>`;
-  };
-  return table<ConnectionView>({
-    caption: "Connections",
-    columns: [
-      { label: "Vendor", kind: "text", cell: name },
-      { label: "State", kind: "badge", cell: connectionBadge },
-      { label: "What the last test showed", kind: "text", cell: ({ last_test: test }) => test?.message ?? null },
-      { label: "Tested", kind: "time", cell: ({ last_test: test }) => time(test?.tested_at ?? null) },
-      { label: "Credentials set", kind: "time", cell: ({ updated_at: at }) => time(at) },
-    ],
-    rows,
-    empty: emptyState("No vendor is connected yet.", connect),
-  });
+function columnsOf(call: PageCall): ListColumn<ConnectionView>[] {
+  const nameOf = ({ connector }: ConnectionView): string => connectorName(connector, call);
+  const vendor = (row: ConnectionView): Html =>
+    markup`${monogram(nameOf(row))} <a href="${call.link(`/connections/${row.id}`)}">${userText(nameOf(row))}</a>`;
+  return [
+    { name: "vendor", label: "Vendor", kind: "text", cell: vendor, by: nameOf },
+    { name: "state", label: "State", kind: "badge", cell: connectionBadge, by: attentionOf },
+    { name: "result", label: "Last result", kind: "text", cell: ({ last_test: test }) => test?.message ?? null },
+    {
+      name: "tested",
+      label: "Tested",
+      kind: "time",
+      cell: ({ last_test: test }) => time(test?.tested_at ?? null),
+      by: ({ last_test: test }) => test?.tested_at ?? null,
+    },
+    {
+      name: "set",
+      label: "Credentials set",
+      kind: "time",
+      cell: ({ updated_at: at }) => time(at),
+      by: ({ updated_at: at }) => at,
+    },
+  ];
 }
 
 // The state of a connection: what its last test showed.

@@ -124,7 +124,7 @@ async function firstSteps(call: PageCall, steps: Html | null): Promise<Html> {
   if (call.workspace.role === "operator") return markup`${await operatorSteps(call)}${steps}`;
   if (steps !== null) return steps;
   if (!call.offers("/keys/new") || call.viewer.email === null)
-    return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
+    return markup`<div class="state"><p>No requests yet. Their cost appears here once a member sends one.</p></div>`;
   const { data: keys } = await call.control(keyEndpoints.list, { limit: "20" });
   const hasKey = keys.some(({ kind }) => kind === "inference");
   const bench = call.offers("/workbench")

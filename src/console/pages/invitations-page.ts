@@ -22,7 +22,7 @@ export const invitationsPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { invitations } = await call.control(sessionEndpoints.show);
-  const none = emptyState("No workspace has invited you.", null);
+  const none = emptyState("No invitations.", null);
   return {
     title: "Invitations",
     lead: "Until you accept, a workspace can do nothing in your name and learns nothing about you.",

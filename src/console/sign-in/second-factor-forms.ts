@@ -33,7 +33,7 @@ export function codeForm({ problem, ...rest }: CodeForm): Html {
       {
         kind: "whole",
         name: "code",
-        label: "Code of the app",
+        label: "Code from the app",
         hint: "Six digits, which change every 30 seconds.",
         required: true,
         autocomplete: "one-time-code",

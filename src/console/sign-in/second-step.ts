@@ -74,9 +74,9 @@ function codePage(problem: string | null, status = 200): Response {
       },
     ],
     state: emptyForm,
-    submit: "Go on",
+    submit: "Continue",
   });
-  const main = markup`${codeForm({ id: "code", action: codePath, problem: problemOf(problem), submit: "Go on" })}
+  const main = markup`${codeForm({ id: "code", action: codePath, problem: problemOf(problem), submit: "Continue" })}
     <p><a href="/console/sign-in">Back to the sign-in</a></p>
     <details><summary>Use a recovery code</summary>${recovery}</details>`;
   return plainResponse({ title: "Second step", main }, { status });

@@ -8,6 +8,7 @@ import { oidcReturnPath, type OidcProvider } from "../../accounts/oidc/oidc-prov
 import { beginOidcSignIn, finishOidcSignIn } from "../../accounts/oidc/oidc-sign-in.ts";
 import {
   endedSessionCookie,
+  isLoopback,
   knownBrowserNote,
   endedHostCookie,
   hostCookie,
@@ -59,9 +60,13 @@ async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<
   const next = nextPath(query.get("next"));
   if (viewer !== null && query.get("again") === null) return seeOther(next);
   const notice = saidIn(request);
-  const main = markup`${oidcButton(control.oidc, buttonOf(call, next))}${forms({ email: viewer?.email ?? "", next, refused: null })}`;
-  return plainResponse({ title: "Sign in", notice, main }, { cookies: notice === null ? [] : [saidOnceCookie(request)] });
+  const shown = forms({ email: viewer?.email ?? "", next, refused: null }, request);
+  const main = markup`${oidcButton(control.oidc, buttonOf(call, next))}${shown}`;
+  return plainResponse({ title: "Sign in", lead, notice, main }, { cookies: notice === null ? [] : [saidOnceCookie(request)] });
 }
+
+/** What the service is, for a person whom only a link brought here. */
+const lead = "An inference gateway with exact metering, a security platform and a catalog of connectors, in one service.";
 
 /** One message for every wrong sign-in. */
 async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
@@ -80,8 +85,8 @@ async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> 
     const words = byToken && status === 401 ? "The token is wrong" : error.message;
     const refused = { form: byToken ? "token" : "password", message: sentence(words) } as const;
     const button = oidcButton(parts.control.oidc, buttonOf(call, next));
-    const main = markup`${button}${forms({ email: typed.text("email"), next, refused })}`;
-    return plainResponse({ title: "Sign in", main }, { status });
+    const main = markup`${button}${forms({ email: typed.text("email"), next, refused }, call.request)}`;
+    return plainResponse({ title: "Sign in", lead, main }, { status });
   }
 }
 
@@ -92,8 +97,9 @@ function signInRefusal(
   call: SignInCall,
   parts: ConsoleParts,
 ): Response {
-  const main = markup`${oidcButton(parts.control.oidc, buttonOf(call, "/console"))}${forms({ email: "", next: "/console", refused: null })}`;
-  return plainResponse({ title: "Sign in", notice: { tone: "bad", words: sentence(message) }, main }, answer);
+  const shown = forms({ email: "", next: "/console", refused: null }, call.request);
+  const main = markup`${oidcButton(parts.control.oidc, buttonOf(call, "/console"))}${shown}`;
+  return plainResponse({ title: "Sign in", lead, notice: { tone: "bad", words: sentence(message) }, main }, answer);
 }
 
 /** A person who is signed in is here because an action requires a recent sign-in. */
@@ -111,7 +117,8 @@ function checkAddress(
   return checkPassword(credentials, { ...control, passwords });
 }
 
-function forms({ email, next, refused }: Shown): Html {
+/** On its own machine the service says where the operator finds the token; elsewhere a stranger reads this page, too. */
+function forms({ email, next, refused }: Shown, request: Request): Html {
   const problemOf = (name: "password" | "token") => (refused?.form === name ? { field: null, message: refused.message } : null);
   const byPassword = form({
     id: "sign-in",
@@ -128,7 +135,17 @@ function forms({ email, next, refused }: Shown): Html {
     id: "operator",
     action: operatorFormPath,
     hidden: { next },
-    fields: [{ kind: "password", name: "operator_token", label: "Operator token", required: true }],
+    fields: [
+      {
+        kind: "password",
+        name: "operator_token",
+        label: "Operator token",
+        required: true,
+        ...(isLoopback(request) && {
+          hint: "The file operator-token in the service's DATA_DIR, or the variable OPERATOR_TOKEN.",
+        }),
+      },
+    ],
     state: { values: {}, problem: problemOf("token") },
     submit: "Sign in as the operator",
   });

@@ -1,10 +1,10 @@
-/** The endpoint for the tickets of a workspace: members see their own, everyone else all of them. */
+/** Endpoints for the tickets of a workspace: members see their own, everyone else all of them. Admins set the status. */
 import { Type } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { ticketRowsDefault } from "../../security/limits.ts";
 import { ticketStatuses, ticketTypes } from "../../security/tickets/schema.ts";
-import { listTickets, WorkspaceTicket } from "../../security/tickets/tickets.ts";
+import { listTickets, setTicketStatus, showTicket, TicketDetail, WorkspaceTicket } from "../../security/tickets/tickets.ts";
 import { listOf, NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 
@@ -26,6 +26,30 @@ export const ticketEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(named);
       const rows = parseRowLimit(limit, { normal: ticketRowsDefault, max: listRowsMax });
       return { data: await listTickets({ actor, workspace: workspace.id, type, status, limit: rows, before }, sql) };
+    },
+  }),
+  show: endpoint({
+    method: "GET",
+    path: "/tickets/:id",
+    command: "ticket show",
+    summary: "Show a ticket with its fields; a member sees their own",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: TicketDetail,
+    async handle({ id, input, actors, parts: { sql } }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return showTicket({ actor, workspace: workspace.id, id }, sql);
+    },
+  }),
+  edit: endpoint({
+    method: "PATCH",
+    path: "/tickets/:id",
+    command: "ticket set",
+    summary: "Set the status of a ticket",
+    fields: Type.Object({ workspace: NamedWorkspace, status: wordOf(ticketStatuses, { title: "Its new status" }) }),
+    view: TicketDetail,
+    async handle({ id, input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return setTicketStatus({ actor, workspace: workspace.id, id, status: input.status }, parts);
     },
   }),
 };

@@ -189,10 +189,40 @@ export async function selectWorkspaceTickets(
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
 
-export async function ticketExists(
-  { id, workspace, owner }: Pick<WorkspaceTicketFilter, "workspace" | "owner"> & { id: string },
-  sql: Queries,
-): Promise<boolean> {
+interface DetailedTicket extends OwnedTicket {
+  /** The fields as they were sent. */
+  details: Record<string, unknown>;
+}
+
+type NamedTicket = Pick<WorkspaceTicketFilter, "workspace" | "owner"> & { id: string };
+
+/** undefined: there is none, or it is another person's. */
+export async function selectTicket({ id, workspace, owner }: NamedTicket, sql: Queries): Promise<DetailedTicket | undefined> {
+  const [row] = await sql<DetailedTicket[]>`
+    SELECT id, reference, owner_email AS owner, type, subject, status, details, created_at AS "createdAt", updated_at AS "updatedAt"
+    FROM tickets
+    WHERE id = ${id} AND workspace_id = ${workspace} ${owner === null ? sql`` : sql`AND owner_email = ${owner}`}`;
+  return row;
+}
+
+/** Reads the status and locks it until the transaction ends; undefined: there is no such ticket. */
+export async function lockTicketStatus(
+  { id, workspace }: Omit<NamedTicket, "owner">,
+  tx: Transaction,
+): Promise<TicketStatus | undefined> {
+  const [row] = await tx<{ status: TicketStatus }[]>`
+    SELECT status FROM tickets WHERE id = ${id} AND workspace_id = ${workspace} FOR UPDATE`;
+  return row?.status;
+}
+
+export async function updateTicketStatus(
+  { id, status, at }: { id: string; status: TicketStatus; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  await tx`UPDATE tickets SET status = ${status}, updated_at = ${at} WHERE id = ${id}`;
+}
+
+export async function ticketExists({ id, workspace, owner }: NamedTicket, sql: Queries): Promise<boolean> {
   const rows = await sql`
     SELECT FROM tickets WHERE id = ${id} AND workspace_id = ${workspace} ${owner === null ? sql`` : sql`AND owner_email = ${owner}`}`;
   return rows.length > 0;

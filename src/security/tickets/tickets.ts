@@ -1,20 +1,22 @@
 /**
- * The operations that log tickets, and the lists: a key's owner sees their own tickets in the key's workspace; in the Console, members see
- * their own and all other roles see everyone's.
+ * The operations that log tickets, and how they are seen: a key's owner sees their own tickets in the key's workspace; in the Console,
+ * members see their own and all other roles see everyone's. Admins set the status.
  */
 import { Type, type Static } from "@sinclair/typebox";
-import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
+import { type Actor, authorize, managers, ownerSeenBy } from "../../accounts/audit/actor.ts";
+import { change, changedFields, type Sources } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { isoTime } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import { shortened } from "../../kernel/text.ts";
 import { lineOf, choiceField, textField, optionalNumber, listData, pageAnswer, pageFields } from "../fields.ts";
 import { type Annotations, operation, reading } from "../operation.ts";
 import { ticketTextCharactersMax, feedbackRatingMax, ticketRowsDefault } from "../limits.ts";
 import { logTicket } from "./log-ticket.ts";
-import { aboutFields, Confirmation, ticketText, TicketRow, ticketStatuses, ticketTypes } from "./schema.ts";
+import { aboutFields, Confirmation, ticketText, TicketRow, ticketStatuses, type TicketStatus, ticketTypes } from "./schema.ts";
 import * as store from "./store.ts";
 
 /** The annotations of operations that log a ticket: people outside the service read it, and it deletes nothing. */
@@ -129,6 +131,47 @@ export async function listTickets(
     created_at: isoTime(createdAt.getTime()),
     updated_at: isoTime(updatedAt.getTime()),
   }));
+}
+
+export const TicketDetail = Type.Object({
+  ...WorkspaceTicket.properties,
+  details: Type.Record(Type.String(), Type.Unknown(), { description: "The fields as they were sent, without the attachment" }),
+});
+type TicketDetail = Static<typeof TicketDetail>;
+
+interface Named {
+  actor: Actor;
+  workspace: WorkspaceId;
+  id: string;
+}
+
+/** @throws DomainError not_found, also for a member who does not own it */
+export async function showTicket({ actor, workspace, id }: Named, sql: Queries): Promise<TicketDetail> {
+  const row = await store.selectTicket({ id, workspace, owner: ownerSeenBy(actor) }, sql);
+  if (row === undefined) throw noTicket(id);
+  const { createdAt, updatedAt, ...ticket } = row;
+  return { ...ticket, created_at: isoTime(createdAt.getTime()), updated_at: isoTime(updatedAt.getTime()) };
+}
+
+/** @throws DomainError not_found; forbidden except for admins and the operator */
+export async function setTicketStatus(
+  { status, ...named }: Named & { status: TicketStatus },
+  sources: Sources,
+): Promise<TicketDetail> {
+  const { actor, workspace, id } = named;
+  authorize(actor, { roles: managers, action: "change a ticket" });
+  return change(actor, sources, async (tx) => {
+    const before = await store.lockTicketStatus({ id, workspace }, tx);
+    if (before === undefined) throw noTicket(id);
+    if (before === status) return { result: await showTicket(named, tx), event: null };
+    await store.updateTicketStatus({ id, status, at: new Date(sources.clock.now()) }, tx);
+    const changes = changedFields({ before: { status: before }, after: { status } });
+    return { result: await showTicket(named, tx), event: { event: "ticket.updated", workspace, target: id, changes } };
+  });
+}
+
+function noTicket(id: string): DomainError {
+  return new DomainError("not_found", `There is no ticket with the id "${id.slice(0, 100)}"`);
 }
 
 const subjectCharactersMax = 80;

@@ -1,7 +1,7 @@
 /**
- * The front door: what this service is, whether it works, and where to begin. People get the page at `/`; programs get the answer of an
- * unknown path. A request is a person's if its `Accept` names HTML, and no format for programs before it (RFC 9110, 12.5.1). Wildcards do
- * not count, since programs send them.
+ * The front door: what this service is, whether it works, and where to begin; and the page of an unknown path. People get the page at `/`;
+ * programs get the answer of an unknown path. A request is a person's if its `Accept` names HTML, and no format for programs before it
+ * (RFC 9110, 12.5.1). Wildcards do not count, since programs send them.
  *
  * It says which parts work, but never why one does not: only the operator sees causes.
  */
@@ -12,13 +12,13 @@ import type { Models } from "../../gateway/models/models.ts";
 import { fontCredit } from "../../http/font.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { pageDocument, htmlType, iconSvg, pageHeaders } from "../../http/page.ts";
-import { Router, type Routes } from "../../http/router.ts";
+import { requestTarget, Router, type Routes } from "../../http/router.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { keyPrefix } from "../../kernel/ids.ts";
 import { healthKeptMs } from "../../process/limits.ts";
 import { memoizeFor } from "../../process/memoize-for.ts";
 import { mcpPath } from "../../security/api/operations.ts";
-import { connectorsPath, copyScript, referencePath, signInPath, siteHeader, siteStyle, joined, serviceOrigin } from "./site.ts";
+import { connectorsPath, consolePath, copyScript, referencePath, siteHeader, siteStyle, joined, serviceOrigin } from "./site.ts";
 
 const frontDoorStyle = siteStyle(new URL("front-door.css", import.meta.url));
 
@@ -143,6 +143,31 @@ export function frontDoorRoutes({ models, readiness, connectors, publicOrigin, c
   return router.app;
 }
 
+/** What begins the paths of programs, whose unknown ones a browser gets as a program does. */
+const apiPrefixes = ["/gpt/", "/api/", "/mcp"];
+
+/** The answer to an unknown path for a person; null: the request is a program's. */
+export function unknownPage(request: Request, { consoleOn }: Pick<FrontDoorParts, "consoleOn">): Response | null {
+  const { path } = requestTarget(request);
+  if (request.method !== "GET" || apiPrefixes.some((prefix) => path.startsWith(prefix))) return null;
+  if (!prefersHtml(request.headers.get("accept"))) return null;
+  const main = markup`<div class="hero">
+    <h1>There is no such page</h1>
+    <p class="lead">The address may be mistyped, or the page has moved.</p>
+    <p><a class="primary" href="/">Go to the start</a></p>
+  </div>`;
+  const header = siteHeader({ words: "", consoleOn });
+  const page = {
+    title: "There is no such page · Weir",
+    style: frontDoorStyle,
+    scripts: [copyScript],
+    header,
+    main,
+    footer: null,
+  };
+  return new Response(pageDocument(page), { status: 404, headers });
+}
+
 /** Whether a request is a person's. */
 export function prefersHtml(accept: string | null): boolean {
   const ranges = (accept ?? "").toLowerCase().split(",").map(weighted);
@@ -182,7 +207,7 @@ function frontDoorText(door: FrontDoor): string {
       <h1>Weir is ${readiness.ready ? "ready" : "not ready"}</h1>
       <p class="lead">One API in front of many model providers, the tools of a security platform, and a catalog of connectors.</p>
       ${stateOf(readiness)}
-      ${consoleOn ? markup`<p><a class="primary" href="${signInPath}">Sign in to the Console</a></p>` : null}
+      ${consoleOn ? markup`<p><a class="primary" href="${consolePath}">Open the Console</a></p>` : null}
     </div>
     <div class="cards">${inferenceCard(door)} ${toolsCard(door)} ${connectorsCard(door)}</div>`;
   return pageDocument({
@@ -207,10 +232,12 @@ function stateOf(readiness: Readiness): Html {
   const states = partStates(readiness).map(
     ({ name, works }) => markup`<li class="${works ? "works" : "fails"}">${name} ${works ? "works" : "does not work"}</li>`,
   );
-  return markup`${problem === null ? null : markup`<p class="problem">${problem}.</p>`}
-    <ul class="states" aria-label="Parts of the service">
-      ${states}
-    </ul>`;
+  const list = markup`<ul class="states" aria-label="Parts of the service">
+    ${states}
+  </ul>`;
+  return problem === null
+    ? markup`<details class="parts"><summary>All parts work</summary>${list}</details>`
+    : markup`<p class="problem">${problem}.</p>${list}`;
 }
 
 /** By the names in /ready, which shows everyone that a part is unavailable and only the operator why. */

@@ -8,17 +8,18 @@ import { asset, pageStyle, type Asset, pageHeader } from "../../http/page.ts";
 
 export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
-export const signInPath = "/console/sign-in";
+/** Leads to the sign-in, or whoever is signed in to their workspace: the public pages are the same for both. */
+export const consolePath = "/console";
 
 /** The script of copy buttons, which also shows the address that the browser used. */
 export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
-/** @param consoleOn whether the Console is served, so that a person can sign in */
+/** @param consoleOn whether the Console is served */
 export function siteHeader({ words, consoleOn }: { words: string; consoleOn: boolean }): Html {
   const links: [path: string, label: string][] = [
     [connectorsPath, "Connectors"],
     [referencePath, "API reference"],
-    ...(consoleOn ? [[signInPath, "Sign in"] satisfies [string, string]] : []),
+    ...(consoleOn ? [[consolePath, "Console"] satisfies [string, string]] : []),
   ];
   const navigation = markup`<ul class="site">
     ${links.map(([path, label]) => markup`<li><a href="${path}">${label}</a></li>`)}
@@ -26,9 +27,9 @@ export function siteHeader({ words, consoleOn }: { words: string; consoleOn: boo
   return pageHeader({ home: { path: "/", words }, navigation });
 }
 
-/** @param file the page's own style, after that of all pages and of the bar */
+/** @param file the page's own style, after that of all pages */
 export function siteStyle(file: URL): Asset {
-  return asset("style", [pageStyle, new URL("site.css", import.meta.url), file]);
+  return asset("style", [pageStyle, file]);
 }
 
 /** A valid Host header. */

@@ -53,7 +53,7 @@ describe.skipIf(chromiumPath === null)("the Console's menu", () => {
   const hidden = (page: Page): Promise<string[]> => page.evaluate(hiddenLinks);
 
   test.each([
-    ["the operator in a workspace", 900, null],
+    ["the operator in a workspace", 720, null],
     ["a super admin", 720, email],
   ])("%s sees all of it at once at a height of %d", async (_, height, as) => {
     const page = await open(as, { height });
@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === null)("the Console's menu", () => {
     expect(await hidden(page)).toEqual([]);
   });
 
-  test.each([720, 480])(
+  test.each([600, 480])(
     "at a height of %d each link scrolls into sight, none is under the account, and Tab reaches it",
     async (height) => {
       const page = await open(null, { height });
@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === null)("the Console's menu", () => {
   );
 
   test.each(schemes)("in the %s theme a shade at its edge says that there is more, and only there", async (colorScheme) => {
-    const page = await open(null, { height: 600 });
+    const page = await open(null, { height: 540 });
     await page.emulateMedia({ colorScheme });
     const box = await page.locator(".links").boundingBox();
     if (!box) throw new Error("There is no menu");

@@ -69,17 +69,19 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     expect(visitor.faults).toEqual([]);
   });
 
-  test("Spend offers the days of the browser's time zone, and keeps them in the address", async () => {
+  test("Spend offers the days of the browser's time zone, and every page keeps the choice", async () => {
     const session = await page.context().newCDPSession(page);
     await session.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kathmandu" });
     await page.goto(`${fleet.url()}/console/w/${workspace}/spend?by=model`);
-    await page.getByRole("link", { name: /Show those of Asia/ }).click();
-    await page.waitForURL("**/spend?by=model&tz=Asia%2F*");
-    await page.getByText("Days begin at 00:00 in Asia/").waitFor();
+    await page.getByRole("button", { name: /Use Asia/ }).click();
+    await page.getByText(/Days begin at 00:00 in Asia\/\w+\.$/).waitFor();
+    expect(new URL(page.url()).search).toBe("?by=model");
     await page.getByText("These numbers as a table").click();
     expect(await page.getByRole("columnheader", { name: /Day \(Asia\/K/ }).count()).toBe(1);
-    await page.getByRole("link", { name: "Show those of UTC" }).click();
-    await page.waitForURL("**/spend?by=model");
+    await page.goto(`${fleet.url()}/console/w/${workspace}/requests`);
+    await page.getByText(/Days begin at 00:00 in Asia\/\w+\.$/).waitFor();
+    await page.getByRole("button", { name: "Use UTC" }).click();
+    await page.getByText("Days begin at 00:00 in UTC.", { exact: true }).waitFor();
     await session.detach();
     expect(visitor.faults).toEqual([]);
   });

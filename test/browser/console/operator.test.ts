@@ -33,14 +33,15 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     await page.keyboard.type("2.5");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name }).waitFor();
-    await tabTo(page.getByLabel("Amount in USD"));
+    const credit = await openTwice(page.getByRole("button", { name: "Add credit" }).first());
+    await tabTo(credit.getByLabel("Amount in USD"));
     await page.keyboard.type("1.25");
     await page.keyboard.press("Enter");
     await said("The balance is now 3.750000000 USD");
   });
 
   test("the workspace gets a feature of early access, and is switched off", async () => {
-    await enter(page.getByRole("link", { name: "settings", exact: true }));
+    await enter(page.getByRole("link", { name: "Settings", exact: true }));
     for (const label of ["The platform is on", "Own provider keys"]) {
       await tabTo(page.getByRole("checkbox", { name: label }));
       await page.keyboard.press("Space");
@@ -67,9 +68,9 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     await page.goto(`${fleet.url()}/console/operator`);
     await enter(page.getByRole("link", { name: "Ledger", exact: true }));
     await enter(page.getByRole("button", { name: "Verify the ledger" }));
-    await page.getByText("Every invariant holds").waitFor();
-    await enter(page.getByRole("link", { name: "Service", exact: true }));
-    await page.getByRole("heading", { level: 1, name: "Service" }).waitFor();
+    await page.getByText("all checks passed").waitFor();
+    await enter(page.getByRole("link", { name: "Fleet", exact: true }));
+    await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
     await page.getByText("What it depends on", { exact: true }).first().waitFor();
     expect(visitor.faults).toEqual([]);
   });

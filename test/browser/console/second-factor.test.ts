@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === null)("the second factor", () => {
     await page.getByRole("img", { name: /QR code/ }).waitFor();
     await audit();
     const secret = (await page.locator("#secret").innerText()).replaceAll(/\s/g, "");
-    await page.getByLabel("Code of the app").fill(appCode(secret, Date.now()));
+    await page.getByLabel("Code from the app").fill(appCode(secret, Date.now()));
     await page.keyboard.press("Enter");
     const [recovery = ""] = (await page.locator("#recovery-codes").innerText()).split("\n");
     await audit();

@@ -20,7 +20,9 @@ import {
   roundedUsd,
   shortDay,
 } from "../../../src/console/look/parts.ts";
-import { chart, chartScript, sparkline } from "../../../src/console/look/charts.ts";
+import { chart, chartScript, meter, sparkline } from "../../../src/console/look/charts.ts";
+import { arrangedList } from "../../../src/console/look/list-view.ts";
+import { idToCopy, limitMeters, thingPage } from "../../../src/console/look/thing.ts";
 import { filterForm, confirmForm, emptyForm, form } from "../../../src/console/look/forms.ts";
 import { consolePage } from "../../../src/console/look/frame.ts";
 import { monogram } from "../../../src/http/monogram.ts";
@@ -32,12 +34,15 @@ const begun = days.length - 3;
 /** An ordinary page of keys. */
 export function keysPage(): string {
   const total = keys.reduce((sum, { spent }) => sum + spent, 0n);
+  const named = columns.map((column, index) => ({ ...column, name: `column-${index}`, by: ({ name }: Key) => name }));
+  const list = { caption: "Active keys", columns: named, rows: keys, empty: markup``, isWhole: true, order: "by name" };
+  const { table, view } = arrangedList(list, { path: "/keys", query: new URLSearchParams() });
   return consolePage(
     {
       title: "Keys",
       scripts: [chartScript],
       lead: "Each key spends the credit of this workspace, up to its own limit.",
-      actions: opener({ dialog: "create", path: "/keys/new", label: "Create key" }),
+      actions: markup`${view}${opener({ dialog: "create", path: "/keys/new", label: "Create key" })}`,
       notice: { tone: "good", words: "The key “Nightly evaluation” is changed. Gateways follow within 30 seconds." },
       main: markup`${tiles([
         { label: "Credit left", value: money(usd(41_873)), note: markup`${money(usd(120))} reserved by requests that run` },
@@ -111,7 +116,7 @@ export function keysPage(): string {
           { name: "since", label: "Created since", kind: "date", value: "2026-11-01" },
         ],
       })}
-      ${table({ caption: "Active keys", columns, rows: keys, empty: markup`` })}
+      ${table}
       ${cursorLinks({ shown: "50 keys", firstPath: "/keys", nextPath: "/keys?after=k50" })}
       ${createDialog()}`,
     },
@@ -181,6 +186,17 @@ export function galleryPage(): string {
           ["Cost", money("0.000000123")],
           ["Revoked", null],
         ])}
+        ${thingPage({
+          facts: [
+            ["Name", hostile[2] ?? ""],
+            ["Id", idToCopy({ id: "thing-id", value: `key-${"a".repeat(26)}`, what: "the id" })],
+          ],
+          note: markup`<p class="hint">A hint below the facts.</p>`,
+          main: markup`${limitMeters([
+            ["Spent this month", meter({ used: 9n, of: 10n, words: hostile[4] ?? "" })],
+            ["Spent today", null],
+          ])}<p>What it did.</p>`,
+        })}
         ${table({ caption: "Keys with hostile names", captioned: true, columns, rows: harmed, empty: markup``, totals: ["Sum", null, null, null, money(5n), null, null] })}
         ${chart({ id: "many", title: `Requests by day and ${hostile[1]}`, shape: "bars", periodName: "Day (UTC)", periods: days.slice(0, 3).map((name) => ({ name, short: name, path: "/requests" })), series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
         <h2>A form that was refused</h2>
@@ -188,7 +204,7 @@ export function galleryPage(): string {
         <h2>States</h2>
         ${emptyState("There is no key yet.", opener({ dialog: "create", path: "/keys/new", label: "Create the first key" }))}
         ${errorState({ message: "The log cannot be read at the moment", requestId: "req-01HZX", retryPath: "/keys" })}
-        ${forbiddenState({ what: "This page", needed: "admin", role: "member" })}
+        ${forbiddenState({ needed: "admin", role: "member", admins: ["mira@example.org", hostile[2] ?? ""] })}
         <h2>Revoke</h2>
         ${confirmForm({ id: "revoke", action: "/revoke", hidden: {}, warning: `The key ${hostile[1]} stops within 30 seconds, and cannot be brought back.`, submit: "Revoke key", cancelPath: "/keys" })}
         ${createDialog()}`,

@@ -69,7 +69,7 @@ describe.each(oneDatabase)("stored prompts on $name", ({ open }) => {
         ["delete", "--id", id],
         ["delete", "--workspace", "w", "--before", "2030-01-01T00:00:00Z"],
       ]) {
-        expect(await weir.refusal("prompt", ...words, ...as)).toContain(`as ${role}: it takes the role admin or super_admin`);
+        expect(await weir.refusal("prompt", ...words, ...as)).toContain(`as ${role}: it requires the role admin or super_admin`);
       }
     }
     expect(await weir.json("prompt", "show", "--id", id)).toMatchObject({ generation_id: id });

@@ -140,7 +140,7 @@ describe.each(databases)("the retention of prompts on $name", ({ name: databaseN
         "--as",
         `${role}@mine`,
       );
-      expect(refusal).toContain(`as ${role}: it takes the role admin or super_admin`);
+      expect(refusal).toContain(`as ${role}: it requires the role admin or super_admin`);
     }
     expect(await set("--prompt-retention-days", "none")).toMatchObject({ prompt_retention_days: null });
     expect((await control.list("/audit?workspace=mine&event=workspace.updated")).map(({ changes }) => changes)).toEqual([

@@ -120,7 +120,7 @@ describe("update_finding", () => {
 
   test("an auditor cannot triage", async () => {
     expect(await stage.api.refusal("update_finding", { finding_id: finding, status: "ignored" }, { key: auditor })).toBe(
-      "Cannot decide about findings as auditor: it takes the role member or admin or super_admin",
+      "Cannot decide about findings as auditor: it requires the role member or admin or super_admin",
     );
     expect(await world.events(finding)).toHaveLength(1);
   });

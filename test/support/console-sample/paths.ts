@@ -23,6 +23,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /findings/:id": ({ security }) => `/findings/${security.finding}`,
   "workspace /vulnerabilities/:id": ({ security }) => `/vulnerabilities/${security.cve}`,
   "workspace /products/:id": ({ security }) => `/products/${security.product}`,
+  "workspace /tickets/:id": ({ security }) => `/tickets/${security.ticket}`,
   "workspace /connections/:id": ({ connection }) => `/connections/${connection}`,
   "workspace /connections/:id/delete": ({ connection }) => `/connections/${connection}/delete`,
   "workspace /connections/new/:slug": () => "/connections/new/okta",

@@ -1,5 +1,6 @@
 /** What the test of roles needs for the pages of security and of connections: what `:id` is, and what each form sends. */
 import { publishVendors } from "../../connectors/connections/vendors.ts";
+import { insertTicket } from "../../../src/security/tickets/store.ts";
 import { startGithub } from "../../security/repositories/github-stub.ts";
 import type { PlatformStub } from "../../security/repositories/stub.ts";
 import type { ConsoleWorld } from "../console.ts";
@@ -43,6 +44,7 @@ export class SecuritySamples implements AsyncDisposable {
       await this.#finding();
       return `CVE-2026-${10_000 + this.#made}`;
     },
+    "/tickets/:id": () => this.#ticket(),
     "/connections/:id": () => this.#connection(),
     "/connections/new/:slug": async () => "okta",
     "/connect/:slug": async () => "okta",
@@ -57,6 +59,7 @@ export class SecuritySamples implements AsyncDisposable {
     "/projects/:id/move move": async () => ({ product: await this.#list.product(this.#workspace, `product ${++this.#made}`) }),
     "/findings triage": async () => ({ finding: await this.#finding(), status: "ignored" }),
     "/findings/:id decide": () => ({ status: "ignored" }),
+    "/tickets/:id status": () => ({ status: "closed" }),
     "/products create": () => ({ name: `product ${++this.#made}` }),
     "/products/new create": () => ({ name: `product ${++this.#made}` }),
     "/connections/new/:slug connect": () => ({ okta_domain: "acme.okta.com", api_token: "right" }),
@@ -75,6 +78,27 @@ export class SecuritySamples implements AsyncDisposable {
       .sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES (${name}, ${vulnerability}, false)`;
     const of = { package: await this.#list.package("npm", `package-${this.#made}`), version: "1.0.0" };
     const [id = ""] = await this.#list.find([{ project, vulnerability, ...of }]);
+    return id;
+  }
+
+  /** The member's own. */
+  async #ticket(): Promise<string> {
+    const number = ++this.#made;
+    const id = `tkt_${String(number).padStart(26, "0")}`;
+    const ticket = {
+      id,
+      reference: `T-${number}`,
+      type: "bug",
+      subject: "It fails",
+      details: { actual_behavior: "<b>" },
+    } as const;
+    const of = {
+      workspace: this.#workspace,
+      owner: "member@acme",
+      fingerprint: String(number).padStart(64, "0"),
+      at: new Date(),
+    };
+    await this.#world.sql.begin((tx) => insertTicket({ ...ticket, ...of }, tx));
     return id;
   }
 

@@ -327,6 +327,7 @@ test("findings, vulnerabilities and tickets match the document", async () => {
   await ask("get /api/console/vulnerabilities/{id}", 404, { id: "CVE-1999-99999", query });
   await ask("get /api/console/tickets", 200, { query });
   await ask("get /api/console/tickets", 404, { query: `${query}&before=tkt_none` });
+  await ask("get /api/console/tickets/{id}", 404, { id: "tkt_none", query });
 });
 
 test("the tools API matches the document, including its refusals", async () => {
@@ -348,6 +349,16 @@ test("the tools API matches the document, including its refusals", async () => {
   await ask("post /api/tools-attachments", 400, { key, body: "A file" });
   await ask("post /mcp", 200, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers });
   await ask("post /mcp", 401, { key: "none", body: {}, headers });
+});
+
+test("a ticket that the tools API has filed matches the document in the control API", async () => {
+  const { workspace } = customer;
+  const query = `?workspace=${workspace}`;
+  const { data } = await ask("get /api/console/tickets", 200, { query });
+  const id = String(jsonOf(Array.isArray(data) ? (data[0] ?? {}) : {})["id"]);
+  await ask("get /api/console/tickets/{id}", 200, { id, query });
+  await ask("patch /api/console/tickets/{id}", 200, { id, body: { workspace, status: "closed" } });
+  await ask("patch /api/console/tickets/{id}", 404, { id: "tkt_none", body: { workspace, status: "closed" } });
 });
 
 test("no operation was left out", () => {

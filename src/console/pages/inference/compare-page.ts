@@ -80,7 +80,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { label: "Here now", cell: state },
+  { label: "Availability", cell: state },
   {
     label: "Provider",
     cell: ({ routes, provider }) => userText(routes.map((route) => route.provider_name).join(", ") || provider),

@@ -1,14 +1,12 @@
-// Offers days in the browser's time zone. Without it, the zone can be typed.
+// Offers days in the browser's time zone. Without it, the account page has all zones.
 "use strict";
 
 {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   for (const offer of document.querySelectorAll("[data-zone-offer]")) {
     if (!timeZone || timeZone === offer.dataset.zoneOffer) continue;
-    const address = new URL(offer.href);
-    address.searchParams.set("tz", timeZone);
-    offer.href = address.href;
-    offer.textContent = `Show those of ${timeZone}`;
+    offer.querySelector("input").value = timeZone;
+    offer.querySelector("button").textContent = `Use ${timeZone}`;
     offer.hidden = false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The time zone of a page's days: UTC, or the one in its address. A script offers the browser's zone; without the script days are in UTC.
- * If the zone does not exist, the page says so and shows UTC.
+ * The time zone of a page's days: that of its address, or the one that the person chose. A script offers the browser's zone; without it,
+ * the account page has all of them. If the zone does not exist, the page says so and shows UTC.
  */
 import { instantOf, isTimeZone, localTime } from "../../../gateway/usage/periods.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -9,6 +9,7 @@ import type { Month } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
 import { notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
+import { zoneButton } from "../../time-zone.ts";
 
 interface DayZone {
   /** An IANA name. */
@@ -17,9 +18,9 @@ interface DayZone {
   problem: Html | null;
 }
 
-export function dayZone({ query }: Pick<PageCall, "query">): DayZone {
-  const named = query.get("tz")?.trim() ?? "";
-  if (named === "" || named === "UTC") return { zone: "UTC", problem: null };
+export function dayZone({ query, viewer }: Pick<PageCall, "query" | "viewer">): DayZone {
+  const named = (query.get("tz") ?? "").trim() || viewer.zone;
+  if (named === "UTC") return { zone: "UTC", problem: null };
   if (isTimeZone(named)) return { zone: named, problem: null };
   const words = `There is no time zone “${named.slice(0, 64)}”: days begin at 00:00 UTC. Use a name such as Europe/Berlin.`;
   return { zone: "UTC", problem: notice({ tone: "bad", words }) };
@@ -28,11 +29,18 @@ export function dayZone({ query }: Pick<PageCall, "query">): DayZone {
 /** Shows the offer of `zoneOffer`. */
 export const zoneScript = asset("script", [new URL("day-zone.js", import.meta.url)]);
 
-/** Says which zone the days are in. A script shows the link to the browser's zone. */
-export function zoneOffer({ path, query }: Pick<PageCall, "path" | "query">, zone: string): Html {
-  const { tz: _zone, before: _cursor, ...kept } = Object.fromEntries(query);
-  const toUtc = zone === "UTC" ? null : markup` <a href="${address(path, kept)}">Show those of UTC</a>`;
-  return markup`<p class="under">Days begin at 00:00 in ${zone}.${toUtc} <a data-zone-offer="${zone}" href="${address(path, { ...kept, tz: "UTC" })}" hidden>Show those of your time zone</a></p>`;
+/** Says which zone the days are in, with buttons for UTC and, by a script, for the browser's zone. */
+export function zoneOffer({ path, query, viewer }: Pick<PageCall, "path" | "query" | "viewer">, zone: string): Html {
+  const { tz, before: _cursor, ...kept } = Object.fromEntries(query);
+  const own = markup`<a href="${address(path, kept)}">Show those of ${viewer.zone}</a>`;
+  const utc = zone === "UTC" ? null : zoneButton("UTC");
+  return markup`<div class="zone-choice"><p>Days begin at 00:00 in ${zone}.</p>${tz === undefined || viewer.zone === zone ? null : own}${utc}<div data-zone-offer="${zone}" hidden>${zoneButton("UTC")}</div></div>`;
+}
+
+/** The zone in the address, which a filter keeps. */
+export function keptZone({ query }: Pick<PageCall, "query">): Record<string, string> {
+  const named = (query.get("tz") ?? "").trim();
+  return named === "" ? {} : { tz: named };
 }
 
 /** YYYY-MM-DD, as clocks in the zone show it. */

@@ -70,7 +70,7 @@ export function modelFilters(path: string, { given }: ModelQuery, models: readon
       ["chat", "Chat"],
       ["embeddings", "Embeddings"],
     ]),
-    choice("callable", "Here now", given.callable, [
+    choice("callable", "Availability", given.callable, [
       ["", "All"],
       ["yes", "Callable"],
       ["no", "Not callable"],

@@ -1,20 +1,25 @@
 /**
- * One key: what it is, how to use it, and how to change or revoke it. The key is masked: it is shown in full only once, when it is created.
- * A revoked key stays readable and cannot come back.
+ * One key: what it is, what it may spend and has spent, its last requests, and how to use it. The dialogs change and revoke it. The key is
+ * masked: it is shown in full only once, when it is created. A revoked key stays readable and cannot come back.
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
+import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
+import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import { formState, hiddenFields } from "../../page-forms.ts";
-import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
 import { address, confirmForm, form } from "../../look/forms.ts";
-import { badge, codeSamples, dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
-import { limitFields, limitsIn, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
+import { badge, codeSamples, dialog, emptyState, opener, section, table, time, userText } from "../../look/parts.ts";
+import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
+import { actDialog, formState, hiddenFields, shownValues } from "../../page-forms.ts";
+import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { memberPath } from "../workspace/member.ts";
 import { zoneScript } from "./day-zone.ts";
-import { samplesFor } from "./request-samples.ts";
+import { limitFields, limitsIn, scopeName, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
+import { fewRequestColumns } from "./request-columns.ts";
+import { samplesFor, toolsSamplesFor } from "./request-samples.ts";
 import { readUsageChart, usageAsked, usageChart } from "./usage-chart.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
@@ -35,19 +40,30 @@ const pathOf = ({ params }: PageCall): string => `/keys/${encodeURIComponent(par
 async function render(call: PageCall): Promise<PageContent> {
   const key = await call.control(keyEndpoints.show, { id: call.params["id"] ?? "" });
   const mayChange = key.revoked_at === null && call.workspace.role !== "auditor";
+  const editing = actDialog(call, {
+    action: "edit",
+    label: "Edit",
+    title: `Edit “${key.name}”`,
+    body: editForm(key, call),
+    guards: true,
+  });
   const revoking = { id: "revoke", title: `Revoke “${key.name}”?`, body: revokeForm(key, call), asks: null };
+  const revokes = opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true });
   return {
     title: key.name,
     trail: [{ path: call.link("/keys"), label: "Keys" }],
     badge: key.revoked_at === null ? badge("good", "active") : badge("bad", "revoked"),
-    actions: mayChange
-      ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
-      : null,
-    main: markup`${keyFacts(key, call, await refusedLately(key, call))}${key.kind === "tools" ? null : await keyChart(key, call)}
-      ${mayChange ? section("change", "Edit this key", editForm(key, call)) : null}
-      ${key.kind === "tools" ? null : section("use", "Use this key", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
-      ${mayChange ? dialog(revoking) : null}`,
+    actions: mayChange ? markup`${editing.button}${revokes}` : null,
+    main: markup`${mayChange ? markup`${editing.dialog}${dialog(revoking)}` : null}
+      ${thingPage({ facts: keyFacts(key, call), main: await keyParts(key, call) })}`,
   };
+}
+
+/** A tools key spends nothing, and its calls are not in the log. */
+async function keyParts(key: KeyView, call: PageCall): Promise<Html> {
+  if (key.kind === "tools") return markup`${uses(key, call)}`;
+  const [chart, requests] = await Promise.all([keyChart(key, call), lastRequests(key, call)]);
+  return markup`${keyLimits(key)}${chart}${requests}${uses(key, call)}`;
 }
 
 async function keyChart(key: KeyView, call: PageCall): Promise<Html> {
@@ -57,44 +73,79 @@ async function keyChart(key: KeyView, call: PageCall): Promise<Html> {
 }
 
 /** Calls with the key that were refused in the last 24 hours. */
-async function refusedLately({ id, kind }: KeyView, call: PageCall): Promise<number> {
-  if (kind === "tools") return 0;
+async function refusedLately({ id }: KeyView, call: PageCall): Promise<number> {
   const from = isoTime(call.nowMs - 86_400_000);
   return (await call.control(refusalEndpoints.count, { key: id, from })).calls;
 }
 
-function keyFacts(key: KeyView, call: PageCall, refused: number): Html {
-  const ofKey = (status: string): string => address(call.link("/requests"), { key: key.id, status });
-  const requests = markup`<a href="${ofKey("")}">See its requests</a>, <a href="${ofKey("refused")}">${refused.toLocaleString("en-US")} refused</a> in the last 24 hours`;
-  return facts([
-    ["Key", markup`<code>${key.masked}</code>`],
-    ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],
-    ["Owner", key.owner],
-    ["Spent this month", spent(key)],
-    ...(key.day_spent_usd === null ? [] : [["Spent today", spentToday(key)] as const]),
-    ["Requests a minute", key.rate_limit_rpm ?? "the default"],
+function keyFacts(key: KeyView, call: PageCall): Parameters<typeof thingPage>[0]["facts"] {
+  const owner = markup`<a href="${call.link(memberPath(key.owner))}">${userText(key.owner)}</a>`;
+  return [
+    ["Scope", scopeName(key)],
+    ["Owner", owner],
+    ["Key", markup`<code class="whole">${key.masked}</code>`],
+    ["Id", idToCopy({ id: "key-id", value: key.id, what: "the id" })],
+    ["Requests a minute", key.rate_limit_rpm ?? "default"],
     ["Created", time(key.created_at)],
     ["Last used", time(key.last_used_at)],
     ...(key.revoked_at === null ? [] : [["Revoked", time(key.revoked_at)] as const]),
-    ...(key.kind === "tools" ? [] : [["Requests", requests] as const]),
+  ];
+}
+
+function keyLimits(key: KeyView): Html | null {
+  return limitMeters([
+    ["Spent this month", spent(key)],
+    ["Spent today", spentToday(key)],
   ]);
 }
 
+const requestsShown = 5;
+
+async function lastRequests(key: KeyView, call: PageCall): Promise<Html> {
+  const [{ data }, refused] = await Promise.all([
+    call.control(logEndpoints.list, { key: key.id, limit: String(requestsShown) }),
+    refusedLately(key, call),
+  ]);
+  const rows = table<GenerationView>({
+    caption: "Last requests, newest first",
+    columns: fewRequestColumns(call),
+    rows: data,
+    empty: emptyState("No requests yet.", null),
+  });
+  const ofKey = (status: string): string => address(call.link("/requests"), { key: key.id, status });
+  const all = markup`<p><a href="${ofKey("")}">All requests of this key</a>, <a href="${ofKey("refused")}">${refused.toLocaleString("en-US")} refused</a> in the last 24 hours</p>`;
+  return section("requests", "Last requests", markup`${rows}${all}`);
+}
+
+/** How to use it, with a placeholder for the key, which no page knows. */
+function uses({ kind, revoked_at: revoked }: KeyView, call: PageCall): Html | null {
+  if (revoked !== null) return null;
+  const { publicUrl } = call;
+  const { slug } = call.parts.control;
+  const samples =
+    kind === "tools"
+      ? codeSamples({ id: "sample", legend: "Set up a client", samples: toolsSamplesFor({ publicUrl, slug, key: null }) })
+      : codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl, key: "$WEIR_KEY" }) });
+  return section("use", "Use this key", samples);
+}
+
 function editForm(key: KeyView, call: PageCall): Html {
+  const values = valuesOf(key);
   return form({
-    id: "edit",
+    id: "edit-key",
     action: call.link(pathOf(call)),
-    hidden: hiddenFields(call, "edit", { kind: key.kind }),
+    hidden: hiddenFields(call, "edit", { kind: key.kind, ...shownValues(values) }),
     fields: key.kind === "tools" ? toolsLimitFields : limitFields,
-    state: formState(call, { action: "edit", values: valuesOf(key) }),
+    state: formState(call, { action: "edit", values }),
     submit: "Save",
+    cancelPath: call.link(pathOf(call)),
   });
 }
 
 function revokeForm({ name, masked, last_used_at: used }: KeyView, call: PageCall): Html {
   const warning = markup`The key ${userText(name)} (<code>${masked}</code>) stops working within 30 seconds. It was ${used === null ? "never used" : markup`last used ${time(used)}`}. This cannot be undone.`;
   return confirmForm({
-    id: "revoke",
+    id: "revoke-key",
     warning,
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "revoke"),
@@ -116,11 +167,11 @@ async function renderRevoke(call: PageCall): Promise<PageContent> {
 }
 
 async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  await call.control(keyEndpoints.edit, {
-    id: call.params["id"] ?? "",
-    ...limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference"),
-  });
-  return { goTo: call.link(pathOf(call)), said: "The key is saved. The change is in force within 30 seconds." };
+  const path = call.link(pathOf(call));
+  const changes = limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference");
+  if (Object.keys(changes).length === 0) return { goTo: path, said: "Nothing was changed." };
+  await call.control(keyEndpoints.edit, { id: call.params["id"] ?? "", ...changes });
+  return { goTo: path, said: "The key is saved. The change is in force within 30 seconds." };
 }
 
 async function revoke(call: PageCall): Promise<ActionResult> {

@@ -8,6 +8,7 @@ import type { GivenTo } from "../../../control-api/endpoint.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { parseUsd } from "../../../kernel/money.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
 import { address, form, type Field } from "../../look/forms.ts";
@@ -17,8 +18,6 @@ import {
   emptyState,
   tabs,
   cursorLinks,
-  table,
-  type Column,
   money,
   time,
   userText,
@@ -27,10 +26,11 @@ import {
   closeButton,
   typedUsd,
 } from "../../look/parts.ts";
-import { formState, hiddenFields } from "../../page-forms.ts";
+import { arrangedList, type ListColumn } from "../../look/list-view.ts";
+import { formState, hiddenFields, isChanged } from "../../page-forms.ts";
 import type { Page, PageCall, PageContent, FormFields, ActionResult } from "../../page.ts";
 import { zoneScript } from "./day-zone.ts";
-import { samplesFor } from "./request-samples.ts";
+import { samplesFor, toolsSamplesFor } from "./request-samples.ts";
 
 export const keysPage: Page = {
   of: "workspace",
@@ -71,25 +71,41 @@ async function render(call: PageCall): Promise<PageContent> {
     { path: call.link("/keys"), label: "Active", count: null, current: !revoked },
     { path: call.link("/keys?tab=revoked"), label: "Revoked", count: null, current: revoked },
   ]);
+  const list = arrangedList<KeyView>(
+    {
+      caption: revoked ? "Revoked keys" : "Active keys",
+      columns: [...nameColumns(call), ...(revoked ? revokedColumns : activeColumns(keys))],
+      rows: keys,
+      empty: revoked
+        ? emptyState("No revoked keys.", null)
+        : emptyState("No keys yet. A key lets your programs call models, or the tools.", create),
+      isWhole: after === "" && keys.length < rowsOfPage,
+      order: "in order of creation",
+    },
+    call,
+  );
   return {
     title: "Keys",
     lead: "A key calls the inference API or the tools API in its owner's name, on the workspace's credit.",
-    actions: create,
+    actions: markup`${list.view}${create}`,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
-      ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}${further(keys, { call, after })}
+      ${list.table}${further(keys, { call, after, kept: list.kept })}
       ${reason === null ? createDialog(call) : null}`,
   };
 }
 
 const rowsOfPage = 100;
 
-function further(keys: readonly KeyView[], { call, after }: { call: PageCall; after: string }): Html | null {
+function further(
+  keys: readonly KeyView[],
+  { call, after, kept }: { call: PageCall; after: string; kept: Record<string, string> },
+): Html | null {
   const tab = call.query.get("tab") ?? "";
   const last = keys.length === rowsOfPage ? keys.at(-1)?.id : undefined;
   return cursorLinks({
     shown: `${keys.length} keys`,
-    firstPath: after === "" ? null : address(call.path, { tab }),
-    nextPath: last === undefined ? null : address(call.path, { tab, after: last }),
+    firstPath: after === "" ? null : address(call.path, { tab, ...kept }),
+    nextPath: last === undefined ? null : address(call.path, { tab, ...kept, after: last }),
   });
 }
 
@@ -98,50 +114,71 @@ function createDialog(call: PageCall): Html {
   return dialog({ id: "new-key", title: "Create key", body, asks: "changes", opensAtOnce: call.refused?.action === "create" });
 }
 
-function nameColumns(call: PageCall): Column<KeyView>[] {
+function nameColumns(call: PageCall): ListColumn<KeyView>[] {
   const name = ({ id, name: label }: KeyView): Html => markup`<a href="${call.link(`/keys/${id}`)}">${userText(label)}</a>`;
   return [
-    { label: "Name", kind: "text", cell: name },
-    { label: "Key", kind: "text", cell: ({ masked }) => markup`<code class="whole">${masked}</code>` },
-    { label: "Opens", kind: "text", cell: ({ kind }) => (kind === "tools" ? "tools" : "inference") },
-    { label: "Owner", kind: "text", cell: ({ owner }) => owner },
+    { name: "name", label: "Name", kind: "text", cell: name, by: (key) => key.name },
+    { name: "key", label: "Key", kind: "text", cell: ({ masked }) => markup`<code class="whole">${masked}</code>` },
+    { name: "scope", label: "Scope", kind: "text", cell: scopeName, by: scopeName },
+    { name: "owner", label: "Owner", kind: "text", cell: ({ owner }) => owner, by: ({ owner }) => owner },
   ];
 }
 
-function activeKeys(rows: readonly KeyView[], call: PageCall, create: Html | null): Html {
-  return table<KeyView>({
-    caption: "Active keys",
-    columns: [
-      ...nameColumns(call),
-      {
-        label: "Requests a minute",
-        kind: "number",
-        cell: ({ rate_limit_rpm: limit }) => limit ?? markup`<span class="none">default</span>`,
-      },
-      { label: "Spent this month", kind: "money", cell: spent },
-      { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
-    ],
-    rows,
-    empty: emptyState("There is no active key here yet. A key lets your programs call models, or the tools.", create),
-  });
+/** What a key opens, in a word. */
+export function scopeName({ kind }: Pick<KeyView, "kind">): string {
+  return kind === "tools" ? "Tools" : "Inference";
 }
 
-function revokedKeys(rows: readonly KeyView[], call: PageCall): Html {
-  return table<KeyView>({
-    caption: "Revoked keys",
-    columns: [
-      ...nameColumns(call),
-      { label: "Revoked", kind: "time", cell: ({ revoked_at: at }) => time(at) },
-      {
-        label: "Spent this month",
-        kind: "money",
-        cell: ({ kind, month_spent_usd: used }) => (kind === "tools" ? null : money(used)),
-      },
-    ],
-    rows,
-    empty: emptyState("No key was revoked.", null),
-  });
+const monthSpent = ({ kind, month_spent_usd: usd }: KeyView): bigint | null => (kind === "tools" ? null : parseUsd(usd));
+
+/** Today's spend has a column once one of the keys has a daily limit. */
+function activeColumns(keys: readonly KeyView[]): ListColumn<KeyView>[] {
+  const today = ({ day_spent_usd: usd }: KeyView): bigint | null => (usd === null ? null : parseUsd(usd));
+  return [
+    {
+      name: "rpm",
+      label: "Rate limit",
+      kind: "number",
+      cell: ({ rate_limit_rpm: limit }) => (limit === null ? markup`<span class="none">default</span>` : `${limit} a minute`),
+      by: ({ rate_limit_rpm: limit }) => limit,
+    },
+    { name: "month", label: "Spent this month", kind: "money", cell: spent, by: monthSpent },
+    {
+      name: "today",
+      label: "Spent today",
+      kind: "money",
+      cell: spentToday,
+      by: today,
+      isExtra: keys.every((key) => today(key) === null),
+    },
+    {
+      name: "used",
+      label: "Last used",
+      kind: "time",
+      cell: ({ last_used_at: at }) => time(at),
+      by: ({ last_used_at: at }) => at,
+    },
+    {
+      name: "created",
+      label: "Created",
+      kind: "time",
+      cell: ({ created_at: at }) => time(at),
+      by: (key) => key.created_at,
+      isExtra: true,
+    },
+  ];
 }
+
+const revokedColumns: readonly ListColumn<KeyView>[] = [
+  { name: "revoked", label: "Revoked", kind: "time", cell: ({ revoked_at: at }) => time(at), by: ({ revoked_at: at }) => at },
+  {
+    name: "month",
+    label: "Spent this month",
+    kind: "money",
+    cell: ({ kind, month_spent_usd: used }) => (kind === "tools" ? null : money(used)),
+    by: monthSpent,
+  },
+];
 
 // Creating a key.
 
@@ -164,9 +201,9 @@ async function renderNewKey(call: PageCall): Promise<PageContent> {
 
 /** Why the viewer may not create a key; null: they may. */
 function mayCreate({ workspace: { role }, viewer }: PageCall, enabled: boolean): string | null {
-  if (role === "auditor") return "Auditors are read-only: they create no keys.";
+  if (role === "auditor") return "Auditors are read-only and cannot create keys.";
   if (viewer.email === null)
-    return "A key belongs to a person. As the operator, create one for its owner with the command line: key create --owner.";
+    return "A key belongs to a person. As the operator, create one for its owner on the command line: key create --owner.";
   if (!enabled) return "The platform is switched off for this workspace: keys can be created once the operator switches it on.";
   return null;
 }
@@ -180,7 +217,7 @@ function newKeyForm(call: PageCall, action: string): Html {
       {
         kind: "radios",
         name: "kind",
-        label: "It opens",
+        label: "Scope",
         choices: [
           { value: "inference", label: "The inference API", hint: "Models, at /gpt/v1." },
           { value: "tools", label: "The tools API and MCP", hint: "SBOMs, findings and tickets, at /api/tools and /mcp." },
@@ -203,10 +240,12 @@ async function createKey(call: PageCall, typed: FormFields): Promise<ActionResul
 /** The only page that ever shows the key. When its address is loaded again, the key is masked. */
 function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   const { key, kind, name } = created;
+  const { publicUrl } = call;
+  const { slug } = call.parts.control;
   const samples =
     kind === "tools"
-      ? null
-      : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor({ publicUrl: call.publicUrl, key }) });
+      ? codeSamples({ id: "first-call", legend: "Set up a client", samples: toolsSamplesFor({ publicUrl, slug, key }) })
+      : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor({ publicUrl, key }) });
   const body = markup`<p>This is the only time that the key is shown. Store it now.</p>
     ${copyField({ id: "full-key", label: "Key", value: key })}${samples}${closeButton("I have stored it")}`;
   return {
@@ -252,16 +291,22 @@ const spendLimits: readonly string[] = ["monthly_spend_limit_usd", "daily_spend_
 /** A key of the tools API spends nothing. */
 export const toolsLimitFields = limitFields.filter(({ name }) => !spendLimits.includes(name));
 
-/** The fields for the control API; a value that is not a number stays as typed, and is refused there by the field's name. */
-export function limitsIn(form: FormFields, kind: KeyView["kind"]): Omit<GivenTo<typeof keyEndpoints.edit>, "id" | "workspace"> {
+type LimitEdit = Omit<GivenTo<typeof keyEndpoints.edit>, "id" | "workspace">;
+
+/**
+ * The fields for the control API, of a form that showed values only those that were changed. A value that is not a number stays as typed,
+ * and is refused there by the field's name.
+ */
+export function limitsIn(form: FormFields, kind: KeyView["kind"]): LimitEdit {
   const requests = form.text("rate_limit_rpm");
+  const spends = (name: string): boolean => kind !== "tools" && isChanged(form, name);
   return {
-    name: form.text("name"),
-    ...(kind !== "tools" && {
-      monthly_spend_limit_usd: form.text("monthly_spend_limit_usd") || null,
-      daily_spend_limit_usd: form.text("daily_spend_limit_usd") || null,
+    ...(isChanged(form, "name") && { name: form.text("name") }),
+    ...(spends("monthly_spend_limit_usd") && { monthly_spend_limit_usd: form.text("monthly_spend_limit_usd") || null }),
+    ...(spends("daily_spend_limit_usd") && { daily_spend_limit_usd: form.text("daily_spend_limit_usd") || null }),
+    ...(isChanged(form, "rate_limit_rpm") && {
+      rate_limit_rpm: requests === "" ? null : /^\d{1,9}$/.test(requests) ? Number(requests) : requests,
     }),
-    rate_limit_rpm: requests === "" ? null : /^\d{1,9}$/.test(requests) ? Number(requests) : requests,
   };
 }
 

@@ -47,7 +47,7 @@ export function state(model: Judged & Pick<ModelDetails, "unavailable_message">)
 }
 
 export function routeState({ runnable, unavailable_message: message }: RouteDetails): Html {
-  return markup`${runnable ? badge("good", "serves") : badge("neutral", "does not serve")}${reason({ unavailable_message: message })}`;
+  return markup`${runnable ? badge("good", "available") : badge("neutral", "not available")}${reason({ unavailable_message: message })}`;
 }
 
 function reason({ unavailable_message: message }: Pick<ModelDetails, "unavailable_message">): Html | null {

@@ -173,7 +173,7 @@ function routes(rows: readonly RouteDetails[]): Html {
       { label: "Output", kind: "money", cell: (route) => cells.price(route, "output") },
       { label: "First token", kind: "number", cell: cells.latency },
       { label: "Uptime", kind: "number", cell: cells.uptime },
-      { label: "Here now", kind: "badge", cell: cells.routeState },
+      { label: "Availability", kind: "badge", cell: cells.routeState },
     ],
     rows,
     empty: markup``,

@@ -46,7 +46,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: found.length === 0 ? null : markup`<a class="button quiet" href="${csvPath(call, query)}">CSV</a>`,
     main:
       models.length === 0
-        ? emptyState("The catalog of models cannot be read right now. The operator sees why under Service.", null)
+        ? emptyState("The catalog of models cannot be read right now. The operator sees why under Fleet.", null)
         : markup`${modelFilters(call.link("/models"), query, models)}${query.problem === null ? null : notice({ tone: "bad", words: query.problem })}
           ${found.length === 0 ? nothingFound(query, { call, models }) : list(found, { call, query })}`,
   };
@@ -89,7 +89,7 @@ function columns(call: PageCall): Column<ModelDetails>[] {
     { label: "Output", kind: "money", cell: (model) => shortPrice(model, "output") },
     { label: "First token", kind: "number", cell: latency },
     { label: "Uptime", kind: "number", cell: uptime },
-    { label: "Here now", kind: "badge", cell: (model) => markup`${state(model)}${wayToKey(model, call)}` },
+    { label: "Availability", kind: "badge", cell: (model) => markup`${state(model)}${wayToKey(model, call)}` },
     { label: "Compare", kind: "badge", cell: compareBox },
   ];
 }

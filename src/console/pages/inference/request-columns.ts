@@ -64,6 +64,12 @@ function firstColumns(call: Pick<PageCall, "link">, { withMember }: { withMember
   ];
 }
 
+/** The columns of the last requests beside something else, such as a key's facts. */
+export function fewRequestColumns(call: Pick<PageCall, "link">): Column<GenerationView>[] {
+  const shown = new Set(["Time", "Status", "Model", "Cost", "Duration"]);
+  return requestColumns(call, { withMember: false }).filter(({ label }) => shown.has(label));
+}
+
 /** The status for a narrow column. */
 function statusCell(row: RequestRow): Html {
   const { status, code } = row;

@@ -265,7 +265,7 @@ type Fact = readonly [name: string, value: Content];
 function charge(request: GenerationDetail): Html {
   const { own_key: own, cost_usd: cost, uncharged_usd: uncharged, reserved_usd: reserved } = request;
   const above: Fact[] = parseUsd(uncharged) === 0n ? [] : [["Above the reserved amount, not charged", exactly(uncharged)]];
-  const name = own ? "Charged: the provider bills its own key" : "Charged, rounded half up once";
+  const name = own ? "Charged: the provider bills its own key" : "Charged";
   const charged: Fact = [name, markup`<b>${exactly(cost)}</b> (${money(cost)})`];
   return facts([...exactCost(request), ...above, ["Reserved before the call", exactly(reserved)], charged]);
 }
@@ -274,7 +274,7 @@ function charge(request: GenerationDetail): Html {
 function exactCost({ list_cost_usd: list, price_lines: lines, exact_cost_usd: exact }: GenerationDetail): Fact[] {
   if (list === null) return [["Exact cost", exactly(exact)]];
   const sum: Fact[] = lines === null ? [] : [["Exact, at list prices", exactly(sumOf(lines))]];
-  return [...sum, ["At list prices, rounded half up", exactly(list)]];
+  return [...sum, ["At list prices", exactly(list)]];
 }
 
 function exactly(usd: string): Html {

@@ -23,7 +23,7 @@ import { emptyState, cursorLinks, table, tabs } from "../../look/parts.ts";
 import { refusedByCode } from "./refused-page.ts";
 import { logChanges, refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
 import { readRequestRows, shownWords, type RequestFilters, type RequestRows, type ShownRequests } from "./request-rows.ts";
-import { dayZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
+import { dayZone, keptZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone.ts";
 
 export const requestsPage: Page = {
   of: "workspace",
@@ -59,7 +59,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const form = {
     path: call.path,
     filters: filterFields(filters, { keys, role: call.workspace.role }),
-    kept: status === "" ? {} : { status },
+    kept: { ...keptZone(call), ...(status !== "" && { status }) },
   };
   return {
     title: "Requests",
@@ -223,7 +223,6 @@ export function filterFields(
     ...(codes.length === 1
       ? []
       : [{ name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code } as const]),
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
   ];
 }
 
@@ -262,7 +261,7 @@ function fieldsOf({ query }: Pick<PageCall, "query">, zone: string): RequestFilt
 function startOf({ field, date, zone, days = 0 }: { field: string; date: string; zone: string; days?: number }): number {
   const ms = /^[12]\d{3}-\d{2}-\d{2}$/.test(date) && date >= "1970-01-03" ? dayStartOf(date, { zone, days }) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new DomainError("invalid_field", `Cannot take "${date.slice(0, 40)}" as a day: one such as 2026-11-20 is needed`, {
+  throw new DomainError("invalid_field", `"${date.slice(0, 40)}" is not a day: enter one such as 2026-11-20`, {
     field,
   });
 }

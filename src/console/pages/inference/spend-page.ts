@@ -208,7 +208,7 @@ function requestsLink(
 ): Html {
   if (group === "provider" || id === "") return userText(label);
   const { days, zone } = asked.range;
-  const query = { [group]: id, from: days.first, to: days.last, ...(zone !== "UTC" && { tz: zone }) };
+  const query = { [group]: id, from: days.first, to: days.last, ...(zone !== call.viewer.zone && { tz: zone }) };
   return markup`<a href="${address(call.link("/requests"), query)}">${userText(label)}</a>`;
 }
 

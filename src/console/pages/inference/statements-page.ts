@@ -77,10 +77,7 @@ async function render(call: PageCall): Promise<PageContent> {
       caption: "Statements",
       columns: isMember ? ownColumns(call) : columns(call),
       rows: data,
-      empty: emptyState(
-        "There are no statements for these months.",
-        markup`<a class="button quiet" href="${call.path}">Show all</a>`,
-      ),
+      empty: emptyState("No statements for these months.", markup`<a class="button quiet" href="${call.path}">Show all</a>`),
     })}
       ${cursorLinks({
         shown: `${data.length} statements`,

@@ -30,7 +30,7 @@ export interface UsageRange {
   problem: Html | null;
 }
 
-type Call = Pick<PageCall, "query" | "nowMs">;
+type Call = Pick<PageCall, "query" | "nowMs" | "viewer">;
 
 /** @param usual the range if the address names none */
 export function usageRange(call: Call, usual: "30d" | "month"): UsageRange {
@@ -155,11 +155,9 @@ export function rangePicker({ path, fragment, kept, range, nowMs }: Picker): Htm
   const filters = [
     { name: "from", label: "From day", kind: "date", value: kind === "custom" ? days.first : "" },
     { name: "to", label: "To day", kind: "date", value: kind === "custom" ? days.last : "" },
-    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
   ] as const;
-  const { tz: _zone, ...others } = kept;
   return markup`${segments("Range", choices)}${range.month === null ? null : monthLinks(range.month, { to, thisMonth: dayAt(nowMs, zone).slice(0, 7) })}
-    <details${kind === "custom" ? markup` open` : null}><summary>Other days</summary>${filterForm({ path, filters, kept: { ...others, range: "custom" } })}</details>`;
+    <details${kind === "custom" ? markup` open` : null}><summary>Other days</summary>${filterForm({ path, filters, kept: { ...kept, range: "custom" } })}</details>`;
 }
 
 function monthLinks(month: Month, { to, thisMonth }: { to: (query: Record<string, string>) => string; thisMonth: Month }): Html {

@@ -44,7 +44,7 @@ async function render(call: PageCall): Promise<PageContent> {
   });
   return {
     title: "Advisories",
-    lead: "An advisory says which versions of a package are vulnerable. Projects are compared with what is here, and with nothing else.",
+    lead: "An advisory says which versions of a package are vulnerable. Projects are compared only with the advisories listed here.",
     main: markup`${last.running ? null : needed(rows)}${last.running ? null : unfinished(rows)}${list(rows, last, call)}
       ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
       ${section("daily", "Every day", daily(last))}`,

@@ -7,10 +7,14 @@ import { creditEndpoints } from "../../../control-api/endpoints/credit.ts";
 import { workspaceEndpoints } from "../../../control-api/endpoints/workspaces.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import { formState, hiddenFields } from "../../page-forms.ts";
+import { parseUsd } from "../../../kernel/money.ts";
+import { actDialog, formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { limitMeter } from "../../look/limit-meter.ts";
 import { form } from "../../look/forms.ts";
-import { badge, dialog, opener, emptyState, facts, section, table, money, userText } from "../../look/parts.ts";
+import { arrangedList } from "../../look/list-view.ts";
+import { badge, dialog, opener, emptyState, section, money, userText } from "../../look/parts.ts";
+import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
 import { workspacePath } from "../../redirect.ts";
 import { monthName } from "../inference/day-zone.ts";
 
@@ -41,35 +45,72 @@ async function render(call: PageCall): Promise<PageContent> {
   const { data } = await call.control(workspaceEndpoints.list);
   const open = opener({ dialog: "new-workspace", path: call.link("/workspaces/new"), label: "Create a workspace" });
   const body = newWorkspaceForm(call, call.link(""));
+  const { table, view } = list(data, call, open);
   return {
     title: "Workspaces",
     lead: "Each workspace has its own members, keys and credit.",
-    actions: open,
-    main: markup`${list(data, call, open)}${dialog({ id: "new-workspace", title: "Create a workspace", body, asks: "changes", opensAtOnce: call.refused?.action === "open" })}`,
+    actions: markup`${view}${open}`,
+    main: markup`${table}${dialog({ id: "new-workspace", title: "Create a workspace", body, asks: "changes", opensAtOnce: call.refused?.action === "open" })}`,
   };
 }
 
-function list(rows: readonly WorkspaceView[], call: PageCall, open: Html): Html {
-  const name = ({ id, name: label }: WorkspaceView): Html =>
-    markup`<a href="${call.link(`/workspaces/${id}`)}">${userText(label)}</a>`;
-  return table<WorkspaceView>({
-    caption: "Workspaces",
-    columns: [
-      { label: "Name", kind: "text", cell: name },
-      { label: "Platform", kind: "badge", cell: ({ enabled }) => (enabled ? badge("good", "on") : badge("neutral", "off")) },
-      { label: "Balance", kind: "money", cell: ({ balance_usd: usd }) => money(usd) },
-      { label: "Reserved", kind: "money", cell: ({ reserved_usd: usd }) => money(usd, "unknown") },
-      { label: "Spent this month", kind: "money", cell: ({ month_spent_usd: usd }) => money(usd) },
-      { label: "Spend limit", kind: "money", cell: ({ spend_limit_usd: usd }) => money(usd) },
-      {
-        label: "Go to",
-        kind: "actions",
-        cell: ({ name: label }) => markup`<a href="${workspacePath(label)}">Open<span class="unseen"> ${label}</span></a>`,
-      },
-    ],
-    rows,
-    empty: emptyState("There is no workspace yet.", open),
-  });
+function list(rows: readonly WorkspaceView[], call: PageCall, open: Html) {
+  const nameLink = ({ id, name }: WorkspaceView): Html =>
+    markup`<a href="${call.link(`/workspaces/${id}`)}">${userText(name)}</a>`;
+  const amount = (usd: string | null): bigint | null => (usd === null ? null : parseUsd(usd));
+  return arrangedList<WorkspaceView>(
+    {
+      caption: "Workspaces",
+      columns: [
+        { name: "name", label: "Name", kind: "text", cell: nameLink, by: ({ name }) => name },
+        {
+          name: "platform",
+          label: "Platform",
+          kind: "badge",
+          cell: ({ enabled }) => (enabled ? badge("good", "on") : badge("neutral", "off")),
+          by: ({ enabled }) => Number(enabled),
+        },
+        {
+          name: "balance",
+          label: "Balance",
+          kind: "money",
+          cell: ({ balance_usd: usd }) => money(usd),
+          by: (row) => amount(row.balance_usd),
+        },
+        {
+          name: "reserved",
+          label: "Reserved",
+          kind: "money",
+          cell: ({ reserved_usd: usd }) => money(usd, "unknown"),
+          by: (row) => amount(row.reserved_usd),
+        },
+        {
+          name: "month",
+          label: "Spent this month",
+          kind: "money",
+          cell: ({ month_spent_usd: usd }) => money(usd),
+          by: (row) => amount(row.month_spent_usd),
+        },
+        {
+          name: "limit",
+          label: "Spend limit",
+          kind: "money",
+          cell: ({ spend_limit_usd: usd }) => money(usd),
+          by: (row) => amount(row.spend_limit_usd),
+        },
+        {
+          label: "Go to",
+          kind: "actions",
+          cell: ({ name }) => markup`<a href="${workspacePath(name)}">Open<span class="unseen"> ${name}</span></a>`,
+        },
+      ],
+      rows,
+      empty: emptyState("No workspaces yet.", open),
+      isWhole: true,
+      order: "in order of creation",
+    },
+    call,
+  );
 }
 
 function newWorkspaceForm(call: PageCall, action: string): Html {
@@ -79,7 +120,7 @@ function newWorkspaceForm(call: PageCall, action: string): Html {
     hidden: hiddenFields(call, "open"),
     fields: [
       { kind: "text", name: "name", label: "Name", required: true, charactersMax: 200 },
-      { kind: "money", name: "credit_usd", label: "First credit in USD", hint: "If empty, it begins without credit." },
+      { kind: "money", name: "credit_usd", label: "Starting credit in USD", hint: "If empty, it starts without credit." },
     ],
     state: formState(call, { action: "open" }),
     submit: "Create",
@@ -111,31 +152,55 @@ async function renderWorkspace(call: PageCall): Promise<PageContent> {
   const id = call.params["id"] ?? "";
   const view = await call.control(workspaceEndpoints.show, { id });
   const pages = workspacePath(view.name);
+  const body = creditForm(call);
+  const crediting = actDialog(call, {
+    action: "credit",
+    label: "Add credit",
+    title: "Add credit",
+    body,
+    guards: true,
+    isMain: true,
+  });
   return {
     title: view.name,
     trail: trail(call),
     badge: view.enabled ? badge("good", "on") : badge("neutral", "off"),
-    main: markup`${facts([
-      ["Id", markup`<code>${view.id}</code>`],
-      ["Balance", money(view.balance_usd)],
-      ["Reserved by current requests", money(view.reserved_usd, "unknown")],
-      ["Available", money(view.available_usd, "unknown")],
-      [`Spent in ${monthName(view.month)}`, money(view.month_spent_usd)],
-      ["Spend limit", money(view.spend_limit_usd)],
-      ...(view.month_left_usd === null ? [] : [["Left of the limit", money(view.month_left_usd)] as const]),
-      [
-        "Pages",
-        markup`<a href="${pages}/keys">Keys</a>, <a href="${pages}/members">members</a>, <a href="${pages}/settings">settings</a>`,
-      ],
-    ])}
-    ${section("credit", "Add credit", creditForm(call))}`,
+    actions: markup`<a class="button quiet" href="${pages}">Open</a>${crediting.button}`,
+    main: markup`${crediting.dialog}${thingPage({ facts: workspaceFacts(view), main: markup`${spendMeters(view)}${workspaceLinks(pages)}` })}`,
   };
+}
+
+function workspaceFacts(view: WorkspaceView): Parameters<typeof thingPage>[0]["facts"] {
+  return [
+    ["Id", idToCopy({ id: "workspace-id", value: view.id, what: "the id" })],
+    ["Balance", money(view.balance_usd)],
+    ["Reserved by current requests", money(view.reserved_usd, "unknown")],
+    ["Available", money(view.available_usd, "unknown")],
+  ];
+}
+
+function spendMeters(view: WorkspaceView): Html | null {
+  const { month, spend_limit_usd: monthly, daily_spend_limit_usd: daily, day_spent_usd: today, reserved_usd: reserved } = view;
+  const ofMonth = { limit: monthly, spent: view.month_spent_usd, reserved, left: view.month_left_usd };
+  return limitMeters([
+    [`Spent in ${monthName(month)}`, limitMeter(ofMonth)],
+    ["Spent today", today === null ? null : limitMeter({ limit: daily, spent: today, reserved, left: view.day_left_usd })],
+  ]);
+}
+
+function workspaceLinks(pages: string): Html {
+  const links = [
+    ["keys", "Keys"],
+    ["members", "Members"],
+    ["settings", "Settings"],
+  ].map(([path, label]) => markup`<a class="button quiet" href="${pages}/${path ?? ""}">${label ?? ""}</a>`);
+  return section("pages", "Pages", markup`<p class="actions">${links}</p>`);
 }
 
 function creditForm(call: PageCall) {
   const reference = `console ${isoTime(call.nowMs)}`;
   return form({
-    id: "credit",
+    id: "add-credit",
     action: call.path,
     hidden: hiddenFields(call, "credit"),
     fields: [
@@ -144,13 +209,14 @@ function creditForm(call: PageCall) {
         kind: "text",
         name: "ref",
         label: "Reference",
-        hint: "Such as the number of an invoice. One reference adds once, however often it is sent.",
+        hint: "Such as the number of an invoice. Credit with the same reference is added only once.",
         required: true,
         charactersMax: 200,
       },
     ],
     state: formState(call, { action: "credit", values: { ref: reference } }),
     submit: "Add credit",
+    cancelPath: call.path,
   });
 }
 

@@ -71,7 +71,7 @@ function list(rows: readonly ProductView[], call: PageCall, open: Html | null): 
       { label: "SBOMs", kind: "number", cell: ({ sboms_count: sboms }) => sboms },
     ],
     rows,
-    empty: emptyState("There is no product yet.", open),
+    empty: emptyState("No products yet.", open),
   });
 }
 
@@ -113,7 +113,7 @@ async function renderProduct(call: PageCall): Promise<PageContent> {
   const { data } = await call.control(projectEndpoints.list, { product: product.id, ...rowsInput(call) });
   const findings = address(call.link("/findings"), { product: product.id });
   const add = markup`<a class="button" href="${call.link("/projects")}">See the projects</a>`;
-  const empty = emptyState("It has no projects yet. Move a project into it on the project's page.", add);
+  const empty = emptyState("No projects yet. Move a project into this product on the project's page.", add);
   return {
     title: product.name,
     trail: [{ path: call.link("/products"), label: "Products" }],

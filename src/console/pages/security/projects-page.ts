@@ -77,7 +77,7 @@ async function render(call: PageCall): Promise<PageContent> {
 function nothing(call: PageCall, { text, create }: { text: string; create: Html | null }): Html {
   if (text !== "")
     return emptyState(`No project has “${text}” in its name.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`);
-  return emptyState("There is no project yet. Upload an SBOM, and its vulnerabilities appear here.", create);
+  return emptyState("No projects yet. Upload an SBOM to see its vulnerabilities.", create);
 }
 
 // The state of a project's scan in a word.

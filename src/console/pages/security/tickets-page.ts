@@ -1,14 +1,17 @@
 /**
- * The feedback, bug reports and support requests of a workspace. They are filed through the tools API; this page only shows them. A member
- * sees their own.
+ * The feedback, bug reports and support requests of a workspace, and one of them with what was written, whose status admins set. They are
+ * filed through the tools API. A member sees their own.
  */
 import { ticketEndpoints } from "../../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { ticketStatuses, ticketTypes, type TicketStatus } from "../../../security/tickets/schema.ts";
 import type { WorkspaceTicket } from "../../../security/tickets/tickets.ts";
-import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
-import { address, filterForm, type Filter } from "../../look/forms.ts";
-import { badge, type Tone, emptyState, cursorLinks, table, time } from "../../look/parts.ts";
+import { managers } from "../../../accounts/audit/actor.ts";
+import { queryFields, type ActionResult, type FormFields, type Page, type PageCall, type PageContent } from "../../page.ts";
+import { address, filterForm, form, type Filter } from "../../look/forms.ts";
+import { badge, type Tone, emptyState, cursorLinks, section, table, time, userText } from "../../look/parts.ts";
+import { idToCopy, thingPage } from "../../look/thing.ts";
+import { actDialog, formState, hiddenFields } from "../../page-forms.ts";
 import { pageRows } from "../rows-query.ts";
 
 export const ticketsPage: Page = {
@@ -55,10 +58,14 @@ function list(
   return table<WorkspaceTicket>({
     caption: "Tickets",
     columns: [
-      { label: "Reference", kind: "text", cell: ({ reference }) => markup`<code>${reference}</code>` },
+      {
+        label: "Reference",
+        kind: "text",
+        cell: ({ id, reference }) => markup`<a href="${call.link(`/tickets/${id}`)}"><code>${reference}</code></a>`,
+      },
       { label: "Subject", kind: "text", cell: ({ subject }) => subject },
       { label: "Type", kind: "badge", cell: ({ type }) => badge("neutral", type) },
-      { label: "Status", kind: "badge", cell: ({ status }) => badge(tones[status], status.replaceAll("_", " ")) },
+      { label: "Status", kind: "badge", cell: ({ status }) => badge(tones[status], statusName(status)) },
       ...(own ? [] : [{ label: "From", kind: "text" as const, cell: ({ owner }: WorkspaceTicket) => owner }]),
       { label: "Filed", kind: "time", cell: ({ created_at: at }) => time(at) },
     ],
@@ -66,8 +73,83 @@ function list(
     empty: isFiltered
       ? emptyState("No ticket matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`)
       : emptyState(
-          "There is no ticket. An agent or a person files one with a tools key, by report_bug, submit_feedback or create_support_request.",
+          "No tickets yet. An agent or a person files one with a tools key, by report_bug, submit_feedback or create_support_request.",
           null,
         ),
   });
+}
+
+// One ticket.
+
+export const ticketPage: Page = {
+  of: "workspace",
+  path: "/tickets/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render: renderTicket,
+  actions: { status: setStatus },
+};
+
+async function renderTicket(call: PageCall): Promise<PageContent> {
+  const ticket = await call.control(ticketEndpoints.show, { id: call.params["id"] ?? "" });
+  const { role } = call.workspace;
+  const may = role === "operator" || managers.includes(role);
+  const body = statusForm(ticket, call);
+  const changing = actDialog(call, { action: "status", label: "Change status", title: "Change the status", body, guards: true });
+  const parts = Object.entries(ticket.details).map(([name, value], index) =>
+    section(`part-${index}`, partName(name), markup`<p class="written">${userText(partText(value))}</p>`),
+  );
+  return {
+    title: ticket.subject,
+    trail: [{ path: call.link("/tickets"), label: "Tickets" }],
+    badge: badge(tones[ticket.status], statusName(ticket.status)),
+    actions: may ? changing.button : null,
+    main: markup`${may ? changing.dialog : null}
+      ${thingPage({
+        facts: [
+          ["Reference", markup`<code>${ticket.reference}</code>`],
+          ["Type", ticket.type],
+          ["From", ticket.owner],
+          ["Filed", time(ticket.created_at)],
+          ["Changed", time(ticket.updated_at)],
+          ["Id", idToCopy({ id: "ticket-id", value: ticket.id, what: "the id" })],
+        ],
+        main: markup`${parts}`,
+      })}`,
+  };
+}
+
+function statusName(status: TicketStatus): string {
+  return status.replaceAll("_", " ");
+}
+
+/** `expected_behavior` → `Expected behavior` */
+function partName(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function partText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function statusForm({ status }: WorkspaceTicket, call: PageCall): Html {
+  const choices = ticketStatuses.map((word) => ({ value: word, label: partName(word) }));
+  return form({
+    id: "ticket-status",
+    action: call.path,
+    hidden: hiddenFields(call, "status"),
+    fields: [{ kind: "radios", name: "status", label: "Status", choices }],
+    state: formState(call, { action: "status", values: { status } }),
+    submit: "Save",
+    cancelPath: call.path,
+  });
+}
+
+async function setStatus(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const { reference, status } = await call.control(ticketEndpoints.edit, {
+    id: call.params["id"] ?? "",
+    status: typed.text("status"),
+  });
+  return { goTo: call.path, said: `The ticket ${reference} is ${statusName(status)} now.` };
 }

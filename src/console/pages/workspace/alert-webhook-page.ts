@@ -1,7 +1,7 @@
 /**
  * One webhook: its deliveries, and how to test it, replace its secret or delete it; and the forms that add one: for a program, Slack, Teams
  * or PagerDuty, each with its own address and the steps at the receiver. The secret that signs is shown once; for a day after its
- * replacement the former one signs as well. What a receiver gave out is never shown again.
+ * replacement the old one is valid as well. What a receiver gave out is never shown again.
  */
 import type { AlertView } from "../../../accounts/alerts/schema.ts";
 import {
@@ -21,8 +21,9 @@ import { hiddenFields, formState } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { providerFormMs } from "../../limits.ts";
 import { actionButton, confirmForm, form, type Field } from "../../look/forms.ts";
-import { dialog, opener, facts, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
+import { dialog, opener, section, copyField, closeButton, cursorLinks, time, userText } from "../../look/parts.ts";
 import { choiceList } from "../../look/steps.ts";
+import { idToCopy, thingPage } from "../../look/thing.ts";
 import { alertTable, formatWords, replay } from "./alerts-page.ts";
 
 export const alertWebhookPage: Page = {
@@ -71,12 +72,18 @@ async function render(call: PageCall): Promise<PageContent> {
     nextPath: sent.next === null ? null : `${call.path}?before=${sent.next}`,
   });
   const rows = sent.data.map((alert) => ofWebhook(alert, webhook.id));
+  const deliveries = alertTable(
+    { rows, canReplay: true, ofWebhook: true, empty: "No deliveries yet. Send a test to see whether it answers." },
+    call,
+  );
+  const { buttons, deleting, note } = stepsOf(webhook, call);
   return {
     title: webhook.name === "" ? webhookFormats[webhook.format].title : webhook.name,
     lead: userText(webhook.url),
     trail: trailOf(call),
-    main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
-      ${section("received", "What it received", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It has received nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+    actions: buttons,
+    main: markup`${deleting}
+      ${thingPage({ facts: webhookFacts(webhook), note, main: section("received", "Delivery log", markup`${deliveries}${links}`) })}`,
   };
 }
 
@@ -84,13 +91,18 @@ function ofWebhook(alert: AlertView, webhook: string): AlertView {
   return { ...alert, deliveries: alert.deliveries.filter(({ webhook_id: id }) => id === webhook) };
 }
 
-function webhookFacts({ id, format, created_at: since, former_secret_until: until }: AlertWebhookView): Html {
-  return facts([
-    ["Id", markup`<code>${id}</code>`],
-    ["Gets", formatWords(format)],
-    ["Since", time(since)],
+function webhookFacts({
+  id,
+  format,
+  created_at: since,
+  former_secret_until: until,
+}: AlertWebhookView): Parameters<typeof thingPage>[0]["facts"] {
+  return [
+    ["Id", idToCopy({ id: "webhook-id", value: id, what: "the id" })],
+    ["Receives", formatWords(format)],
+    ["Added", time(since)],
     ...(signs(format) ? ([["Old secret valid until", until === null ? null : time(until)]] as const) : []),
-  ]);
+  ];
 }
 
 /** Whether its secret is one of ours, and can be replaced here. */
@@ -98,16 +110,20 @@ function signs(format: WebhookFormatName): boolean {
   return webhookFormats[format].secret === "signs";
 }
 
-function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
+function stepsOf(webhook: AlertWebhookView, call: PageCall): { buttons: Html; deleting: Html; note: Html } {
   const testing = actionButton({ action: call.path, label: "Send a test", hidden: hiddenFields(call, "test") });
   const rotating = actionButton({ action: call.path, label: "Replace the secret", hidden: hiddenFields(call, "rotate") });
   const path = call.link(`/alerts/webhooks/${encodeURIComponent(webhook.id)}/delete`);
   const deleting = opener({ dialog: "delete", path, label: "Delete", quiet: true });
-  const asked = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
+  const deletion = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
   const test = "A test is sent once and waits ten seconds for the answer.";
-  const replacing = "A new secret signs at once, and the old one signs too for a day.";
+  const replacing = "A new secret is valid at once, and the old one for another day.";
   const words = signs(webhook.format) ? `${test} ${replacing}` : test;
-  return markup`<p class="hint">${words}</p><div class="form-end">${testing}${signs(webhook.format) ? rotating : null}${deleting}</div>${asked}`;
+  return {
+    buttons: markup`${testing}${signs(webhook.format) ? rotating : null}${deleting}`,
+    deleting: deletion,
+    note: markup`<p class="hint">${words}</p>`,
+  };
 }
 
 function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {

@@ -93,6 +93,7 @@ const words: Record<AuditKind, string> = {
   "provider.key.refused": "Provider key refused",
   "provider.key.accepted": "Provider key accepted again",
   "finding.updated": "Finding triaged",
+  "ticket.updated": "Ticket changed",
 };
 
 /** An event that this version does not know is shown as it is. */
@@ -184,15 +185,15 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
     ],
     rows,
     empty: isFiltered
-      ? emptyState("No change matches these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
-      : emptyState("Nothing has been changed here yet.", null),
+      ? emptyState("No changes match these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
+      : emptyState("No changes yet.", null),
   });
 }
 
 /** What happened, and below it the target. The workspace itself needs no name on its own page. */
-function eventCell({ event, target }: AuditView, call: PageCall): Html {
+function eventCell({ event, target, target_name: name }: AuditView, call: PageCall): Html {
   const words = markup`<span title="${event}">${eventWords(event)}</span>`;
-  return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink(target, call)}`;
+  return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink({ target, name }, call)}`;
 }
 
 function actorCell({ actor, role, carried_by: by }: AuditView): Html {
@@ -225,6 +226,7 @@ const places: readonly { form: RegExp; page: string }[] = [
   { form: /^prj_[a-z0-9]{26}$/, page: "/projects/" },
   { form: /^prd_[a-z0-9]{26}$/, page: "/products/" },
   { form: /^fnd_[a-z0-9]{26}$/, page: "/findings/" },
+  { form: /^tkt_[a-z0-9]{26}$/, page: "/tickets/" },
   { form: /^top-[a-z2-7]{26}$/, page: "/top-ups/" },
   { form: /^own-[a-z2-7]{26}$/, page: "/provider-keys/" },
   { form: /^[^\s@]+@[^\s@]+$/, page: "/members/" },
@@ -237,11 +239,12 @@ function whole(target: string): Html {
     : userText(target);
 }
 
-/** A target that has a page here is a link; if it was deleted since, the page says so. */
-function targetLink(target: string, call: Pick<PageCall, "link">): Html {
+/** A target that has a page here is a link, by its name if it has one; if it was deleted since, the page says so. */
+function targetLink({ target, name }: { target: string; name: string | null }, call: Pick<PageCall, "link">): Html {
   const place = places.find(({ form }) => form.test(target));
   if (!place) return whole(target);
-  return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${whole(target)}</a>`;
+  const words = name === null ? whole(target) : markup`<span title="${target}">${userText(name)}</span>`;
+  return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${words}</a>`;
 }
 
 /** The choices of a filter, sorted by their words. */

@@ -77,7 +77,7 @@ export function accountSection(member: ListedMember, call: PageCall): Html | nul
   return section(
     "account",
     "Account",
-    markup`<p class="hint">It is the person's in all workspaces. A suspended or locked account is signed out, and its keys stop until it is active again.</p>
+    markup`<p class="hint">The account belongs to the person in all workspaces. While it is suspended or locked, they are signed out and their keys are refused.</p>
       <div class="form-end">${buttons}${remove}</div>
       ${dialog({ id: "delete-account", title: `Delete the account ${email}?`, body: deleteForm(member, call), asks: null })}
       ${isStopped ? null : signInPart(email, call)}`,
@@ -99,7 +99,7 @@ function signInPart(email: string, call: PageCall): Html {
     hidden: hiddenFields(call, "reset"),
   });
   return markup`<p class="hint">A sign-in link signs this person in once, within an hour. Send it over a secure channel: anyone who opens it is signed in as this person.</p>
-    <p class="hint">A reset removes the second factor and the link to the OpenID Connect provider, and signs the person out; the password stays.</p>
+    <p class="hint">A reset removes the second factor and the link to the OpenID Connect provider, and signs the person out. The password stays.</p>
     ${first ?? markup`<div class="form-end">${linking}${resetting}</div>`}`;
 }
 

@@ -1,20 +1,25 @@
 /**
- * One member: their role, their limit, the state of their membership, and for the operator their account. It says what the viewer may not
- * do, by the rule that the endpoints use.
+ * One member: their role and state, their keys and last requests, what they may spend, and for the operator their account. The dialogs
+ * change the role and the limit, and end the membership. It says what the viewer may not do, by the rule that the endpoints use.
  */
+import { overseers, managers } from "../../../accounts/audit/actor.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
-import { managers } from "../../../accounts/audit/actor.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
+import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
+import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import { actDialog, formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
-import { actionButton, form } from "../../look/forms.ts";
-import { dialog, opener, facts, section, time, userText } from "../../look/parts.ts";
+import { actionButton, address, form } from "../../look/forms.ts";
+import { dialog, emptyState, opener, section, table, time, typedUsd, userText } from "../../look/parts.ts";
+import { limitMeters, thingPage } from "../../look/thing.ts";
 import { roleName } from "../../viewer.ts";
 import { zoneScript } from "../inference/day-zone.ts";
+import { scopeName, spent } from "../inference/keys-page.ts";
+import { fewRequestColumns } from "../inference/request-columns.ts";
 import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
@@ -34,71 +39,145 @@ async function render(call: PageCall): Promise<PageContent> {
   const member = await findMember(call);
   const keys = await keysOf(member, call);
   const reason = reasonAgainst(call, { email: member.email, roles: [member.role], action: "change a member" });
+  const acts = reason === null && member.state !== "deleted" ? managed(member, keys, call) : null;
+  const note = markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${acts?.note ?? null}`;
   return {
     title: member.email,
     trail: [{ path: call.link("/members"), label: "Members" }],
     badge: memberState(member.state),
-    main: markup`${memberFacts(member, { keys, call })}${member.month_spent_usd === null ? null : await memberChart(member, call)}
-      ${reason === null ? null : markup`<p class="hint">${reason}</p>`}
-      ${reason === null && member.state !== "deleted" ? managed(member, keys, call) : null}
-      ${accountSection(member, call)}`,
+    actions: acts?.buttons ?? null,
+    main: markup`${acts?.dialogs ?? null}
+      ${thingPage({
+        facts: memberFacts(member),
+        note,
+        main: markup`${memberLimits(member)}${await memberChart(member, call)}${memberKeys(member, keys, call)}${await lastRequests(member, call)}${accountSection(member, call)}`,
+      })}`,
   };
 }
 
-async function memberChart({ email, monthly_spend_limit_usd: month }: ListedMember, call: PageCall): Promise<Html> {
-  const asked = usageAsked(call, { usual: "30d", groups: ["key", "model"], only: { member: email } });
-  return usageChart(call, { asked, view: await readUsageChart(call, asked), limits: { day: null, month } });
+/** What others use is only for those who oversee the workspace. */
+async function memberChart(member: ListedMember, call: PageCall): Promise<Html | null> {
+  if (member.month_spent_usd === null) return null;
+  const asked = usageAsked(call, { usual: "30d", groups: ["key", "model"], only: { member: member.email } });
+  const limits = { day: null, month: member.monthly_spend_limit_usd };
+  return usageChart(call, { asked, view: await readUsageChart(call, asked), limits });
 }
 
-function memberFacts(
-  { role, last_seen_at: seen, active_keys: count, ...member }: ListedMember,
-  { keys, call }: { keys: readonly KeyView[]; call: PageCall },
-): Html {
-  const names =
-    keys.length === 0
-      ? String(count)
-      : markup`${keys.map(({ id, name }, index) => markup`${index === 0 ? "" : ", "}<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`)}`;
-  const uses = [
-    ["Active keys", names],
-    ["Spent this month", spentOf(member)],
-    ["Last seen", time(seen, { never: "never" })],
-  ] as const;
-  return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
+/** What others do is only for those who oversee the workspace. */
+function memberFacts({ role, last_seen_at: seen, active_keys: count }: ListedMember): Parameters<typeof thingPage>[0]["facts"] {
+  return [
+    ["Role", roleName(role)],
+    ...(count === null
+      ? []
+      : ([
+          ["Active keys", count],
+          ["Last seen", time(seen)],
+        ] as const)),
+  ];
 }
 
-/** The month's spend and reservations, against the limit of the member; null: a member may not see those of others. */
-function spentOf(member: Omit<ListedMember, "role" | "last_seen_at" | "active_keys">): Html | null {
-  const { month_spent_usd: spent, monthly_spend_limit_usd: limit, reserved_usd: reserved, month_left_usd: left } = member;
-  return spent === null ? null : limitMeter({ limit, spent, reserved, left });
+function memberLimits({
+  month_spent_usd: spentUsd,
+  monthly_spend_limit_usd: limit,
+  reserved_usd: reserved,
+  month_left_usd: left,
+}: ListedMember): Html | null {
+  if (spentUsd === null) return null;
+  return limitMeters([["Spent this month", limitMeter({ limit, spent: spentUsd, reserved, left })]]);
 }
 
-function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+function memberKeys({ active_keys: count }: ListedMember, keys: readonly KeyView[], call: PageCall): Html | null {
+  if (count === null) return null;
+  const rows = table<KeyView>({
+    caption: "Active keys",
+    columns: [
+      {
+        label: "Name",
+        kind: "text",
+        cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`,
+      },
+      { label: "Scope", kind: "text", cell: scopeName },
+      { label: "Spent this month", kind: "money", cell: spent },
+      { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
+    ],
+    rows: keys,
+    empty: emptyState("No active keys.", null),
+  });
+  return section("keys", "Keys", rows);
+}
+
+const requestsShown = 5;
+
+/** null: the viewer may not see them. */
+async function lastRequests({ email, active_keys: count }: ListedMember, call: PageCall): Promise<Html | null> {
+  const { role } = call.workspace;
+  if (count === null) return null;
+  const { data } = await call.control(logEndpoints.list, { member: email, limit: String(requestsShown) });
+  const rows = table<GenerationView>({
+    caption: "Last requests, newest first",
+    columns: fewRequestColumns(call),
+    rows: data,
+    empty: emptyState("No requests yet.", null),
+  });
+  const filter = role === "operator" || overseers.includes(role) ? { member: email } : {};
+  const all = markup`<p><a href="${address(call.link("/requests"), filter)}">All requests of this member</a></p>`;
+  return section("requests", "Last requests", markup`${rows}${data.length === 0 ? null : all}`);
+}
+
+// What the viewer may do, as buttons beside the heading and their dialogs.
+
+interface Acts {
+  buttons: Html | null;
+  dialogs: Html | null;
+  /** What a button would do, or why there is none. */
+  note: Html | null;
+}
+
+function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Acts {
   const { state } = member;
   const refused = notAccepted[state];
+  const again = inviteAgainButton(member, call);
   if (refused !== undefined)
-    return section("membership", "Membership", markup`<p class="hint">${refused}</p>${inviteAgainButton(member, call)}`);
-  const membership =
-    state === "deactivated" ? ended(member, call) : state === "pending" ? pending(member, call) : inForce(member, keys, call);
-  return markup`${section("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
-    ${state === "deactivated" ? null : section("limit", "Monthly spend limit", limitForm(member, call))}
-    ${section("membership", "Membership", membership)}`;
-}
-
-function inForce(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
-  return markup`<p class="hint">${endOf(keys)}</p>
-    <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
-    ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
-}
-
-function pending(member: ListedMember, call: PageCall): Html {
+    return { buttons: again.button, dialogs: null, note: markup`<p class="hint">${refused}</p>${again.first}` };
+  const changing = roleDialog(member, call);
+  if (state === "deactivated") {
+    const back = reactivateButton(member, call);
+    const note = markup`<p class="hint">Reactivating restores the role, but no revoked keys.</p>${back.first}`;
+    return { buttons: markup`${changing.button}${back.button}`, dialogs: changing.dialog, note };
+  }
+  const limiting = limitDialog(member, call);
+  const buttons = markup`${changing.button}${limiting.button}`;
+  const dialogs = markup`${changing.dialog}${limiting.dialog}`;
+  if (state !== "pending") return inForce(member, keys, call, { buttons, dialogs });
   const takeBack = actionButton({
     action: call.path,
     label: "Take the invitation back",
     what: `of ${member.email}`,
     hidden: hiddenFields(call, "deactivate"),
   });
-  return markup`<p class="hint">The invitation waits for this person's answer; until they accept, they may do nothing here.</p>
-    <div class="form-end">${inviteAgainButton(member, call)}${takeBack}</div>`;
+  const words = "This person has not accepted the invitation yet, and can do nothing here until then.";
+  return {
+    buttons: markup`${again.button}${takeBack}${buttons}`,
+    dialogs,
+    note: markup`<p class="hint">${words}</p>${again.first}`,
+  };
+}
+
+function inForce(
+  member: ListedMember,
+  keys: readonly KeyView[],
+  call: PageCall,
+  { buttons, dialogs }: { buttons: Html; dialogs: Html },
+): Acts {
+  const { email } = member;
+  const path = call.link(`${memberPath(email)}/deactivate`);
+  const deactivates = opener({ dialog: "deactivate", path, label: "Deactivate", quiet: true });
+  const body = deactivateForm(member, keys, call);
+  return {
+    buttons: markup`${buttons}${deactivates}`,
+    dialogs: markup`${dialogs}${dialog({ id: "deactivate", title: `Deactivate ${email}?`, body, asks: null })}`,
+    note: markup`<p class="hint">${endOf(keys)}</p>`,
+  };
 }
 
 /** States in which the person can only be invited again. */
@@ -107,16 +186,19 @@ const notAccepted: Record<string, string> = {
   withdrawn: "The invitation was taken back before this person accepted.",
 };
 
-function ended(member: ListedMember, call: PageCall): Html {
-  return markup`<p class="hint">Reactivating restores the role, but no revoked keys.</p>
-    ${reactivateButton(member, call)}`;
+/** A button, or why the viewer first signs in again. */
+interface Guarded {
+  button: Html | null;
+  first: Html | null;
 }
 
-function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Html {
+function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Guarded {
   const first = managers.includes(role) ? signInFirst(call, "invite an admin") : null;
-  return (
-    first ?? actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") })
-  );
+  if (first !== null) return { button: null, first };
+  return {
+    button: actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") }),
+    first,
+  };
 }
 
 async function inviteAgain(call: PageCall): Promise<ActionResult> {
@@ -125,14 +207,23 @@ async function inviteAgain(call: PageCall): Promise<ActionResult> {
   return { goTo: call.path, said: invitedWords(member, call) };
 }
 
-function reactivateButton({ email, role }: ListedMember, call: PageCall): Html {
+function reactivateButton({ email, role }: ListedMember, call: PageCall): Guarded {
   const first = managers.includes(role) ? signInFirst(call, "reactivate an admin") : null;
-  return first ?? actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") });
+  if (first !== null) return { button: null, first };
+  return {
+    button: actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") }),
+    first,
+  };
 }
 
 function endOf(keys: readonly KeyView[]): string {
   const revoked = keys.length === 0 ? "" : ` and revokes ${keys.length} ${keys.length === 1 ? "key" : "keys"}`;
   return `Deactivating ends the membership${revoked}.`;
+}
+
+function roleDialog(member: ListedMember, call: PageCall) {
+  const body = signInFirst(call, "change a role") ?? roleForm(member, call);
+  return actDialog(call, { action: "role", label: "Change role", title: "Change the role", body, guards: true });
 }
 
 function roleForm({ email, role }: ListedMember, call: PageCall): Html {
@@ -145,6 +236,7 @@ function roleForm({ email, role }: ListedMember, call: PageCall): Html {
     ],
     state: formState(call, { action: "role", values: { role } }),
     submit: "Change the role",
+    cancelPath: call.path,
   });
 }
 
@@ -154,6 +246,11 @@ async function setRole(call: PageCall, typed: FormFields): Promise<ActionResult>
   return { goTo: call.path, said: `${email} has the role ${roleName(role).toLowerCase()} now.` };
 }
 
+function limitDialog(member: ListedMember, call: PageCall) {
+  const body = limitForm(member, call);
+  return actDialog(call, { action: "limit", label: "Set limit", title: "Monthly spend limit", body, guards: true });
+}
+
 function limitForm({ monthly_spend_limit_usd: limit }: ListedMember, call: PageCall): Html {
   const hint = "For all keys of this member and the Workbench together, for each calendar month in UTC. If empty, there is none.";
   return form({
@@ -161,11 +258,9 @@ function limitForm({ monthly_spend_limit_usd: limit }: ListedMember, call: PageC
     action: call.path,
     hidden: hiddenFields(call, "limit"),
     fields: [{ kind: "money", name: "monthly_spend_limit_usd", label: "Monthly spend limit in USD", hint }],
-    state: formState(call, {
-      action: "limit",
-      values: { monthly_spend_limit_usd: limit === null ? "" : limit.replace(/0{1,7}$/, "") },
-    }),
+    state: formState(call, { action: "limit", values: { monthly_spend_limit_usd: typedUsd(limit) } }),
     submit: "Save",
+    cancelPath: call.path,
   });
 }
 

@@ -79,7 +79,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
       ...(call.workspace.role === "member" ? [] : useColumns),
     ],
     rows,
-    empty: emptyState("There are no more members.", null),
+    empty: emptyState("No more members.", null),
   });
 }
 

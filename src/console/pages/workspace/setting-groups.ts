@@ -29,23 +29,17 @@ export interface SettingGroup {
 type EarlyAccess = (typeof earlyAccessFeatures)[number];
 
 const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
-  embeddings: { label: "Embeddings", hint: "POST /gpt/v1/embeddings turns texts into vectors. Off: it answers 403." },
-  completions: {
-    label: "Completions",
-    hint: "POST /gpt/v1/completions takes the older format of one prompt. Off: it answers 403.",
-  },
-  routing: { label: "Routing", hint: "Requests may choose among models and providers. Off: the fields are refused with 400." },
+  embeddings: { label: "Embeddings", hint: "POST /gpt/v1/embeddings turns texts into vectors." },
+  completions: { label: "Completions", hint: "POST /gpt/v1/completions takes the older format of one prompt." },
+  routing: { label: "Routing", hint: "Requests may choose among models and providers. Off: these fields are refused with 400." },
   own_keys: {
     label: "Own provider keys",
     hint: "The workspace can add its own keys for providers, which then bill its calls. Off: stored keys stay, and are not used.",
   },
-  models_page: {
-    label: "Models page",
-    hint: "The page Models lists the catalog's models with prices. Off: the page is not available.",
-  },
+  models_page: { label: "Models page", hint: "The page Models lists the catalog's models with prices." },
   usage_statements: {
     label: "Usage statements",
-    hint: "The page Statements has a statement of each month, which closes and never changes. Off: the page is not available.",
+    hint: "The page Statements has a statement of each month, which closes and never changes.",
   },
 };
 

@@ -11,7 +11,7 @@ import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
 import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import { formState, hiddenFields, isChanged, shownValues, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, PageCall, Page, PageContent } from "../../page.ts";
 import { pageDeadlineMs } from "../../limits.ts";
 import { type Field, form } from "../../look/forms.ts";
@@ -50,8 +50,15 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Settings",
     lead: "They apply to the whole workspace. Every change is in the audit log.",
-    main: markup`${reasonFor(role)}${parts.slice(0, 1)}${await topUpSection(call)}${parts.slice(1)}`,
+    main: markup`${reasonFor(role)}<div class="indexed">${index()}
+      <div>${parts.slice(0, 1)}${await topUpSection(call)}${parts.slice(1)}</div></div>`,
   };
+}
+
+/** Leads to each group, since the page is long. */
+function index(): Html {
+  const links = settingGroups.map(({ action, title }) => markup`<li><a href="#${action}-title">${title}</a></li>`);
+  return markup`<nav class="index" aria-label="Settings"><ul role="list">${links}</ul></nav>`;
 }
 
 function reasonFor(role: PageCall["workspace"]["role"]): Html | null {
@@ -72,6 +79,8 @@ function introOf(
     const left = (usd: string | null): Html | null => (usd === null ? null : markup`, ${money(usd)} left`);
     return markup`<p>Spent this month: ${money(month)}${left(workspace.month_left_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}${left(workspace.day_left_usd)}. `}${reserved === null ? null : markup`Reserved by open requests: ${money(reserved)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
   }
+  if (action === "early")
+    return markup`<p class="hint">While a feature is off, its requests are refused and its page is not available.</p>`;
   return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
 }
 
@@ -93,7 +102,7 @@ function promptsForm(form: Html, stored: PromptCount, call: PageCall): Html {
 
 function groupForm({ action, settings }: SettingGroup, workspace: WorkspaceView, call: PageCall): Html {
   const values = settingValues(workspace);
-  const shown = Object.fromEntries(settings.map(({ name }) => [shownName(name), values[name] ?? ""]));
+  const shown = shownValues(Object.fromEntries(settings.map(({ name }) => [name, values[name] ?? ""])));
   const fields = settings.map(({ name, label, hint, kind }): Field => ({ kind, name, label, hint }));
   return form({
     id: action,
@@ -122,14 +131,9 @@ function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
 
 // Saving a group.
 
-/** Names the hidden field with the value that the form showed. */
-function shownName(name: string): string {
-  return `was.${name}`;
-}
-
 function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
   return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
-    const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
+    const changed = settings.filter(({ name }) => isChanged(typed, name));
     if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
     const { id } = call.workspace;
     await call.control(workspaceEndpoints.edit, {

@@ -10,8 +10,9 @@ import type { TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/sche
 import { markup, type Html } from "../../../http/html.ts";
 import { topUpFormMs } from "../../limits.ts";
 import { address, actionButton, form } from "../../look/forms.ts";
-import { emptyState, section, cursorLinks, table, money, time, userText, facts, badge } from "../../look/parts.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import { emptyState, section, cursorLinks, table, money, time, userText, badge } from "../../look/parts.ts";
+import { idToCopy, thingPage } from "../../look/thing.ts";
+import { actDialog, formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
 import * as payment from "./payment.ts";
@@ -74,7 +75,7 @@ function payments(rows: readonly TopUpView[], call: PageCall): Html {
       { label: "Taken back", kind: "money", cell: takenBack },
     ],
     rows,
-    empty: emptyState("No payment by card yet.", null),
+    empty: emptyState("No card payments yet.", null),
   });
 }
 
@@ -181,19 +182,21 @@ async function renderTopUp(call: PageCall): Promise<PageContent> {
   const topUp = await call.control(topUpEndpoints.show, { id: call.params["id"] ?? "" });
   const { role } = call.workspace;
   const pays = topUp.url !== null && role !== "auditor" ? payment.payLink(topUp, call) : null;
-  const refunds = topUp.refunds.length === 0 ? null : section("refunds", "Refunds", refundTable(topUp));
+  const refunding = role === "operator" && topUp.state === "credited" ? refundDialog(topUp, call) : null;
   return {
     title: "Payment by card",
     trail: [{ path: call.link("/top-ups"), label: "Credit by card" }],
     badge: payment.topUpState(topUp),
     lead: payment.stateWords(topUp),
-    main: markup`${pays}${topUpFacts(topUp)}${refunds}${role === "operator" && topUp.state === "credited" ? refundSection(topUp, call) : null}`,
+    actions: refunding?.button ?? null,
+    main: markup`${refunding?.dialog ?? null}${pays}
+      ${thingPage({ facts: topUpFacts(topUp), main: section("refunds", "Refunds", refundTable(topUp)) })}`,
   };
 }
 
-function topUpFacts(topUp: TopUpView): Html {
+function topUpFacts(topUp: TopUpView): Parameters<typeof thingPage>[0]["facts"] {
   const { refunded_usd: refunded, disputed_usd: disputed, failure, retry_at: retryAt, payment_intent: intent } = topUp;
-  return facts([
+  return [
     ["Amount", money(topUp.amount_usd)],
     ["Credited", money(topUp.received_usd)],
     ...only(/[1-9]/.test(refunded), "Refunded", money(refunded)),
@@ -204,8 +207,8 @@ function topUpFacts(topUp: TopUpView): Html {
     ["Started", time(topUp.created_at)],
     ["Ended", topUp.ended_at === null ? null : time(topUp.ended_at)],
     ["At Stripe", intent === null ? null : markup`<code>${intent}</code>`],
-    ["Id", markup`<code>${topUp.id}</code>`],
-  ]);
+    ["Id", idToCopy({ id: "top-up-id", value: topUp.id, what: "the id" })],
+  ];
 }
 
 /** A row that is left out unless `shown`. */
@@ -227,22 +230,24 @@ function refundTable({ refunds }: TopUpView): Html {
       { label: "By", kind: "text", cell: ({ made_by: by }) => userText(by) },
     ],
     rows: refunds,
-    empty: emptyState("No refund yet.", null),
+    empty: emptyState("No refunds yet.", null),
   });
 }
 
-function refundSection({ amount_usd: amount }: TopUpView, call: PageCall): Html {
+function refundDialog({ amount_usd: amount }: TopUpView, call: PageCall) {
   const words = markup`<p class="warning">A refund cannot be undone: it takes the amount out of the workspace’s credit, and gives it back to the card. At most the credit that is left can be refunded.</p>`;
   const body = form({
-    id: "refund",
+    id: "refund-payment",
     action: call.path,
     hidden: hiddenFields(call, "refund"),
     fields: [{ kind: "money", name: "usd", label: "Amount in USD", required: true }],
     state: formState(call, { action: "refund", values: { usd: amount.replace(/0{1,7}$/, "") } }),
     submit: "Refund",
     tone: "bad",
+    cancelPath: call.path,
   });
-  return section("refund", "Refund", markup`${words}${signInFirst(call, "refund a payment") ?? body}`);
+  const shown = markup`${words}${signInFirst(call, "refund a payment") ?? body}`;
+  return actDialog(call, { action: "refund", label: "Refund", title: "Refund the payment", body: shown });
 }
 
 async function refund(call: PageCall, sent: FormFields): Promise<ActionResult> {
