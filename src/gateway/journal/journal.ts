@@ -34,13 +34,19 @@ import { encodeSettlement, type Settlement } from "./settlement.ts";
 import type { AdmissionIntent, BlockIntent, GenerationIntent } from "./spool-line.ts";
 import { Spool, type SpoolFiles } from "./spool.ts";
 
+/** What admission does for an earlier owner of the folder. */
+export interface TakenOver {
+  pendingAdmissions: AdmissionIntent[];
+  blocks: RecoveredBlock[];
+  /** When each workspace's last request was admitted, in ms of the counters' clock. */
+  admitted: ReadonlyMap<WorkspaceId, number>;
+}
+
 /** The data that an earlier owner of the folder left. */
-interface RecoveredWork {
+interface RecoveredWork extends TakenOver {
   settled: number;
   interrupted: number;
   unknown: number;
-  pendingAdmissions: AdmissionIntent[];
-  blocks: RecoveredBlock[];
 }
 
 interface JournalParts {
@@ -112,13 +118,16 @@ export class GenerationJournal implements Disposable {
   /**
    * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider are
    * charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of each, and
-   * the admissions and blocks that the caller must release. If the owner ended cleanly, the ledger had all settlements.
+   * what admission must take over. If the owner ended cleanly, the ledger had all settlements.
    */
   recover(): RecoveredWork {
     const { intents, ended, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
+    const admitted = new Map<WorkspaceId, number>();
     for (const intent of intents) {
+      const { workspace, admittedAt } = intent;
       this.#open.addTime(intent, this.#parts.clock.monotonic());
       if (!ended.has(intent.generation)) this.#open.add(intent);
+      admitted.set(workspace, Math.max(admittedAt, admitted.get(workspace) ?? 0));
     }
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
@@ -126,7 +135,7 @@ export class GenerationJournal implements Disposable {
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
     const counts = { settled: closed ? 0 : settlements.length, interrupted: ends.length - unknown, unknown };
-    return { ...counts, pendingAdmissions, blocks: closed ? [] : blocks };
+    return { ...counts, pendingAdmissions, blocks: closed ? [] : blocks, admitted };
   }
 
   /**

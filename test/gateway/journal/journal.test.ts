@@ -172,7 +172,14 @@ describe("the journal of a killed gateway", () => {
 
     journals.clock.advance(5_000);
     const successor = journals.open();
-    expect(successor.recover()).toEqual({ settled: 1, interrupted: 0, unknown: 1, pendingAdmissions: [], blocks: [] });
+    expect(successor.recover()).toEqual({
+      settled: 1,
+      interrupted: 0,
+      unknown: 1,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", ended.admittedAt]]),
+    });
     expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
     expect(await journals.published()).toMatchObject([
       { generation: ended.generation, outcome: "settled", usage },
@@ -198,7 +205,14 @@ describe("the journal of a killed gateway", () => {
     await journals.published();
     await confirmAll();
     first[Symbol.dispose]();
-    expect(journals.open().recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
+    expect(journals.open().recover()).toEqual({
+      settled: 0,
+      interrupted: 0,
+      unknown: 0,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", ended.admittedAt]]),
+    });
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [ended.admittedAt] }]);
   });
 
@@ -220,7 +234,14 @@ describe("the journal of a killed gateway", () => {
     second.recover();
     second[Symbol.dispose]();
     journals.bus.stored = [];
-    expect(journals.open().recover()).toEqual({ settled: 1, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
+    expect(journals.open().recover()).toEqual({
+      settled: 1,
+      interrupted: 0,
+      unknown: 0,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", lost.admittedAt]]),
+    });
     expect(await journals.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 
