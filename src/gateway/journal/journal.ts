@@ -13,7 +13,7 @@ import { rateWindowMs, holdMs } from "../../backing/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Reservation } from "../credit/reservation.ts";
@@ -85,17 +85,13 @@ export class GenerationJournal implements Disposable {
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
-    this.#spool = new Spool(parts.folder, parts.clock, parts.files);
+    const id = newInternalId(parts.clock.now());
+    this.#spool = new Spool(parts.folder, parts.clock, parts.files, id);
+    // In the same turn the caller recovers what they left: no report lacks it.
+    const member = { id, predecessors: this.#spool.writers };
     this.progress = new ProgressTracker(this.#spool, parts.clock);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
-    this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
-      const request = decodeReportRequest(payload);
-      // Reading credit changes nothing, so it touches no admission under way.
-      if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
-      if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
-      for (const listener of this.#reportListeners) listener(request.workspace);
-      return encodeOpenReport(this.#report(request));
-    });
+    this.#reporting = parts.bus.serveScatter("open-generations", (payload) => this.#reply(payload), member);
     this.#prune();
   }
 
@@ -234,6 +230,15 @@ export class GenerationJournal implements Disposable {
     this.#reporting[Symbol.dispose]();
     this.#publisher[Symbol.dispose]();
     this.#spool[Symbol.dispose]();
+  }
+
+  #reply(payload: Uint8Array): Uint8Array {
+    const request = decodeReportRequest(payload);
+    // Reading credit changes nothing, so it touches no admission under way.
+    if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
+    if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
+    for (const listener of this.#reportListeners) listener(request.workspace);
+    return encodeOpenReport(this.#report(request));
   }
 
   /** A recall asks for blocks only. */
