@@ -151,7 +151,7 @@ export interface Bus extends AsyncDisposable {
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
-  /** @param member absent: a new one, in nobody's place */
+  /** @param member absent: a new server without predecessors */
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array, member?: ScatterMember): Disposable;
 
   /** Whether requests and events can be sent at present. */

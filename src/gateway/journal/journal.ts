@@ -87,7 +87,7 @@ export class GenerationJournal implements Disposable {
     this.#parts = parts;
     const id = newInternalId(parts.clock.now());
     this.#spool = new Spool(parts.folder, parts.clock, parts.files, id);
-    // In the same turn the caller recovers what they left: no report lacks it.
+    // The caller recovers their data in the same turn, so no report lacks it.
     const member = { id, predecessors: this.#spool.writers };
     this.progress = new ProgressTracker(this.#spool, parts.clock);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });

@@ -180,8 +180,8 @@ end)
 -- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters, or they were loaded
 -- without the report of a gateway. The rest stays: a load replaces older values.
 -- KEYS  base name {w}
--- ARGV  run, the sequence from which on it is made so, and where it was admitted in time, when: counters that were loaded before stay
---       ready. A time that is to come means that the clock was set back, and proves nothing.
+-- ARGV  run, the sequence from which on it is made so, and, if given, the time of an admission: counters that were loaded before it stay
+--       ready. A time in the future means that the clock was set back, and proves nothing.
 -- Returns "forgotten" where it was ready and the balance has that sequence or a later one.
 register('forget', function(keys, args)
   local account = keys[1] .. ':a'

@@ -86,7 +86,7 @@ describe("counters that were emptied", () => {
     const succeed = die();
     worker.clock.advance(2_000);
     worker.wipe();
-    // Its admissions are missing: nobody reports them.
+    // No gateway reports the dead one's admissions, so these counters lack them.
     expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
     succeed();
     await settled();
