@@ -113,7 +113,7 @@ export const busServeMs = 3_000;
  * How long after its last heartbeat a process, or the one that has its data now, must still reply to scattered requests: without the reply
  * they fail. A supervisor should start a successor within this time; the service recovers within five seconds without one.
  */
-export const scatterServerMemoryMs = 4_000;
+export const scatterServerMemoryMs = 3_000;
 /** Requests that one server works on at once. */
 export const busRepliesInFlightMax = 256;
 /** Messages that wait in a gateway for a worker; beyond it 503. */

@@ -89,7 +89,7 @@ function loseSecrets(world: World, ms: number): void {
 function planDeaths(world: World, chance: Chance): void {
   for (let times = chance.between(1, 4); times > 0; times--) {
     const slot = chance.pick(world.fleet.of("gateway"));
-    const downMs = chance.pick([300, 1_500, 2_900]);
+    const downMs = chance.pick([300, 1_500, 2_400]);
     const lostMs = chance.between(0, downMs);
     world.scheduler.plan(chance.next() * world.plan.busyMs, null, () => {
       world.injectFault("a gateway dies while the counters are emptied", () => world.loseBoth(slot, { downMs, lostMs }));

@@ -3,7 +3,7 @@
  * an answer that lacks one of them is an error: the result would lack its data. A survey may lack some, and waits for a silent server once.
  * A process that has listened for less than half a second does not know all others yet, and asks none.
  *
- * The client waits for a server that fell silent without a goodbye until a successor has its data, for four seconds at most. A supervisor
+ * The client waits for a server that fell silent without a goodbye until a successor has its data, for three seconds at most. A supervisor
  * has that long to start one, and without one the service recovers within five seconds.
  */
 import { createInbox, type Msg } from "nats";
