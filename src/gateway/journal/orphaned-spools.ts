@@ -30,14 +30,18 @@ interface OrphanedSpoolParts {
   blocks: Pick<BlockBook, "settled">;
 }
 
-/** Looks for orphaned spools every ten seconds until aborted. Spools that are not emptied by then stay for another process. */
+/**
+ * Looks for orphaned spools at once and every ten seconds until aborted. At once, because the spool may be one that this gateway's
+ * predecessor had adopted: until somebody reports its admissions, loaded counters lack them. Spools that are not emptied by then
+ * stay for another process.
+ */
 export async function adoptOrphanedSpoolsUntilStopped(parts: OrphanedSpoolParts, signal: AbortSignal): Promise<void> {
   const adopting = new Set<Promise<number>>();
   while (!signal.aborted) {
-    await sleep(parts.clock, orphanScanMs, signal);
-    const round = signal.aborted ? Promise.resolve(0) : adoptOrphanedSpools(parts, signal);
+    const round = adoptOrphanedSpools(parts, signal);
     adopting.add(round);
     void round.finally(() => adopting.delete(round));
+    await sleep(parts.clock, orphanScanMs, signal);
   }
   await Promise.all(adopting);
 }
