@@ -65,6 +65,13 @@ export interface Reply {
   resent: boolean;
 }
 
+/** A server of scattered requests. */
+export interface ScatterMember {
+  id: string;
+  /** Servers that died and whose data it has: it replies in their place. */
+  predecessors: readonly string[];
+}
+
 export interface Delivered {
   /** The id given to `publish`. */
   id: string;
@@ -144,7 +151,8 @@ export interface Bus extends AsyncDisposable {
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
-  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable;
+  /** @param member absent: a new server without predecessors */
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array, member?: ScatterMember): Disposable;
 
   /** Whether requests and events can be sent at present. */
   connected(): boolean;

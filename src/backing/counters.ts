@@ -290,8 +290,9 @@ export interface Counters extends AsyncDisposable {
   /**
    * Makes a ready workspace not ready when its balance has this sequence or a later one, and refuses loads that began before. Holds, windows
    * and tombstones stay for the next load, and so do balance and totals against pushes that are older. @returns whether it was made so
+   * @param admittedAt ms of the store's clock: counters that were loaded before stay ready, since they counted this admission
    */
-  forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean>;
+  forget(workspace: WorkspaceId, sequence: bigint, admittedAt?: number): Promise<boolean>;
   /** The holds of a workspace in the store, ready or not, by generation. */
   holds(workspace: WorkspaceId): Promise<Hold[]>;
   /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */

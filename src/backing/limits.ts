@@ -109,8 +109,11 @@ export const busSilenceMsMax = 1_000;
 export const scatterListenMs = 500;
 /** How long a process that is to serve requests waits until others may know of it. */
 export const busServeMs = 3_000;
-/** How long after its last heartbeat a process must still reply to scattered requests: without its reply they fail. */
-export const scatterServerMemoryMs = 2_000;
+/**
+ * How long after its last heartbeat a process, or the one that has its data now, must still reply to scattered requests: without the reply
+ * they fail. A supervisor should start a successor within this time; the service recovers within five seconds without one.
+ */
+export const scatterServerMemoryMs = 3_000;
 /** Requests that one server works on at once. */
 export const busRepliesInFlightMax = 256;
 /** Messages that wait in a gateway for a worker; beyond it 503. */

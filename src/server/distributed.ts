@@ -47,10 +47,17 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     () => connectors.publishWhenPossible(stop.signal),
     () => {},
   );
-  const { releases, blocks } = front.gateway.admission;
-  const release = releases.add.bind(releases);
+  const { admission } = front.gateway;
   const adopting = adoptOrphanedSpoolsUntilStopped(
-    { bus: backing.bus, clock, log, dataDir, lockFolder: takeIfFree, release, blocks },
+    {
+      bus: backing.bus,
+      clock,
+      log,
+      dataDir,
+      lockFolder: takeIfFree,
+      takeOver: (left) => admission.takeOver(left),
+      blocks: admission.blocks,
+    },
     stop.signal,
   );
   const opened = stack.move();

@@ -154,10 +154,9 @@ function storedLater({ backing, promptSql: sql, keyring, clock, log }: FrontPart
 /** Opens admission, which settles what an earlier owner of the folder left. */
 function openAdmission({ backing, models, clock, log }: FrontParts, journal: GenerationJournal): AdmissionClient {
   const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal, models });
-  const { pendingAdmissions, blocks, ...owed } = journal.recover();
+  const { pendingAdmissions, blocks, admitted, ...owed } = journal.recover();
   if (owed.settled + owed.interrupted + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
-  for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
-  admission.blocks.adopt(blocks);
+  admission.takeOver({ pendingAdmissions, blocks, admitted });
   return admission;
 }
 

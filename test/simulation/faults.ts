@@ -85,6 +85,18 @@ function loseSecrets(world: World, ms: number): void {
   world.scheduler.plan(ms, null, () => void (world.secrets.areLost = false));
 }
 
+/** Gateways die, and the counters are lost before their successors start. */
+function planDeaths(world: World, chance: Chance): void {
+  for (let times = chance.between(1, 4); times > 0; times--) {
+    const slot = chance.pick(world.fleet.of("gateway"));
+    const downMs = chance.pick([300, 1_500, 2_400]);
+    const lostMs = chance.between(0, downMs);
+    world.scheduler.plan(chance.next() * world.plan.busyMs, null, () => {
+      world.injectFault("a gateway dies while the counters are emptied", () => world.loseBoth(slot, { downMs, lostMs }));
+    });
+  }
+}
+
 /** Changes through the control API are not faults. They come in the first half of every run, so that their effects can be checked. */
 const everyday = /^(credit|a key|a rate|a workspace|own keys)/;
 
@@ -104,5 +116,6 @@ export function planFaults(world: World, chance: Chance): void {
   if (world.plan.hasBlocks) planLimitsUnderBlocks(world, amountMax);
   if (world.plan.hasFailOvers) planFailOvers(world);
   if (world.plan.restoreChance) planRestores(world, world.plan.restoreChance);
+  if (world.plan.deathChance) planDeaths(world, world.plan.deathChance);
   if (world.fleet.topUps) planTopUps(world, world.fleet.topUps);
 }

@@ -90,18 +90,16 @@ export class SimGateway {
     this.folder = folders.takeNumbered(host);
     const journal = new GenerationJournal({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
     const admission = new AdmissionClient({ bus, clock, log, journal, models, recordsMax });
-    const { pendingAdmissions, blocks } = journal.recover();
-    for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
-    admission.blocks.adopt(blocks);
+    admission.takeOver(journal.recover());
     const openedKeys = new OpenedKeys({ keyring: secrets.keyring, clock, log });
     const openOwnKey = openedKeys.open.bind(openedKeys);
     const name = `${this.folder} since ${clock.monotonic()}`;
     const world = { host, chance, recorder, timeouts: plan.timeouts, gateway: name };
     const countersNow = () => counters.now();
     const { call, embed } = new Provider({ ...world, countersNow, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
-    const release = admission.releases.add.bind(admission.releases);
+    const takeOver = admission.takeOver.bind(admission);
     const lockFolder = async (path: string) => folders.takeIfFree(path, host);
-    const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release, blocks: admission.blocks };
+    const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, takeOver, blocks: admission.blocks };
     void adoptOrphanedSpoolsUntilStopped(orphans, new AbortController().signal);
     this.#gateway = gatewayOf({ admission, journal, models, call, embed, clock, log });
   }

@@ -4,7 +4,7 @@ import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
 import { agentsOf, type Agents } from "./variants/agents.ts";
 import { blockChanceOf, hasBlocks, withBlocks } from "./variants/blocks.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./variants/budgets.ts";
-import type { Chance } from "./chance.ts";
+import { Chance } from "./chance.ts";
 import { failOverChanceOf, hasFailOvers } from "./variants/fail-overs.ts";
 import { repeatsOf, type Repeats } from "./variants/repeats.ts";
 import { hasRestores, restoreChanceOf } from "./variants/restores.ts";
@@ -60,6 +60,8 @@ export interface Plan {
   repeats: Repeats | null;
   /** What restores draw; null: the run has none. */
   restoreChance: Chance | null;
+  /** What deaths draw that come with the loss of the counters; null: the run has none. */
+  deathChance: Chance | null;
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
@@ -86,6 +88,7 @@ function plainPlan(seed: number, chance: Chance): Plan {
     agents: agentsOf(seed),
     repeats: repeatsOf(seed),
     restoreChance: hasRestores(seed) ? restoreChanceOf(seed) : null,
+    deathChance: deathChanceOf(seed),
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);
       const keys = workspace.keys.length;
@@ -96,6 +99,11 @@ function plainPlan(seed: number, chance: Chance): Plan {
     busyMs,
     gapMs: busyMs / chance.between(30, 120),
   };
+}
+
+/** One of five runs. They draw from random numbers of their own, so that they change nothing in runs without them. */
+function deathChanceOf(seed: number): Chance | null {
+  return seed % 5 === 0 ? new Chance(seed ^ 0x3c6ef372) : null;
 }
 
 /** Some runs pass the end of a month. */

@@ -104,10 +104,11 @@ export class EmbeddedCounters implements Counters {
     this.workspaces.set(workspace, load(known, input, { now, tombstones: this.#tombstones }));
   }
 
-  async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
+  async forget(workspace: WorkspaceId, sequence: bigint, admittedAt = -Infinity): Promise<boolean> {
     const known = this.#space(workspace);
     const { ready } = known;
     if (ready && known.sequence < sequence) return false;
+    if (ready && known.loadedAt < admittedAt && admittedAt <= this.#clock.now()) return false;
     Object.assign(known, { ready: false, loading: null });
     return ready;
   }
@@ -181,7 +182,7 @@ function load(
   { now, tombstones }: { now: number; tombstones: Tombstones },
 ): WorkspaceCounters {
   const { logs, lending, claims: held } = known;
-  const space = { ...unknownWorkspace(), ready: true, logs, lending, claims: held, ...newestHead(known, account) };
+  const space = { ...unknownWorkspace(), ready: true, loadedAt: now, logs, lending, claims: held, ...newestHead(known, account) };
   for (const { month, spent } of account.months) {
     const before = known.months.get(month);
     const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };

@@ -25,6 +25,8 @@ export interface WorkspaceCounters {
   ready: boolean;
   /** The name under which a running load began. */
   loading: string | null;
+  /** When it became ready, by the store's clock. */
+  loadedAt: number;
   balance: NanoUsd;
   /** The version of `balance`; -1: not known. */
   sequence: bigint;
@@ -44,6 +46,7 @@ export function unknownWorkspace(): WorkspaceCounters {
   return {
     ready: false,
     loading: null,
+    loadedAt: Infinity,
     balance: 0n,
     sequence: -1n,
     reserved: 0n,

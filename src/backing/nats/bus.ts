@@ -5,10 +5,23 @@
  * a request again and sharing partitions have their own modules.
  */
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busPayloadBytesMax, busServeMs } from "../limits.ts";
-import type { Backlog, Bus, Delivered, Replay, Reply, Service, Stream, ScatterService, Topic, Pace } from "../bus.ts";
+import type {
+  Backlog,
+  Bus,
+  Delivered,
+  Replay,
+  Reply,
+  Service,
+  Stream,
+  ScatterMember,
+  ScatterService,
+  Topic,
+  Pace,
+} from "../bus.ts";
 import { startRequestServer, RequestClient } from "./requests.ts";
 import { ConsumerGroup, EventConsumer } from "./event-consumer.ts";
 import { replayEvents } from "./event-replay.ts";
@@ -113,10 +126,14 @@ export class DistributedBus implements Bus {
     return this.#scatterClient(service).survey(payload, waitMs);
   }
 
-  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+  serveScatter(
+    service: ScatterService,
+    handler: (payload: Uint8Array) => Uint8Array,
+    member: ScatterMember = { id: newInternalId(this.#parts.clock.now()), predecessors: [] },
+  ): Disposable {
     // A process that replies to the others also asks them, and by then knows who is there.
     this.#scatterClient(service);
-    return startScatterServer({ ...this.#parts, link: this.#requests, service, handler });
+    return startScatterServer({ ...this.#parts, link: this.#requests, service, handler, member });
   }
 
   connected(): boolean {

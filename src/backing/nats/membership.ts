@@ -55,14 +55,17 @@ interface HeartbeatParts {
   subject: string;
   /** The sender's id. */
   id: string;
+  /** Dead members in whose place it is; absent: none. */
+  predecessors?: readonly string[];
 }
 
 /** Sends heartbeats until disposed. */
-export function startHeartbeat({ link, clock, subject, id }: HeartbeatParts): Disposable {
+export function startHeartbeat({ link, clock, subject, id, predecessors = [] }: HeartbeatParts): Disposable {
+  const text = [id, ...predecessors].join(" ");
   let cancel = (): void => {};
   const beat = (): void => {
     cancel();
-    link.publish(subject, id);
+    link.publish(subject, text);
     cancel = clock.after(workerHeartbeatMs, beat);
   };
   const watching = link.watch({ up: beat });
@@ -76,9 +79,10 @@ export function startHeartbeat({ link, clock, subject, id }: HeartbeatParts): Di
   };
 }
 
-export function readHeartbeat(payload: Uint8Array): { id: string; leaves: boolean } {
-  const text = new TextDecoder().decode(payload);
-  return text.startsWith(goodbye) ? { id: text.slice(goodbye.length), leaves: true } : { id: text, leaves: false };
+export function readHeartbeat(payload: Uint8Array): { id: string; leaves: boolean; predecessors: string[] } {
+  const [text = "", ...predecessors] = new TextDecoder().decode(payload).split(" ");
+  const leaves = text.startsWith(goodbye);
+  return { id: leaves ? text.slice(goodbye.length) : text, leaves, predecessors };
 }
 
 // Ticks

@@ -2,15 +2,19 @@
  * A question to all processes at once, both ends. Those that serve it send heartbeats, so the client knows whose replies it waits for, and
  * an answer that lacks one of them is an error: the result would lack its data. A survey may lack some, and waits for a silent server once.
  * A process that has listened for less than half a second does not know all others yet, and asks none.
+ *
+ * The client waits for a server that fell silent without a goodbye until a successor has its data, for three seconds at most. A supervisor
+ * has that long to start one, and without one the service recovers within five seconds.
  */
 import { createInbox, type Msg } from "nats";
 import type { Clock } from "../../kernel/clock.ts";
-import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { BusTimeoutError, BusUnavailableError, type ScatterService } from "../bus.ts";
+import { BusTimeoutError, BusUnavailableError, type ScatterMember, type ScatterService } from "../bus.ts";
 import { busSilenceMsMax, scatterListenMs, scatterServerMemoryMs } from "../limits.ts";
 import { type NatsLink, scatterHeartbeatSubject, scatterSubject } from "./link.ts";
 import { readHeartbeat, Membership, everyTick, ticksOf, startHeartbeat } from "./membership.ts";
+
+type ScatterLink = Pick<NatsLink, "up" | "watch" | "publish" | "subscribe">;
 
 interface Round {
   /** Keyed by the server's id. */
@@ -30,7 +34,7 @@ const heardTicks = ticksOf(scatterListenMs);
 const acquaintedTicks = ticksOf(busSilenceMsMax);
 
 export class ScatterClient implements AsyncDisposable {
-  readonly #link: NatsLink;
+  readonly #link: ScatterLink;
   readonly #service: ScatterService;
   readonly #clock: Clock;
   readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
@@ -43,7 +47,7 @@ export class ScatterClient implements AsyncDisposable {
   #count = 0;
   #ticksUp = 0;
 
-  constructor({ link, service, clock }: { link: NatsLink; service: ScatterService; clock: Clock }) {
+  constructor({ link, service, clock }: { link: ScatterLink; service: ScatterService; clock: Clock }) {
     this.#link = link;
     this.#service = service;
     this.#clock = clock;
@@ -113,10 +117,11 @@ export class ScatterClient implements AsyncDisposable {
   }
 
   #heard(message: Msg): void {
-    const { id, leaves } = readHeartbeat(message.data);
+    const { id, leaves, predecessors } = readHeartbeat(message.data);
     this.#silent.delete(id);
     if (leaves) this.#servers.left(id);
     else this.#servers.heard(id);
+    for (const dead of predecessors) this.#servers.left(dead);
   }
 
   #replied(message: Msg): void {
@@ -144,13 +149,14 @@ interface ScatterServerParts {
   link: NatsLink;
   service: ScatterService;
   handler: (payload: Uint8Array) => Uint8Array;
+  member: ScatterMember;
   clock: Clock;
   log: Logger;
 }
 
 /** Replies to scattered requests until disposed. */
-export function startScatterServer({ link, service, handler, clock, log }: ScatterServerParts): Disposable {
-  const id = newInternalId(clock.now());
+export function startScatterServer({ link, service, handler, member, clock, log }: ScatterServerParts): Disposable {
+  const { id } = member;
   const subscription = link.subscribe(scatterSubject(service), ({ data, reply }) => {
     try {
       link.publish(`${reply}.${id}`, handler(data));
@@ -158,7 +164,7 @@ export function startScatterServer({ link, service, handler, clock, log }: Scatt
       log.error({ event: "bus.report.failed", service, reason: String(error) });
     }
   });
-  const heartbeat = startHeartbeat({ link, clock, subject: scatterHeartbeatSubject(service), id });
+  const heartbeat = startHeartbeat({ link, clock, subject: scatterHeartbeatSubject(service), ...member });
   return {
     [Symbol.dispose]: () => {
       heartbeat[Symbol.dispose]();

@@ -155,8 +155,9 @@ class DistributedCounters implements Counters {
     if (outcome === "stale") assertCurrent(load, null);
   }
 
-  async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
-    const [outcome] = await this.#call("forget", workspace, (run) => [String(run), sequence.toString()]);
+  async forget(workspace: WorkspaceId, sequence: bigint, admittedAt?: number): Promise<boolean> {
+    const admitted = admittedAt === undefined ? [] : [String(admittedAt)];
+    const [outcome] = await this.#call("forget", workspace, (run) => [String(run), sequence.toString(), ...admitted]);
     return outcome === "forgotten";
   }
 

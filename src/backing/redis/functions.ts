@@ -67,7 +67,8 @@ function luaText(file: string): string {
  *                    per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
  *                    per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
  *                    it counts against, each with the beginning of its period; lending: until when blocks may count in a window
- *                    and hold credit, how much was lent, and until when nothing is; lent-held: the sum of the holds of blocks
+ *                    and hold credit, how much was lent, and until when nothing is; lent-held: the sum of the holds of blocks;
+ *                    loaded: when it became ready
  * {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
  * {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
  * {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there

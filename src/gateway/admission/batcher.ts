@@ -27,6 +27,7 @@ import {
   encodeRequests,
   envelopeBytes,
   type EncodedRequest,
+  type Reload,
 } from "./message.ts";
 
 /** No worker has acted on the request. */
@@ -200,15 +201,14 @@ export class RequestBatcher {
 }
 
 interface PendingRelease {
-  workspace: WorkspaceId;
-  generation: GenerationId;
+  request: Extract<AdmissionRequest, { kind: "void" | "reload" }>;
   /** Monotonic ms: by then the sweeper has released the hold. */
   endsAt: number;
 }
 
 /**
  * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
- * release leaves refuses an admission that arrives later.
+ * release leaves refuses an admission that arrives later. Reloads are requested in the same way.
  */
 export class PendingReleases {
   readonly #batcher: RequestBatcher;
@@ -232,9 +232,11 @@ export class PendingReleases {
       );
       return;
     }
-    this.#size++;
-    this.#waiting.push({ workspace, generation, endsAt: this.#clock.monotonic() + holdMs });
-    if (!this.#running) void this.#run();
+    this.#add({ kind: "void", workspace, generation });
+  }
+
+  reload(reload: Omit<Reload, "kind">): void {
+    this.#add({ kind: "reload", ...reload });
   }
 
   /** How many are not released yet. */
@@ -256,10 +258,16 @@ export class PendingReleases {
     this.#running = false;
   }
 
-  async #release({ workspace, generation, endsAt }: PendingRelease): Promise<boolean> {
+  #add(request: PendingRelease["request"]): void {
+    this.#size++;
+    this.#waiting.push({ request, endsAt: this.#clock.monotonic() + holdMs });
+    if (!this.#running) void this.#run();
+  }
+
+  async #release({ request, endsAt }: PendingRelease): Promise<boolean> {
     if (this.#clock.monotonic() > endsAt) return true;
     try {
-      const { reply } = await this.#batcher.send({ kind: "void", workspace, generation });
+      const { reply } = await this.#batcher.send(request);
       return reply.kind === "done";
     } catch {
       return false;

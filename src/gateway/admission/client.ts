@@ -16,7 +16,7 @@ import type { Logger } from "../../kernel/log.ts";
 import { measureAdmission } from "../../kernel/metrics.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { reservationFrom, type Reservation } from "../credit/reservation.ts";
-import type { GenerationJournal } from "../journal/journal.ts";
+import type { GenerationJournal, TakenOver } from "../journal/journal.ts";
 import type { AdmissionIntent } from "../journal/spool-line.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../limits.ts";
 import { unavailableMessage } from "../models/availability.ts";
@@ -206,6 +206,16 @@ export class AdmissionClient {
     } catch {
       return null;
     }
+  }
+
+  /**
+   * Takes over what a gateway left that died or ended: its pending admissions are released, its blocks returned, and counters that were
+   * loaded without its report are loaded again. Its journal must report by now.
+   */
+  takeOver({ pendingAdmissions, blocks, admitted }: TakenOver): void {
+    for (const { workspace, generation } of pendingAdmissions) this.releases.add(workspace, generation);
+    this.blocks.adopt(blocks);
+    for (const [workspace, admittedAt] of admitted) this.releases.reload({ workspace, admittedAt });
   }
 
   /** Releases an admission that was not used. */

@@ -6,9 +6,9 @@
  * message that clears cached key records, also sent when another server keeps the ledger, ends all blocks, and a block never outlives the
  * record that it was lent by. So a changed key or limit holds within 30 seconds even if the message is lost. A block ends with its month,
  * with a rebuild of the counters, when the counters do not answer (worker/guards.ts), and when this gateway has heard no worker, or has not
- * run, for half a second: after two seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. A killed one
- * has them in its spool, written before each was requested, and its successor returns what is not open. Keys with budgets or own provider
- * keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
+ * run, for half a second: after three seconds of silence a rebuild proceeds without it. A gateway that stops returns its blocks. A killed
+ * one has them in its spool, written before each was requested, and its successor returns what is not open. Keys with budgets or own
+ * provider keys, and models that cannot be called, are always decided by a worker (worker/service.ts).
  */
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";

@@ -50,7 +50,19 @@ export type AdmissionRequest =
   | ReturnBlock
   | PositionRequest
   /** Credit was added: read the ledger's head again and push it to the counters. */
-  | { kind: "refresh"; workspace: WorkspaceId };
+  | { kind: "refresh"; workspace: WorkspaceId }
+  | Reload;
+
+/**
+ * Counters that were loaded since this admission may lack what the sender, or a dead gateway whose spool it took over, had admitted: they
+ * are loaded again, with its report. Nothing is admitted until then.
+ */
+export interface Reload {
+  kind: "reload";
+  workspace: WorkspaceId;
+  /** ms of the counters' clock, of the last one that is known. */
+  admittedAt: number;
+}
 
 /** Credit, holds and month of a workspace, and of a key if one is named; and what the named blocks hold. */
 export interface PositionRequest {

@@ -13,7 +13,7 @@ import { rateWindowMs, holdMs } from "../../backing/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Reservation } from "../credit/reservation.ts";
@@ -34,13 +34,19 @@ import { encodeSettlement, type Settlement } from "./settlement.ts";
 import type { AdmissionIntent, BlockIntent, GenerationIntent } from "./spool-line.ts";
 import { Spool, type SpoolFiles } from "./spool.ts";
 
+/** What admission does for an earlier owner of the folder. */
+export interface TakenOver {
+  pendingAdmissions: AdmissionIntent[];
+  blocks: RecoveredBlock[];
+  /** When each workspace's last request was admitted, in ms of the counters' clock. */
+  admitted: ReadonlyMap<WorkspaceId, number>;
+}
+
 /** The data that an earlier owner of the folder left. */
-interface RecoveredWork {
+interface RecoveredWork extends TakenOver {
   settled: number;
   interrupted: number;
   unknown: number;
-  pendingAdmissions: AdmissionIntent[];
-  blocks: RecoveredBlock[];
 }
 
 interface JournalParts {
@@ -79,17 +85,13 @@ export class GenerationJournal implements Disposable {
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
-    this.#spool = new Spool(parts.folder, parts.clock, parts.files);
+    const id = newInternalId(parts.clock.now());
+    this.#spool = new Spool(parts.folder, parts.clock, parts.files, id);
+    // The caller recovers their data in the same turn, so no report lacks it.
+    const member = { id, predecessors: this.#spool.writers };
     this.progress = new ProgressTracker(this.#spool, parts.clock);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
-    this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
-      const request = decodeReportRequest(payload);
-      // Reading credit changes nothing, so it touches no admission under way.
-      if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
-      if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
-      for (const listener of this.#reportListeners) listener(request.workspace);
-      return encodeOpenReport(this.#report(request));
-    });
+    this.#reporting = parts.bus.serveScatter("open-generations", (payload) => this.#reply(payload), member);
     this.#prune();
   }
 
@@ -112,13 +114,16 @@ export class GenerationJournal implements Disposable {
   /**
    * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider are
    * charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of each, and
-   * the admissions and blocks that the caller must release. If the owner ended cleanly, the ledger had all settlements.
+   * what admission must take over. If the owner ended cleanly, the ledger had all settlements.
    */
   recover(): RecoveredWork {
     const { intents, ended, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
+    const admitted = new Map<WorkspaceId, number>();
     for (const intent of intents) {
+      const { workspace, admittedAt } = intent;
       this.#open.addTime(intent, this.#parts.clock.monotonic());
       if (!ended.has(intent.generation)) this.#open.add(intent);
+      admitted.set(workspace, Math.max(admittedAt, admitted.get(workspace) ?? 0));
     }
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
@@ -126,7 +131,7 @@ export class GenerationJournal implements Disposable {
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
     const counts = { settled: closed ? 0 : settlements.length, interrupted: ends.length - unknown, unknown };
-    return { ...counts, pendingAdmissions, blocks: closed ? [] : blocks };
+    return { ...counts, pendingAdmissions, blocks: closed ? [] : blocks, admitted };
   }
 
   /**
@@ -225,6 +230,15 @@ export class GenerationJournal implements Disposable {
     this.#reporting[Symbol.dispose]();
     this.#publisher[Symbol.dispose]();
     this.#spool[Symbol.dispose]();
+  }
+
+  #reply(payload: Uint8Array): Uint8Array {
+    const request = decodeReportRequest(payload);
+    // Reading credit changes nothing, so it touches no admission under way.
+    if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
+    if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
+    for (const listener of this.#reportListeners) listener(request.workspace);
+    return encodeOpenReport(this.#report(request));
   }
 
   /** A recall asks for blocks only. */

@@ -7,12 +7,10 @@
 import { join } from "node:path";
 import type { Bus } from "../../backing/bus.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
-import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { adoptionFlushMs, orphanScanMs } from "../limits.ts";
-import { GenerationJournal, type BlockBook } from "./journal.ts";
-import type { RecoveredBlock } from "./recovery.ts";
+import { GenerationJournal, type BlockBook, type TakenOver } from "./journal.ts";
 import { diskFiles, type SpoolFiles } from "./spool.ts";
 
 /** Locks a folder; null: its owner is alive. */
@@ -26,20 +24,24 @@ interface OrphanedSpoolParts {
   lockFolder: LockFolder;
   /** Absent: the files of the disk. */
   files?: SpoolFiles;
-  /** Releases an admission that the dead gateway requested and did not use. */
-  release(workspace: WorkspaceId, generation: GenerationId): void;
-  /** Takes over the blocks that it was lent, and is notified of their requests that the ledger has. */
-  blocks: Pick<BlockBook, "settled"> & { adopt(blocks: readonly RecoveredBlock[]): void };
+  /** Takes over what the dead gateway had admitted or requested. */
+  takeOver(left: TakenOver): void;
+  /** Is notified of the requests of its blocks that the ledger has. */
+  blocks: Pick<BlockBook, "settled">;
 }
 
-/** Looks for orphaned spools every ten seconds until aborted. Spools that are not emptied by then stay for another process. */
+/**
+ * Looks for orphaned spools at once and every ten seconds until aborted. At once, because the spool may be one that this gateway's
+ * predecessor had adopted: until somebody reports its admissions, loaded counters lack them. Spools that are not emptied by then
+ * stay for another process.
+ */
 export async function adoptOrphanedSpoolsUntilStopped(parts: OrphanedSpoolParts, signal: AbortSignal): Promise<void> {
   const adopting = new Set<Promise<number>>();
   while (!signal.aborted) {
-    await sleep(parts.clock, orphanScanMs, signal);
-    const round = signal.aborted ? Promise.resolve(0) : adoptOrphanedSpools(parts, signal);
+    const round = adoptOrphanedSpools(parts, signal);
     adopting.add(round);
     void round.finally(() => adopting.delete(round));
+    await sleep(parts.clock, orphanScanMs, signal);
   }
   await Promise.all(adopting);
 }
@@ -84,14 +86,13 @@ const noBlocks: Omit<BlockBook, "settled"> = { end: () => ({ blocks: [], holds: 
 /** After the ledger has all settlements, the journal stays open until its admissions have left every rate window: rebuilds need them. */
 async function bringToLedger(
   folder: string,
-  { bus, clock, log, release, blocks, files = diskFiles }: OrphanedSpoolParts,
+  { bus, clock, log, takeOver, blocks, files = diskFiles }: OrphanedSpoolParts,
   signal: AbortSignal,
 ): Promise<boolean> {
   using journal = new GenerationJournal({ bus, clock, log, folder, files });
   journal.useBlocks({ ...noBlocks, settled: (block, reserved) => blocks.settled(block, reserved) });
-  const { pendingAdmissions, blocks: lent, ...owed } = journal.recover();
-  for (const { workspace, generation } of pendingAdmissions) release(workspace, generation);
-  blocks.adopt(lent);
+  const { pendingAdmissions, blocks: lent, admitted, ...owed } = journal.recover();
+  takeOver({ pendingAdmissions, blocks: lent, admitted });
   const facts = { event: "spool.adopted", folder, ...owed };
   if (owed.settled + owed.interrupted + owed.unknown > 0) log.warn(facts, "Adopted a dead gateway's spool");
   if (!(await journal.flushed(adoptionFlushMs))) return false;

@@ -67,6 +67,8 @@ interface PendingLine {
   reject: (error: unknown) => void;
 }
 
+const segmentName = /^\d{10}(?:-(\w+))?\.jsonl$/;
+
 export class Spool implements Disposable {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -75,26 +77,34 @@ export class Spool implements Disposable {
   #done: Segment[];
   #current: OpenSegment;
   #number: number;
+  /** Those of earlier segments: processes that had the folder before. */
+  readonly writers: readonly string[];
+  readonly #writer: string;
   #pending: PendingLine[] = [];
   /** By generation. While there are any, `working` is false. */
   readonly #leftOut = new Map<GenerationId, LeftOut>();
   #working = true;
   #closed = false;
 
-  /** Reads the existing segments and begins a new one. The caller must have locked the folder. */
-  constructor(folder: string, clock: Clock, files: SpoolFiles = diskFiles) {
+  /**
+   * Reads the existing segments and begins a new one. The caller must have locked the folder.
+   * @param writer letters and digits, in the names of its segments
+   */
+  constructor(folder: string, clock: Clock, files: SpoolFiles = diskFiles, writer = "") {
     files.makeFolder(folder);
     this.#folder = folder;
     this.#clock = clock;
     this.#files = files;
     const names = files
       .list(folder)
-      .filter((name) => /^\d{10}\.jsonl$/.test(name))
+      .filter((name) => segmentName.test(name))
       .toSorted();
     const read = names.map((name) => readSegment(join(folder, name), files));
     this.#recovered = recoveredFrom(read.flatMap(({ lines }) => lines));
     this.#done = segmentsOf(read, this.#recovered.ended, clock.monotonic());
     this.#number = Number((names.at(-1) ?? "0").slice(0, 10));
+    this.writers = [...new Set(names.flatMap((name) => segmentName.exec(name)?.[1] ?? []))];
+    this.#writer = writer && `-${writer}`;
     this.#current = this.#openSegment();
   }
 
@@ -247,7 +257,7 @@ export class Spool implements Disposable {
   }
 
   #openSegment(): OpenSegment {
-    const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}.jsonl`);
+    const path = join(this.#folder, `${String(this.#number + 1).padStart(10, "0")}${this.#writer}.jsonl`);
     const file = this.#files.create(path);
     this.#number++;
     return { ...emptySegment(path, this.#clock.monotonic()), file, bytes: 0 };

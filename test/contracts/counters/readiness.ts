@@ -69,6 +69,20 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 20n, sequence: 8n });
     });
 
+    test("counters that were loaded before an admission count it, unless the clock was set back since", async () => {
+      await makeReady(of());
+      await of().advance(5);
+      const admittedAt = of().now();
+      expect(await of().counters.forget("w1", 0n, admittedAt)).toBe(false);
+      expect(await admit(of())).toMatchObject({ outcome: "admitted" });
+      await of().advance(-1);
+      expect(await of().counters.forget("w1", 0n, admittedAt)).toBe(true);
+      await makeReady(of());
+      await of().advance(60_000);
+      expect(await of().counters.forget("w1", 0n, admittedAt - 2)).toBe(true);
+      expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
+    });
+
     test.each(["wipe", "restart"] as const)("a load that was gathered before another load and a %s is refused", async (loss) => {
       const begun = (await of().counters.beginLoad("w1")) ?? "";
       expect(await of().counters.beginLoad("w1")).toBe(begun);

@@ -50,5 +50,12 @@ test("a successor recovers the admissions that were requested and never dispatch
   const dead = new GenerationJournal(parts);
   dead.recordIntents([intent]);
   using successor = new GenerationJournal(parts);
-  expect(successor.recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [intent], blocks: [] });
+  expect(successor.recover()).toEqual({
+    settled: 0,
+    interrupted: 0,
+    unknown: 0,
+    pendingAdmissions: [intent],
+    blocks: [],
+    admitted: new Map(),
+  });
 });

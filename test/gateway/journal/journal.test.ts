@@ -1,3 +1,4 @@
+import type { ScatterMember } from "../../../src/backing/bus.ts";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { decodeOpenReport, encodeReportRequest, type OpenReport } from "../../../src/gateway/journal/open-report.ts";
@@ -172,7 +173,14 @@ describe("the journal of a killed gateway", () => {
 
     journals.clock.advance(5_000);
     const successor = journals.open();
-    expect(successor.recover()).toEqual({ settled: 1, interrupted: 0, unknown: 1, pendingAdmissions: [], blocks: [] });
+    expect(successor.recover()).toEqual({
+      settled: 1,
+      interrupted: 0,
+      unknown: 1,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", ended.admittedAt]]),
+    });
     expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
     expect(await journals.published()).toMatchObject([
       { generation: ended.generation, outcome: "settled", usage },
@@ -198,8 +206,28 @@ describe("the journal of a killed gateway", () => {
     await journals.published();
     await confirmAll();
     first[Symbol.dispose]();
-    expect(journals.open().recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
+    expect(journals.open().recover()).toEqual({
+      settled: 0,
+      interrupted: 0,
+      unknown: 0,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", ended.admittedAt]]),
+    });
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [ended.admittedAt] }]);
+  });
+
+  test("its successor says in whose place it reports, so that nobody waits for the dead one", () => {
+    const members: (ScatterMember | undefined)[] = [];
+    const serve = journals.bus.serveScatter.bind(journals.bus);
+    journals.bus.serveScatter = (service, handler, member?: ScatterMember) => {
+      members.push(member);
+      return serve(service, handler);
+    };
+    for (let processes = 0; processes < 3; processes++) journals.open()[Symbol.dispose]();
+    const [first, second, third] = members;
+    expect(first?.predecessors).toEqual([]);
+    expect(third?.predecessors).toEqual([first?.id ?? "", second?.id ?? ""]);
   });
 
   test("its successor reports the last minute of each key", async () => {
@@ -220,7 +248,14 @@ describe("the journal of a killed gateway", () => {
     second.recover();
     second[Symbol.dispose]();
     journals.bus.stored = [];
-    expect(journals.open().recover()).toEqual({ settled: 1, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
+    expect(journals.open().recover()).toEqual({
+      settled: 1,
+      interrupted: 0,
+      unknown: 0,
+      pendingAdmissions: [],
+      blocks: [],
+      admitted: new Map([["ws-1", lost.admittedAt]]),
+    });
     expect(await journals.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 
@@ -233,7 +268,8 @@ describe("the journal of a killed gateway", () => {
     await fillSegment(killed);
     await confirmAll();
     await journals.clock.pass(rateWindowMs + pruneMs);
-    expect(readdirSync(journals.path).toSorted()).toEqual(["0000000001.jsonl", "0000000003.jsonl"]);
+    const numbers = readdirSync(journals.path).map((name) => Number(name.slice(0, 10)));
+    expect(numbers.toSorted()).toEqual([1, 3]);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
 

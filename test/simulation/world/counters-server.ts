@@ -65,7 +65,7 @@ export class CountersServer {
       takeBack: (back) => callFor(back.workspace, () => local.takeBack(back)),
       beginLoad: (workspace) => callFor(workspace, () => local.beginLoad(workspace)),
       load: (load) => callFor(load.account.workspace, () => local.load(load)),
-      forget: (workspace, sequence) => callFor(workspace, () => local.forget(workspace, sequence)),
+      forget: (workspace, ...rest) => callFor(workspace, () => local.forget(workspace, ...rest)),
       holds: (workspace) => callFor(workspace, () => local.holds(workspace)),
       overdue: (workspace, limit) => callFor(workspace, () => local.overdue(workspace, limit)),
       read: (workspace, key, blocks) => callFor(workspace, () => local.read(workspace, key, blocks)),

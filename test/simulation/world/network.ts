@@ -6,6 +6,7 @@ import {
   type Delivered,
   type Replay,
   type Reply,
+  type ScatterMember,
   type ScatterService,
   type Service,
   type Topic,
@@ -49,7 +50,7 @@ export class Network {
   readonly #parts: NetworkParts;
   #servers: Of<RequestHandler>[] = [];
   #listeners: (Of<(payload: Uint8Array) => void> & { topic: Topic })[] = [];
-  #scatterServers: (Of<(payload: Uint8Array) => Uint8Array> & { service: ScatterService })[] = [];
+  #scatterServers: (Of<(payload: Uint8Array) => Uint8Array> & { service: ScatterService; member: ScatterMember })[] = [];
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
@@ -81,7 +82,8 @@ export class Network {
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
       scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: false }),
       survey: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: true }),
-      serveScatter: (service, handler) => this.#register(this.#scatterServers, { host, service, handler }),
+      serveScatter: (service, handler, member = { id: "", predecessors: [] }) =>
+        this.#register(this.#scatterServers, { host, service, handler, member }),
       connected: () => host.isConnected,
       [Symbol.asyncDispose]: async () => {},
     };
@@ -203,7 +205,9 @@ export class Network {
     if (!caller.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
     const since = scheduler.now - scatterServerMemoryMs;
     this.#scatterServers = this.#scatterServers.filter(({ host }) => !host.isDead || host.lastReachableAt > since);
-    const known = this.#scatterServers.filter((server) => server.service === service && server.host.lastReachableAt > since);
+    const heard = this.#scatterServers.filter((server) => server.service === service && server.host.lastReachableAt > since);
+    const succeeded = new Set(heard.flatMap(({ member }) => member.predecessors));
+    const known = heard.filter(({ member }) => !succeeded.has(member.id));
     const transitMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
       const replies: Uint8Array[] = [];

@@ -150,6 +150,21 @@ export class World {
     if (this.#canReport) lose(this.counters);
   }
 
+  /**
+   * Kills a gateway and empties the counters before its successor starts. A successor that a full disk delays may come too late for the
+   * loads that wait for it.
+   */
+  loseBoth(slot: FleetSlot, { downMs, lostMs }: { downMs: number; lostMs: number }): void {
+    if (!this.#canReport || !this.counters.isWhole || this.#diskWasFull) return;
+    this.mayLeak = true;
+    this.fleet.crash(slot, downMs);
+    this.scheduler.plan(lostMs, null, () => {
+      const others = this.fleet.of("gateway").filter((one) => one !== slot);
+      const mayLose = !this.#isHealed && !this.#isRollingBack && !this.#hasLostDisk && !this.#diskWasFull;
+      if (mayLose && others.every(({ host }) => host.isReachable)) this.counters.wipe();
+    });
+  }
+
   /** @returns whether the counters, or a part of them, will be again after `ms` what they are now */
   rollBack(ms: number, remember = (counters: CountersServer) => counters.remember()): boolean {
     this.mayLeak = true;

@@ -62,7 +62,7 @@ class RedisHarness implements CountersHarness {
       admitMany: (batch) => counters.admitMany(batch),
       beginLoad: (workspace) => counters.beginLoad(workspace),
       load: (load) => counters.load(load),
-      forget: (workspace, sequence) => counters.forget(workspace, sequence),
+      forget: (...args) => counters.forget(...args),
       resolveMany: (batch) => counters.resolveMany(batch),
       lend: (request) => counters.lend(request),
       takeBack: (back) => counters.takeBack(back),

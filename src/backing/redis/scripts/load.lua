@@ -167,6 +167,7 @@ register('load', function(keys, args)
   put('head', pack(headFormat, run, balance, sequence, reserved, due, buried))
   if known[3] then put('lending', known[3]) end
   if lent > 0 then put(lentField, text(lent)) end
+  put('loaded', text(clock))
 
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)
@@ -176,14 +177,22 @@ register('load', function(keys, args)
   return { 'loaded' }
 end)
 
--- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters. KEYS  base name {w}
--- ARGV  run, the sequence from which on it is made so Returns "forgotten" where it was ready and the balance has that sequence or a later
--- one. The rest stays: a load replaces older values.
+-- Makes a workspace not ready, and refuses loads that began before: its ledger may have gone back behind the counters, or they were loaded
+-- without the report of a gateway. The rest stays: a load replaces older values.
+-- KEYS  base name {w}
+-- ARGV  run, the sequence from which on it is made so, and, if given, the time of an admission: counters that were loaded before it stay
+--       ready. A time in the future means that the clock was set back, and proves nothing.
+-- Returns "forgotten" where it was ready and the balance has that sequence or a later one.
 register('forget', function(keys, args)
   local account = keys[1] .. ':a'
   local readyIn, balance, sequence, reserved, due, buried = headIn(call('HGET', account, 'head'))
   local isReady = readyIn == tonumber(args[1])
   if isReady and sequence < tonumber(args[2]) then return {} end
+  local admittedAt = tonumber(args[3])
+  if isReady and admittedAt and admittedAt <= clock then
+    local loaded = tonumber(call('HGET', account, 'loaded') or math.huge)
+    if loaded < admittedAt then return {} end
+  end
   call('HDEL', account, 'load')
   if not isReady then return {} end
   call('HSET', account, 'head', pack(headFormat, 0, balance, sequence, reserved, due, buried))

@@ -64,7 +64,7 @@ interface Pending {
   isClaimed?: true;
 }
 
-type OtherRequest = Extract<AdmissionRequest, { kind: "position" | "refresh" | "lend" | "return" }>;
+type OtherRequest = Extract<AdmissionRequest, { kind: "position" | "refresh" | "reload" | "lend" | "return" }>;
 
 interface Release {
   index: number;
@@ -237,22 +237,21 @@ export class AdmissionService {
   async #releaseAll(releases: Release[], replies: AdmissionReply[]): Promise<void> {
     if (releases.length === 0) return;
     const resolve = releases.map(({ workspace, generation }) => ({ workspace, generation, as: "void" as const }));
-    const reply = await this.#orUnavailable(async () => {
-      await this.#parts.counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
-      return { kind: "done" };
-    });
+    const batch = { resolve, accounts: [], keyMonths: [] };
+    const reply = await this.#orUnavailable(() => this.#parts.counters.resolveMany(batch).then(() => done));
     for (const { index } of releases) replies[index] = reply;
   }
 
   #replyToOne(request: OtherRequest, record: CachedRecord | undefined): Promise<AdmissionReply> {
-    const parts = { ...this.#parts, loads: this.#loads };
+    const { counters } = this.#parts;
     return this.#orUnavailable(async () => {
       if (request.kind === "lend") return this.#lend(request, record);
-      if (request.kind === "return") return takeBack(request, this.#parts.counters);
+      if (request.kind === "return") return takeBack(request, counters);
+      if (request.kind === "reload") return counters.forget(request.workspace, 0n, request.admittedAt).then(() => done);
       if ((await this.#ledgerCheck.unusable([request.workspace])).size > 0) return unavailable("billing_unavailable");
       if (request.kind === "refresh") return this.#refresh(request.workspace);
       if (request.recall) await this.#recalls.run({ workspace: request.workspace, key: null });
-      return readPosition(request, parts);
+      return readPosition(request, { ...this.#parts, loads: this.#loads });
     });
   }
 
@@ -270,7 +269,7 @@ export class AdmissionService {
   async #refresh(workspace: string): Promise<AdmissionReply> {
     const refreshed = refreshAccount({ workspace, month: monthOf(this.#estimateCountersTime()) }, this.#parts);
     await withDeadline(this.#parts.clock, recordLookupMs, "Refreshing an account", refreshed);
-    return { kind: "done" };
+    return done;
   }
 
   async #orUnavailable(makeReply: () => Promise<AdmissionReply>): Promise<AdmissionReply> {
@@ -357,6 +356,7 @@ async function readPosition(
 // the blocks of the key or the workspace, and the request is decided again after their answers, or after 300 ms.
 
 const kept: AdmissionReply = { kind: "kept" };
+const done: AdmissionReply = { kind: "done" };
 
 /** @param ageMs of the record, which the block does not outlive. @returns null where nothing is lent to this key at all */
 function lendRequest(
@@ -389,7 +389,7 @@ async function takeBack(returned: ReturnBlock, counters: Counters): Promise<Admi
   let time = 0;
   const times = returned.times.map((distance) => (time += distance));
   await counters.takeBack({ workspace, returns: [{ key, block, keep: BigInt(keep), times }] });
-  return { kind: "done" };
+  return done;
 }
 
 interface RecallParts {

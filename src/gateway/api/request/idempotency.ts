@@ -1,8 +1,8 @@
 /**
  * The header Idempotency-Key, by which a client says that a request may repeat another one. It becomes a claim of two digests. The first is
  * made of the caller, the endpoint and the key, so that two callers' keys never meet and the client's own text is kept nowhere. The second
- * is made of these and the body, and shows whether the body has changed. A guess of the body can be tested against the log only with the
- * key.
+ * is made of these and the body, and shows whether the body has changed. Only with the key can a guess of the
+ * body be tested against the log.
  * Admission, counters and ledger do the rest (admission/worker/service.ts, metering/settle.ts).
  * The key may be in quotes, as in the IETF's draft, or bare, as everybody else sends it.
  */

@@ -29,7 +29,7 @@ export class SpooledBlocks {
 
   #readAll(): void {
     for (const path of readdirSync(this.#folder, { recursive: true, encoding: "utf8" })) {
-      if (!/spool\/\d{10}\.jsonl$/.test(path)) continue;
+      if (!/spool\/\d{10}(-\w+)?\.jsonl$/.test(path)) continue;
       try {
         this.#readSegment(path);
       } catch {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { settled } from "../../../support/clock.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
 import { admitRequest, AdmissionWorker, reservedAmount } from "../../../support/gateway/admission-worker.ts";
 import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
@@ -28,7 +29,16 @@ async function open({ requestsPerMinute = null as number | null, gateways = 1 } 
   const [gateway] = all;
   if (!gateway) throw new Error("The test needs a gateway");
   const begin = (from: TestGateway = gateway) => from.begin(hashOf("key"), record);
-  return { worker, gateway, gateways: all, begin };
+  /** The first gateway dies. @returns its successor, which reads its spool */
+  const die = (): (() => TestGateway) => {
+    gateway[Symbol.dispose]();
+    return () => {
+      const successor = new TestGateway({ ...parts, folder: join(folder.path, "0") });
+      successor.admission.takeOver(successor.journal.recover());
+      return successor;
+    };
+  };
+  return { worker, gateway, gateways: all, begin, die };
 }
 
 const position = async (worker: AdmissionWorker) => (await worker.counters.read("ws-1", "key-1")).account;
@@ -67,6 +77,55 @@ describe("counters that were emptied", () => {
     worker.clock.advance(1);
     worker.wipe();
     expect(await worker.outcomes(admitRequest(), admitRequest())).toEqual(["admitted", "rate_limited"]);
+  });
+
+  test("counters loaded while a gateway was dead are loaded again for its successor, and no minute exceeds the limit", async () => {
+    const { worker, begin, die } = await open({ requestsPerMinute: 3 });
+    await begin();
+    await begin();
+    const succeed = die();
+    worker.clock.advance(2_000);
+    worker.wipe();
+    // No gateway reports the dead one's admissions, so these counters lack them.
+    expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
+    succeed();
+    await settled();
+    expect(await worker.outcomes(admitRequest())).toEqual(["rate_limited"]);
+    worker.clock.advance(58_000);
+    expect(await worker.outcomes(admitRequest(), admitRequest(), admitRequest())).toEqual([
+      "admitted",
+      "admitted",
+      "rate_limited",
+    ]);
+  });
+
+  test("what a dead gateway held is held again once its successor has started, and counts once", async () => {
+    const { worker, begin, die } = await open();
+    await begin();
+    await begin();
+    const succeed = die();
+    worker.wipe();
+    await worker.outcomes(admitRequest());
+    expect(await position(worker)).toMatchObject({ reserved: reservedAmount });
+    succeed();
+    await settled();
+    await worker.replies({ kind: "position", workspace: "ws-1", key: null });
+    expect(await position(worker)).toMatchObject({ reserved: 3n * reservedAmount });
+  });
+
+  test("counters that were loaded before a gateway died stay ready for its successor", async () => {
+    const { worker, begin, die } = await open();
+    await worker.outcomes(admitRequest());
+    worker.clock.advance(1);
+    await begin();
+    const succeed = die();
+    let loads = 0;
+    const { beginLoad } = worker.counters;
+    worker.counters.beginLoad = (workspace) => (loads++, beginLoad.call(worker.counters, workspace));
+    succeed();
+    await settled();
+    expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
+    expect(loads).toBe(0);
   });
 
   test("rebuilt counters have no hold for a charged generation, even if its gateway has no confirmation yet", async () => {

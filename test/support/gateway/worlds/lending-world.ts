@@ -68,7 +68,7 @@ export class LendingWorld implements Disposable {
     const { bus, clock, models } = this.worker;
     const successor = new TestGateway({ bus, clock, models, folder: join(this.#folder, "gateway-1") });
     this.gateways[0] = successor;
-    successor.admission.blocks.adopt(successor.journal.recover().blocks);
+    successor.admission.takeOver(successor.journal.recover());
   }
 
   gateway(number = 0): TestGateway {
