@@ -3,8 +3,14 @@ import { expect, test } from "bun:test";
 import { usageRange } from "../../src/console/pages/inference/usage-range.ts";
 
 const nowMs = Date.parse("2026-11-20T12:34:56.789Z");
-const rangeOf = (query: string, { at = nowMs, usual = "month" }: { at?: number; usual?: "30d" | "month" } = {}) =>
-  usageRange({ query: new URLSearchParams(query), nowMs: at }, usual);
+interface Asked {
+  at?: number;
+  usual?: "30d" | "month";
+  /** Of the person. */
+  zone?: string;
+}
+const rangeOf = (query: string, { at = nowMs, usual = "month", zone = "UTC" }: Asked = {}) =>
+  usageRange({ query: new URLSearchParams(query), nowMs: at, viewer: { zone } }, usual);
 const span = ({ from, to }: { from: string; to: string }): string[] => [from, to].map((at) => at.replace(":00.000Z", "Z"));
 
 test.each([
@@ -22,6 +28,12 @@ test.each([
 ])("%s is %s", (query, words, from, to) => {
   const range = rangeOf(query);
   expect([range.words, ...span(range), range.problem]).toEqual([words, from, to, null]);
+});
+
+test("without a zone in the address, days are the person's", () => {
+  const zone = "America/New_York";
+  expect(span(rangeOf("range=7d", { zone }))).toEqual(["2026-11-14T05:00Z", "2026-11-21T05:00Z"]);
+  expect(span(rangeOf("range=7d&tz=UTC", { zone }))).toEqual(["2026-11-14T00:00Z", "2026-11-21T00:00Z"]);
 });
 
 test("an hour that begins now is the last of 24", () => {

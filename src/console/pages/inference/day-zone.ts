@@ -10,6 +10,7 @@ import { address } from "../../look/forms.ts";
 import { notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { zoneButton } from "../../time-zone.ts";
+import type { Viewer } from "../../viewer.ts";
 
 interface DayZone {
   /** An IANA name. */
@@ -18,7 +19,7 @@ interface DayZone {
   problem: Html | null;
 }
 
-export function dayZone({ query, viewer }: Pick<PageCall, "query" | "viewer">): DayZone {
+export function dayZone({ query, viewer }: Pick<PageCall, "query"> & { viewer: Pick<Viewer, "zone"> }): DayZone {
   const named = (query.get("tz") ?? "").trim() || viewer.zone;
   if (named === "UTC") return { zone: "UTC", problem: null };
   if (isTimeZone(named)) return { zone: named, problem: null };

@@ -9,6 +9,7 @@ import { isoTime, previousMonth, type Month } from "../../../kernel/clock.ts";
 import { address, filterForm } from "../../look/forms.ts";
 import { day, notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
+import type { Viewer } from "../../viewer.ts";
 import { dayAt, dayStartOf, dayZone, monthName } from "./day-zone.ts";
 
 const presets = ["24h", "7d", "30d", "month"] as const;
@@ -30,7 +31,7 @@ export interface UsageRange {
   problem: Html | null;
 }
 
-type Call = Pick<PageCall, "query" | "nowMs" | "viewer">;
+type Call = Pick<PageCall, "query" | "nowMs"> & { viewer: Pick<Viewer, "zone"> };
 
 /** @param usual the range if the address names none */
 export function usageRange(call: Call, usual: "30d" | "month"): UsageRange {
