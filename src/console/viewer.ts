@@ -40,7 +40,16 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces, invitations: invitations.length, theme: themeOf(request), zone: zoneOf(request) };
+  return {
+    session,
+    token,
+    principal,
+    email,
+    workspaces,
+    invitations: invitations.length,
+    theme: themeOf(request),
+    zone: zoneOf(request),
+  };
 }
 
 /** Whether a page that refreshes itself asks for what is new. No browser does so by itself, since no page is stored. */

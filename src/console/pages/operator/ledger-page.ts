@@ -41,6 +41,7 @@ export const ledgerChecks: Readonly<Record<string, string>> = {
   usage_adds_up: "The sums of Spend equal the requests that they sum",
   usage_spans_agree: "The sums of days and hours equal those of their quarters",
   usage_kinds_agree: "The sums by key and by model equal the total",
+  usage_counts_agree: "The counts of each error code add up to the errors",
   statement_matches_ledger: "No closed statement has changed, and each continues the one before it",
   budget_totals: "What counts against each limit is the sum of its charges",
 };
