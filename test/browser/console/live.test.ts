@@ -129,21 +129,24 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
   test("what was typed in the drawer is not lost without a question", async () => {
     await visitor.open(`${base}/keys`);
     await page.getByRole("link", { name: `Key ${unique}` }).click();
-    const drawer = page.getByRole("dialog");
-    await drawer.getByRole("textbox", { name: "Name" }).fill("Another name");
+    const edit = page.getByRole("button", { name: "Edit" });
+    const editing = page.getByRole("dialog", { name: /^Edit/ });
+    await edit.click();
+    await editing.getByRole("textbox", { name: "Name" }).fill("Another name");
     const asked: string[] = [];
     page.once("dialog", (question) => {
       asked.push(question.message());
       void question.dismiss();
     });
-    await drawer.getByRole("button", { name: "Close" }).click();
+    await page.keyboard.press("Escape");
     await until(async () => asked.length === 1);
-    expect([await drawer.count(), asked]).toEqual([1, ["Close without saving what you typed?"]]);
-    await drawer.getByRole("button", { name: "Save" }).click();
+    expect([await editing.isVisible(), asked]).toEqual([true, ["Close without saving what you typed?"]]);
+    await editing.getByRole("button", { name: "Save" }).click();
     await page.getByText("The key is saved").first().waitFor();
     expect(path()).toBe(`${base}/keys/${key.id}`);
-    await page.getByRole("textbox", { name: "Name" }).fill(`Key ${unique}`);
-    await page.getByRole("button", { name: "Save" }).click();
+    await edit.click();
+    await editing.getByRole("textbox", { name: "Name" }).fill(`Key ${unique}`);
+    await editing.getByRole("button", { name: "Save" }).click();
     await page.getByText("The key is saved").first().waitFor();
   });
 
