@@ -1,4 +1,7 @@
-/** A short run of `npm run chaos`: a few seconds of seeded faults, then every invariant. */
+/**
+ * A short run of `npm run chaos`: a few seconds of seeded faults, then every invariant. How soon all answers are good again is measured by
+ * that command: beside other tests a killed process takes long to start.
+ */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/servers/services.ts";
 import type { Fault } from "./harness/faults/fault.ts";
@@ -35,6 +38,7 @@ test.skipIf(servers === null)(
       logLevel: "fatal",
       say: () => {},
       faults,
+      steadyMsMax: 30_000,
     });
     expect(violations).toEqual([]);
     expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
@@ -49,5 +53,5 @@ test.skipIf(servers === null)(
     for (const endpoint of ["messages", "responses"])
       expect(notes.clients.filter((call) => call.whole && call.endpoint === endpoint).length).toBeGreaterThan(10);
   },
-  180_000,
+  300_000,
 );

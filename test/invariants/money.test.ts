@@ -93,6 +93,10 @@ describe("I-8, each call is charged once, and exactly its cost", () => {
     expect(chargedOnce([...whole, stream, database, wrongly]).broken.join()).toContain("counted 50, but 49");
   });
 
+  test("the invariant holds for a call that a gateway noted before it died, whether or not its provider saw it", () => {
+    expect(chargedOnce([charged(2, "gen-1", { cut: true })]).broken).toEqual([]);
+  });
+
   test.each<[string, History, string]>([
     ["a call has no end", [called(1, "gen-1")], "has no end"],
     ["it was charged twice", [called(1, "gen-1"), charged(2, "gen-1"), charged(3, "gen-1")], "settled 50, settled 50"],

@@ -5,8 +5,9 @@ import { lostByBoth } from "../without-lost.ts";
 /**
  * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
- * with its gateway is charged for what was delivered. A charge that a complete answer shows is the one that is booked. What both database and stream lost may have no end, or expire where its hold still
- * stood; nor has what was admitted with a block whose gateway was lost with its disk, and then the block has one.
+ * with its gateway is charged for what was delivered, and for its prompt: the gateway notes a call before it makes it, and may die
+ * between the two. A charge that a complete answer shows is the one that is booked. What both database and stream lost may have no end, or
+ * expire where its hold still stood; nor has what was admitted with a block whose gateway was lost with its disk, and then the block has one.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -30,7 +31,7 @@ export function chargedOnce(history: History): Finding {
       () => `${generation}: ended as ${all.map(({ outcome, cost }) => `${outcome} ${cost}`).join(", ")}`,
     );
     notes.check(
-      called.has(generation) || all.every(({ cost }) => cost === 0n),
+      called.has(generation) || all.every(({ cost, cut }) => cost === 0n || cut),
       () => `${generation}: charged, but no provider was called`,
     );
   }
