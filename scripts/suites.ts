@@ -17,7 +17,7 @@ export interface Suite {
 }
 
 /** How many suites run at the same time. Each waits now and then, and with fewer a core has nothing to do meanwhile. */
-export const lanesMax = 5;
+export const lanesMax = 6;
 /** How many of those may be timed: each waits for more than half of its time. */
 export const timedMax = 3;
 
@@ -35,9 +35,9 @@ export const suites: Suite[] = [
   { ...timed, name: "nats", folders: ["backing/nats"], budgetSeconds: 90 },
   { ...timed, name: "chaos", folders: ["chaos"], budgetSeconds: 70 },
   { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 20 },
+  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 160, usesServers: false },
   { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 160 },
   { ...ordinary, name: "embedded", folders: null, budgetSeconds: 190 },
-  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 160, usesServers: false },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 130 },
   { ...ordinary, name: "api", folders: ["gateway/api", "gateway/own-keys"], budgetSeconds: 110 },
   { ...ordinary, name: "gateway", folders: ["gateway"], budgetSeconds: 90 },
