@@ -17,7 +17,7 @@ export interface Suite {
 }
 
 /** How many suites run at the same time. Each waits now and then, and with fewer a core has nothing to do meanwhile. */
-export const lanesMax = 6;
+export const lanesMax = 5;
 /** How many of those may be timed: each waits for more than half of its time. */
 export const timedMax = 3;
 
