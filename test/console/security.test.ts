@@ -1,5 +1,6 @@
 /** The pages of security: what each role sees and may do, hostile names, refusals and empty lists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { importExploits } from "../../src/security/findings/lists/exploits.ts";
 import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
@@ -180,6 +181,17 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   test("nothing of another workspace is shown, also by its id", async () => {
     expect((await world.get(at(`/findings/${elsewhere}`), member)).status).toBe(404);
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
+  });
+
+  test("a finding and its vulnerability say what is known of exploits", async () => {
+    const cve = "CVE-2026-0001";
+    const kev = [{ cve, added: "2026-01-02" }];
+    await importExploits({ date: "2026-11-20", epss: [{ cve, epss: 0.125, percentile: 0.9 }], kev }, database.sql);
+    for (const path of [`/findings/${finding}`, `/vulnerabilities/${cve}`]) {
+      const text = await see(path);
+      expect(text).toContain("in CISA’s catalog since 2 Jan 2026");
+      expect(text).toContain("12.5 % within 30 days, more than 90 % of all vulnerabilities");
+    }
   });
 
   test("the findings as a file have the rows of the filter", async () => {

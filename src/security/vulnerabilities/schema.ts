@@ -1,6 +1,7 @@
 /** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how many items are missing. */
 import { Type, type Static } from "@sinclair/typebox";
 import { textOrNull } from "../../http/json-schema.ts";
+import { exploitFields } from "../findings/lists/exploits.ts";
 import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
@@ -57,6 +58,7 @@ export const VulnerabilityRecord = Type.Object(
     cvss_version: textOrNull("2.0, 3.0, 3.1 or 4.0"),
     cvss_vector: textOrNull("The vector of the score"),
     severity_source: textOrNull("Id of the advisory with this severity"),
+    ...exploitFields,
     affected_component: textOrNull("A component of the active scope that has it, as name@version; null when none has"),
     affected_project: textOrNull("The project of that component"),
     fix_version: textOrNull("The nearest version of that component that is not affected"),

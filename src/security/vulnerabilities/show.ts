@@ -10,6 +10,8 @@ import type { Queries } from "../../backing/backing.ts";
 import { readIdentifier, type Advisory, isNotOlder } from "../advisories/advisory.ts";
 import { byPrecedence } from "../advisories/issue.ts";
 import { readAdvisory } from "../advisories/read-advisory.ts";
+import { selectExploit } from "../findings/lists/exploit-store.ts";
+import { viewExploit } from "../findings/lists/exploits.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import * as limits from "../limits.ts";
 import { operation, reading } from "../operation.ts";
@@ -58,6 +60,7 @@ export async function showVulnerability(
   const names = issues.map(({ name }) => name);
   const record = {
     ...(await viewIssue(issue, sql)),
+    ...viewExploit(await selectExploit(issue.id, sql)),
     stands_for: names.slice(0, limits.vulnerabilityAliasesMax),
     ...(await viewOccurrences({ vulnerability: issue.id, workspace, scope }, sql)),
   };

@@ -309,15 +309,29 @@ function statusCell(row: SearchedFinding, { call }: FindingPlace): Html {
 }
 
 /** @param since a date; null: it is not in CISA's catalog */
-export function exploitedBadge(since: string | null): Html | null {
+function exploitedBadge(since: string | null): Html | null {
   return since === null ? null : markup`<span title="In CISA’s catalog since ${day(since)}">${badge("bad", "exploited")}</span>`;
 }
 
 /** The probability in percent; one that rounds to zero is below a tenth. */
-export function epssText(epss: number | null): string | null {
+function epssText(epss: number | null): string | null {
   if (epss === null) return null;
   const percent = epss * 100;
   return percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
+}
+
+interface Exploit {
+  known_exploited_since: string | null;
+  epss: number | null;
+  epss_percentile: number | null;
+}
+
+/** What is known of exploits, as facts of a finding or of a vulnerability. */
+export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
+  const exploited = since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
+  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
+  const words = epss === null ? null : `${epssText(epss) ?? ""} within 30 days${rest}`;
+  return [["Exploited", exploited] as const, ["EPSS", words] as const];
 }
 
 function nothing({ call, project, empty }: FindingPlace, { next }: { next: string | null }): Html {

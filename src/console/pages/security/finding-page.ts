@@ -13,7 +13,7 @@ import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../.
 import { form, address } from "../../look/forms.ts";
 import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
-import { epssText, exploitedBadge } from "./finding-list.ts";
+import { exploitFacts } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
 import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
 
@@ -62,24 +62,12 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Ecosystem", ecosystemName(finding.ecosystem)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
-    ["Exploited", exploitedSince(finding)],
-    ["EPSS", epssWords(finding)],
+    ...exploitFacts(finding),
     ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
     ["First seen", time(finding.first_seen)],
     ["Last seen", time(finding.last_seen)],
     ["Id", markup`<code>${finding.id}</code>`],
   ]);
-}
-
-function exploitedSince({ known_exploited_since: since }: FindingDetails): Html | null {
-  return since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
-}
-
-/** Such as `12.3 % within 30 days, more than 95 % of all vulnerabilities`. */
-function epssWords({ epss, epss_percentile: percentile }: FindingDetails): string | null {
-  if (epss === null) return null;
-  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
-  return `${epssText(epss) ?? ""} within 30 days${rest}`;
 }
 
 async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {

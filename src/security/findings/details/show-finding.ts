@@ -72,7 +72,7 @@ export async function showFinding(
     upgrade_for_all: component?.advice ?? noAdvice,
     open_findings: component?.open ?? 0,
     relation: component?.relation ?? null,
-    ...viewExploit(await selectExploit(id, sql)),
+    ...viewExploit(await selectExploit(target.vulnerability, sql)),
     path: component?.path ?? [],
   };
 }
