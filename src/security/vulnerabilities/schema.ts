@@ -1,7 +1,7 @@
 /** A vulnerability as the API shows it. Each list is cut at a limit, and `left_out` says how many items are missing. */
 import { Type, type Static } from "@sinclair/typebox";
 import { textOrNull } from "../../http/json-schema.ts";
-import { exploitFields } from "../findings/lists/exploits.ts";
+import type { ExploitFacts } from "./store.ts";
 import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
@@ -46,6 +46,21 @@ const LeftOut = Type.Object(
   { description: "How many more there are than this response shows" },
 );
 type LeftOut = Static<typeof LeftOut>;
+
+const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+
+export const exploitFields = {
+  known_exploited_since: Type.Union([Type.String(), Type.Null()], {
+    description:
+      "When CISA added it to its catalog of known exploited vulnerabilities, such as 2021-12-10; null: it is not in it",
+  }),
+  epss: numberOrNull("The probability that it is exploited within 30 days, 0 to 1, as EPSS estimates it; null: unknown"),
+  epss_percentile: numberOrNull("The part of all vulnerabilities with at most that probability, 0 to 1"),
+};
+
+export function viewExploit({ epss, percentile, kevAdded }: ExploitFacts) {
+  return { known_exploited_since: kevAdded, epss, epss_percentile: percentile };
+}
 
 export const VulnerabilityRecord = Type.Object(
   {

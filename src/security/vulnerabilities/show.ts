@@ -10,13 +10,11 @@ import type { Queries } from "../../backing/backing.ts";
 import { readIdentifier, type Advisory, isNotOlder } from "../advisories/advisory.ts";
 import { byPrecedence } from "../advisories/issue.ts";
 import { readAdvisory } from "../advisories/read-advisory.ts";
-import { selectExploit } from "../findings/lists/exploit-store.ts";
-import { viewExploit } from "../findings/lists/exploits.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import * as limits from "../limits.ts";
 import { operation, reading } from "../operation.ts";
 import { affectedPackages, type BoundedRecord } from "./affected-packages.ts";
-import { VulnerabilityRecord } from "./schema.ts";
+import { viewExploit, VulnerabilityRecord } from "./schema.ts";
 import * as store from "./store.ts";
 
 export const getVulnerability = operation({
@@ -60,7 +58,7 @@ export async function showVulnerability(
   const names = issues.map(({ name }) => name);
   const record = {
     ...(await viewIssue(issue, sql)),
-    ...viewExploit(await selectExploit(issue.id, sql)),
+    ...viewExploit(await store.selectExploit(issue.id, sql)),
     stands_for: names.slice(0, limits.vulnerabilityAliasesMax),
     ...(await viewOccurrences({ vulnerability: issue.id, workspace, scope }, sql)),
   };

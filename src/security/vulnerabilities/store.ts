@@ -132,3 +132,19 @@ function within({ vulnerability, workspace, scope }: InScope, sql: Queries) {
     ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
     ${scope.kind === "project" ? sql`AND project_id = ${scope.id}` : sql``}`;
 }
+
+export interface ExploitFacts {
+  epss: number | null;
+  percentile: number | null;
+  /** A date such as 2021-12-10. */
+  kevAdded: string | null;
+}
+
+/** What is known about an issue, by any of its CVE ids. */
+export async function selectExploit(vulnerability: bigint, sql: Queries): Promise<ExploitFacts> {
+  const [row] = await sql<ExploitFacts[]>`
+    SELECT max(epss) AS epss, max(percentile) AS percentile, min(kev_added)::text AS "kevAdded"
+    FROM vulnerability_names AS names JOIN exploits ON exploits.cve = names.name
+    WHERE names.vulnerability_id = ${vulnerability} AND NOT names.shared`;
+  return row ?? { epss: null, percentile: null, kevAdded: null };
+}

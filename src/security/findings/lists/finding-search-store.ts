@@ -8,7 +8,7 @@ import { findingsSearchedMax } from "../../limits.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { matching, streamConditions, united, type FindingFilter } from "./finding-list-store.ts";
 import type { StoredDecision } from "../decision.ts";
-import type { ExploitFacts } from "./exploit-store.ts";
+import type { ExploitFacts } from "../../vulnerabilities/store.ts";
 import { nameShown, type Fragment, type ListScope } from "./list-store.ts";
 
 /** A position in list order: by rank, then id. */

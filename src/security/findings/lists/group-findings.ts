@@ -9,7 +9,7 @@ import type { Queries } from "../../../backing/backing.ts";
 import { textOrNull } from "../../../http/json-schema.ts";
 import { findingsGroupedMax } from "../limits.ts";
 import { cvssScore, ecosystem, ecosystemNameOf, scoreShown, severityOf, SeverityView } from "../schema.ts";
-import { exploitFields } from "./exploits.ts";
+import { exploitFields } from "../../vulnerabilities/schema.ts";
 import { countByRank, countExploited, selectGroups, type FindingGroup } from "./finding-search-store.ts";
 import { chooseByText, type SearchRequest } from "./search-findings.ts";
 
