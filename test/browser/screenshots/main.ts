@@ -1,4 +1,7 @@
-/** `npm run screenshots`: pictures of every page with sample data, in both themes, on a desktop and a phone, with an index to look at. */
+/**
+ * `npm run screenshots`: pictures of every page with sample data, in both themes, on a desktop, a tablet and a phone, with an index to look
+ * at. Each look of a page and of its dialogs is audited for accessibility, and it fails if a rule is broken.
+ */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pages } from "../../../src/console/pages.ts";
@@ -12,15 +15,22 @@ import { indexPage, type Shot } from "./index-page.ts";
 
 const usage = `npm run screenshots -- [word …]
 
-Writes ./screenshots/index.html and a picture of each page. With words: only of pages whose address contains one of them.
+Writes ./screenshots/index.html and pictures of each page, and audits each with axe. With words: only pages whose address contains one of them.
 
 Example: npm run screenshots -- requests`;
 
 const folder = join(repository, "screenshots");
-const widths = [1_280, 360] as const;
+const widths = [1_280, 768, 360] as const;
 const themes = ["light", "dark"] as const;
 /** Longer pages are cut off. */
 const heightMax = 4_000;
+
+interface Audits {
+  looks: number;
+  dialogs: number;
+  /** Elements that break a rule, in each look. */
+  broken: number;
+}
 
 interface Place {
   /** The name of its files: the same in every run. */
@@ -51,15 +61,19 @@ async function main(words: readonly string[]): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const shots: Shot[] = [];
+  const audits = { looks: 0, dialogs: 0, broken: 0 };
   for (const [viewer, own] of Map.groupBy(places, ({ viewer }) => viewer)) {
     await using visitor = await visitAs(viewer, service);
     for (const place of own) {
-      shots.push(await take(place, visitor));
+      shots.push(await take(place, visitor, audits));
       console.log(`${shots.length} of ${places.length}: ${place.path}`);
     }
   }
   await writeFile(join(folder, "index.html"), indexPage(shots));
   console.log(`${join(folder, "index.html")} shows them`);
+  const { looks, dialogs, broken } = audits;
+  console.log(`axe: ${looks} looks of ${places.length} pages and ${dialogs} of their dialogs, ${broken} broken rules`);
+  if (broken > 0) process.exitCode = 1;
 }
 
 async function visitAs(viewer: Place["viewer"], { fleet }: SampleService): Promise<Visit> {
@@ -69,10 +83,11 @@ async function visitAs(viewer: Place["viewer"], { fleet }: SampleService): Promi
 }
 
 /** The page is loaded once; its style alone follows the theme and the width. */
-async function take({ name, path }: Place, visitor: Visit): Promise<Shot> {
+async function take({ name, path }: Place, visitor: Visit, audits: Audits): Promise<Shot> {
   const page = await visitor.open(path);
   const title = await page.title();
   const files: string[] = [];
+  const broken = new Set<string>();
   for (const width of widths) {
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme });
@@ -82,9 +97,29 @@ async function take({ name, path }: Place, visitor: Visit): Promise<Shot> {
       const file = `${name}-${width}-${colorScheme}.png`;
       await page.screenshot({ path: join(folder, file) });
       files.push(file);
+      const { dialogs, found } = await auditLook(visitor);
+      audits.looks++;
+      audits.dialogs += dialogs;
+      audits.broken += found.length;
+      for (const finding of found) broken.add(finding);
     }
   }
-  return { path, title, files, faults: visitor.faults.splice(0) };
+  for (const finding of broken) console.log(`  ${finding}`);
+  return { path, title, files, faults: [...visitor.faults.splice(0), ...broken] };
+}
+
+/** Audits the page as it is shown, and with each of its dialogs open. */
+async function auditLook(visitor: Visit): Promise<{ dialogs: number; found: string[] }> {
+  const { page } = visitor;
+  const found = await visitor.audit();
+  const dialogs = page.locator("dialog:not([open])");
+  const count = await dialogs.count();
+  for (let index = 0; index < count; index++) {
+    await page.evaluate(`[...document.querySelectorAll("dialog:not([open])")][${index}].showModal()`);
+    found.push(...(await visitor.audit()));
+    await page.evaluate(`document.querySelector("dialog[open]:modal").close()`);
+  }
+  return { dialogs: count, found };
 }
 
 try {
