@@ -4,7 +4,7 @@
  * The rows of the SBOM, the project and the product, the quota and the request for a scan are one transaction. Uploading the same bytes
  * again changes nothing and returns the same id; the bytes of a former SBOM make it current again. Packages are added before the
  * transaction: all workspaces share them and must not wait while a large SBOM is stored. The project is checked before anything is written,
- * and again when it is locked.
+ * and again when it is locked. A project of the sample data takes no other SBOMs, so that it can be removed without losing anything.
  */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
@@ -50,17 +50,32 @@ export interface SbomStoreParts {
 }
 
 /**
- * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full
+ * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full, or the
+ *   project belongs to the sample data
  * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
-export async function storeSbom(request: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
-  authorize(request.actor, { roles: writers, action: "store an SBOM" });
-  await requireProject(request, sql);
-  await requireRoomForSbom({ workspace: request.workspace, now: clock.now(), sha256: request.sbom.sha256 }, sql);
-  await addPackages(request.sbom, sql);
+export async function storeSbom(request: SbomToStore, parts: SbomStoreParts): Promise<StoredSbom> {
+  await prepare(request, parts);
+  const { sql, clock, notify } = parts;
   const { changed, ...stored } = await change(request.actor, { sql, clock }, (tx) => storeIn(tx, request, new Date(clock.now())));
   if (changed) notify("scan-waits");
   return stored;
+}
+
+/** Stores several SBOMs, all or none of them. @returns whether anything changed @throws like `storeSbom` */
+export async function storeTogether(
+  actor: Actor,
+  { requests, parts }: { requests: readonly SbomToStore[]; parts: SbomStoreParts },
+): Promise<boolean> {
+  for (const request of requests) await prepare(request, parts);
+  const { sql, clock, notify } = parts;
+  const changed = await change(actor, { sql, clock }, async (tx) => {
+    const stored: Change<{ changed: boolean }>[] = [];
+    for (const request of requests) stored.push(await storeIn(tx, request, new Date(clock.now())));
+    return { result: stored.some(({ result }) => result.changed), event: stored.flatMap(({ event }) => event ?? []) };
+  });
+  if (changed) notify("scan-waits");
+  return changed;
 }
 
 const sbomField = Type.Union([Type.Object({}), Type.String()], {
@@ -101,6 +116,14 @@ export const uploadSbom = operation({
   },
 });
 
+/** What happens before the transaction: checks, and the packages. */
+async function prepare(request: SbomToStore, { sql, clock }: SbomStoreParts): Promise<void> {
+  authorize(request.actor, { roles: writers, action: "store an SBOM" });
+  await requireProject(request, sql);
+  await requireRoomForSbom({ workspace: request.workspace, now: clock.now(), sha256: request.sbom.sha256 }, sql);
+  await addPackages(request.sbom, sql);
+}
+
 /** Checks the project before anything is written. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
   const reference = referenceTo("project", project);
@@ -119,6 +142,7 @@ async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise
   const product = request.product === null ? null : await findOrCreateProduct({ workspace, product: request.product, at }, tx);
   const found = await findOrCreateProject({ workspace, project: request.project, at }, tx);
   const { project } = found;
+  if (found.events.length === 0) requireSameKind(project, request);
   const events = [
     ...(product?.events ?? []),
     ...found.events,
@@ -142,6 +166,16 @@ async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise
   if (found.events.length > 0) await requireResourceQuota("project", workspace, tx);
   if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
   return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
+}
+
+/** Neither does the sample data change a project of the workspace's own, nor is anything of its own lost with the sample data. */
+function requireSameKind({ name, provider }: ProjectRow, { origin }: SbomToStore): void {
+  const isLoading = origin?.provider === "sample";
+  if ((provider === "sample") === isLoading) return;
+  const problem = isLoading
+    ? `The workspace has a project "${name}" of its own, so the sample data cannot be loaded`
+    : `The project "${name}" is sample data: remove the sample data, or choose another name`;
+  throw new DomainError("conflict", problem, { field: "project" });
 }
 
 interface ProjectUpdate {
