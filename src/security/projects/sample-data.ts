@@ -10,9 +10,11 @@ import { Type, type Static } from "@sinclair/typebox";
 import { type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources } from "../../accounts/audit/change.ts";
 import { clearScopes } from "../../accounts/keys/store.ts";
+import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { text } from "../../http/json-schema.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import { sampleLoadsPerHourMax } from "../limits.ts";
 import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { storeTogether, type SbomStoreParts } from "./store-sbom.ts";
 import { deleteProjects, lockSample, selectSample } from "./store.ts";
@@ -62,13 +64,17 @@ interface SampleToLoad {
   documents: readonly (Pick<SampleDocument, "project" | "filename"> & { sbom: SbomRows })[];
 }
 
-/** @throws DomainError forbidden for auditors; conflict if the workspace has a project of its own with one of the names */
+/**
+ * @throws DomainError forbidden for auditors; conflict if the workspace has a project of its own with one of the names
+ * @throws LimitReachedError if it was loaded too often within the hour
+ */
 export async function loadSample({ actor, workspace, documents }: SampleToLoad, parts: SbomStoreParts): Promise<LoadedSample> {
   authorize(actor, { roles: writers, action: "load the sample data" });
+  await countAct({ workspace, act: "loads of the sample data", max: sampleLoadsPerHourMax }, parts);
   const origin = { provider: "sample", repository: null } as const;
   const requests = documents.map((document) => ({ ...document, actor, workspace, product: null, origin }));
-  const changed = await storeTogether(actor, { requests, parts });
-  return { changed, projects: (await selectSample(workspace, parts.sql)).sample };
+  const stored = await storeTogether({ actor, workspace }, { requests, parts, lock: (tx) => lockSample(workspace, tx) });
+  return { changed: stored.some((one) => one.changed), projects: (await selectSample(workspace, parts.sql)).sample };
 }
 
 /** A scan of such a project that is under way ends at its next step. @throws DomainError forbidden for auditors */

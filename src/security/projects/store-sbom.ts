@@ -8,7 +8,7 @@
  */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Change, changedFields } from "../../accounts/audit/change.ts";
+import { change, type AuditEvent, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
@@ -55,27 +55,36 @@ export interface SbomStoreParts {
  * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
 export async function storeSbom(request: SbomToStore, parts: SbomStoreParts): Promise<StoredSbom> {
-  await prepare(request, parts);
-  const { sql, clock, notify } = parts;
-  const { changed, ...stored } = await change(request.actor, { sql, clock }, (tx) => storeIn(tx, request, new Date(clock.now())));
-  if (changed) notify("scan-waits");
-  return stored;
+  const [stored] = await storeTogether(request, { requests: [request], parts });
+  if (stored === undefined) throw new Error("Storing an SBOM gave no result");
+  const { changed: _, ...view } = stored;
+  return view;
 }
 
-/** Stores several SBOMs, all or none of them. @returns whether anything changed @throws like `storeSbom` */
+interface SbomsToStore {
+  requests: readonly SbomToStore[];
+  parts: SbomStoreParts;
+  /** What else to lock, before any project. */
+  lock?(tx: Transaction): Promise<unknown>;
+}
+
+/** Stores several SBOMs of a workspace, all or none of them. @throws like `storeSbom` */
 export async function storeTogether(
-  actor: Actor,
-  { requests, parts }: { requests: readonly SbomToStore[]; parts: SbomStoreParts },
-): Promise<boolean> {
+  { actor, workspace }: Pick<SbomToStore, "actor" | "workspace">,
+  { requests, parts, lock }: SbomsToStore,
+): Promise<(StoredSbom & { changed: boolean })[]> {
   for (const request of requests) await prepare(request, parts);
   const { sql, clock, notify } = parts;
-  const changed = await change(actor, { sql, clock }, async (tx) => {
-    const stored: Change<{ changed: boolean }>[] = [];
-    for (const request of requests) stored.push(await storeIn(tx, request, new Date(clock.now())));
-    return { result: stored.some(({ result }) => result.changed), event: stored.flatMap(({ event }) => event ?? []) };
+  const stored = await change(actor, { sql, clock }, async (tx) => {
+    await lock?.(tx);
+    const at = new Date(clock.now());
+    const all: Stored[] = [];
+    for (const request of requests) all.push(await storeIn(tx, request, at));
+    await takeRoom(all, { workspace, at }, tx);
+    return { result: all.map(({ view }) => view), event: all.flatMap(({ events }) => events) };
   });
-  if (changed) notify("scan-waits");
-  return changed;
+  if (stored.some(({ changed }) => changed)) notify("scan-waits");
+  return stored;
 }
 
 const sbomField = Type.Union([Type.Object({}), Type.String()], {
@@ -137,7 +146,14 @@ async function addPackages({ packages }: SbomRows, sql: Database): Promise<void>
   }
 }
 
-async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise<Change<StoredSbom & { changed: boolean }>> {
+interface Stored {
+  view: StoredSbom & { changed: boolean };
+  events: AuditEvent[];
+  /** What is new, and counts against a quota. */
+  added: ("product" | "project" | "sbom")[];
+}
+
+async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise<Stored> {
   const { workspace, sbom } = request;
   const product = request.product === null ? null : await findOrCreateProduct({ workspace, product: request.product, at }, tx);
   const found = await findOrCreateProject({ workspace, project: request.project, at }, tx);
@@ -162,10 +178,22 @@ async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise
       changes: { sbom_id: { from: project.sbom, to: id } },
     });
   }
-  if ((product?.events ?? []).length > 0) await requireResourceQuota("product", workspace, tx);
-  if (found.events.length > 0) await requireResourceQuota("project", workspace, tx);
-  if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
-  return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
+  const added: Stored["added"] = known === undefined ? ["sbom"] : [];
+  if ((product?.events ?? []).length > 0) added.push("product");
+  if (found.events.length > 0) added.push("project");
+  return { view: { ...viewOf(sbom, { project, id, changed }), changed }, events, added };
+}
+
+/** After all rows are written, since others wait for these locks. */
+async function takeRoom(
+  stored: readonly Stored[],
+  { workspace, at }: { workspace: WorkspaceId; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  const added = new Set(stored.flatMap((one) => one.added));
+  if (added.has("product")) await requireResourceQuota("product", workspace, tx);
+  if (added.has("project")) await requireResourceQuota("project", workspace, tx);
+  if (added.has("sbom")) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
 }
 
 /** Neither does the sample data change a project of the workspace's own, nor is anything of its own lost with the sample data. */

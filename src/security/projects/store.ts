@@ -93,8 +93,12 @@ export async function selectSample(
   return { sample, hasOthers: others.length > 0 };
 }
 
-/** Locks them in the order of imports and before their findings, so that scans and imports wait instead of deadlocking. */
+/**
+ * Locks them in the order of imports and before their findings, so that scans and imports wait instead of deadlocking. Loading and removing
+ * take turns, since a new project cannot be locked in that order.
+ */
 export async function lockSample(workspace: WorkspaceId, tx: Transaction): Promise<ProjectNames[]> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`sample data ${workspace}`}, 0))`;
   return tx<ProjectNames[]>`
     SELECT id, name FROM projects WHERE workspace_id = ${workspace} AND provider = 'sample' ORDER BY id FOR UPDATE`;
 }
