@@ -45,7 +45,7 @@ export interface ComposeParts {
 
 const isOneOf = (step: ComposedStep, ...steps: ComposedStep[]): boolean => steps.includes(step);
 
-const silentJournal = { recordIntents: ignore, onReport: ignore, noteAdmission: ignore, useBlocks: ignore };
+const silentJournal = { recordIntents: ignore, onReport: ignore, onMissed: ignore, noteAdmission: ignore, useBlocks: ignore };
 
 export async function compose(parts: ComposeParts, stack: AsyncDisposableStack): Promise<Gateway> {
   const { step, config, clock, log, models } = parts;

@@ -70,6 +70,8 @@ export interface ScatterMember {
   id: string;
   /** Servers that died and whose data it has: it replies in their place. */
   predecessors: readonly string[];
+  /** Called after a silence so long that clients may have gone on without its replies. Absent: nothing is to be done then. */
+  onMissed?: () => void;
 }
 
 export interface Delivered {

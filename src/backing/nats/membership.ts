@@ -4,7 +4,7 @@
  * and reads its sockets before the next one, so it never treats a peer as silent whose messages wait in the socket.
  */
 import type { Clock } from "../../kernel/clock.ts";
-import { workerHeartbeatMs, busTickMs } from "../limits.ts";
+import { workerHeartbeatMs, busSilenceMsMax, busTickMs } from "../limits.ts";
 import type { NatsLink } from "./link.ts";
 
 /** The live members of a group, by their heartbeats. A member that was silent for too many ticks, or said goodbye, is not one. */
@@ -57,18 +57,25 @@ interface HeartbeatParts {
   id: string;
   /** Dead members in whose place it is; absent: none. */
   predecessors?: readonly string[];
+  /** Called with the first heartbeat after a silence, in which others may have left it out. */
+  onMissed?: () => void;
 }
 
-/** Sends heartbeats until disposed. */
-export function startHeartbeat({ link, clock, subject, id, predecessors = [] }: HeartbeatParts): Disposable {
+/** Sends heartbeats until disposed. Those just before the link went down may be lost, so every such time counts as a silence. */
+export function startHeartbeat({ link, clock, subject, id, predecessors = [], onMissed }: HeartbeatParts): Disposable {
   const text = [id, ...predecessors].join(" ");
   let cancel = (): void => {};
+  let sentAt = clock.monotonic();
   const beat = (): void => {
     cancel();
-    link.publish(subject, text);
     cancel = clock.after(workerHeartbeatMs, beat);
+    if (!link.up) return;
+    link.publish(subject, text);
+    const silentMs = clock.monotonic() - sentAt;
+    sentAt = clock.monotonic();
+    if (silentMs > busSilenceMsMax) onMissed?.();
   };
-  const watching = link.watch({ up: beat });
+  const watching = link.watch({ up: beat, down: () => void (sentAt = -Infinity) });
   beat();
   return {
     [Symbol.dispose]: () => {

@@ -225,18 +225,15 @@ export class PendingReleases {
   }
 
   add(workspace: WorkspaceId, generation: GenerationId): void {
-    if (this.#size >= releasesWaitingMax) {
-      this.#log.error(
-        { event: "releases.full", generation },
-        "Too many admissions with an unknown outcome; the sweeper releases this one",
-      );
-      return;
-    }
-    this.#add({ kind: "void", workspace, generation });
+    const words = "Too many admissions with an unknown outcome; the sweeper releases this one";
+    if (this.#size < releasesWaitingMax) this.#add({ kind: "void", workspace, generation });
+    else this.#log.error({ event: "releases.full", generation }, words);
   }
 
   reload(reload: Omit<Reload, "kind">): void {
-    this.#add({ kind: "reload", ...reload });
+    const words = "Too many requests to load counters again; what they may lack ends with its holds";
+    if (this.#size < releasesWaitingMax) this.#add({ kind: "reload", ...reload });
+    else this.#log.error({ event: "releases.full", workspace: reload.workspace }, words);
   }
 
   /** How many are not released yet. */

@@ -72,7 +72,7 @@ function markedAtItsEnd(message: string | undefined, model: string): string | un
 type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
 
 /** The part of the journal that admission needs. If this process dies, its successor releases the holds of recorded intents. */
-type Journal = Pick<GenerationJournal, "recordIntents" | "onReport" | "noteAdmission" | "useBlocks">;
+type Journal = Pick<GenerationJournal, "recordIntents" | "onReport" | "onMissed" | "noteAdmission" | "useBlocks">;
 
 interface ClientParts {
   bus: Bus;
@@ -105,6 +105,7 @@ export class AdmissionClient {
     this.#keys = new GatewayKeyCache(clock, recordsMax);
     this.#pending = new PendingAdmissions();
     journal.onReport((workspace) => this.#pending.markReported(workspace));
+    journal.onMissed((admitted) => this.#reload(admitted));
     this.#batcher = new RequestBatcher({
       bus,
       clock,
@@ -215,7 +216,7 @@ export class AdmissionClient {
   takeOver({ pendingAdmissions, blocks, admitted }: TakenOver): void {
     for (const { workspace, generation } of pendingAdmissions) this.releases.add(workspace, generation);
     this.blocks.adopt(blocks);
-    for (const [workspace, admittedAt] of admitted) this.releases.reload({ workspace, admittedAt });
+    this.#reload(admitted);
   }
 
   /** Releases an admission that was not used. */
@@ -277,6 +278,11 @@ export class AdmissionClient {
   /** Milliseconds of the counters' clock, never ahead of it; null: there is no reading yet. */
   countersTime(): number | null {
     return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic());
+  }
+
+  /** Counters that were loaded without this process's report lack what it had admitted. */
+  #reload(admitted: TakenOver["admitted"]): void {
+    for (const [workspace, admittedAt] of admitted) this.releases.reload({ workspace, admittedAt });
   }
 
   #deadline(): number | null {

@@ -38,9 +38,11 @@ import { Spool, type SpoolFiles } from "./spool.ts";
 export interface TakenOver {
   pendingAdmissions: AdmissionIntent[];
   blocks: RecoveredBlock[];
-  /** When each workspace's last request was admitted, in ms of the counters' clock. */
-  admitted: ReadonlyMap<WorkspaceId, number>;
+  admitted: Admitted;
 }
+
+/** When each workspace's last request was admitted, in ms of the counters' clock. */
+type Admitted = ReadonlyMap<WorkspaceId, number>;
 
 /** The data that an earlier owner of the folder left. */
 interface RecoveredWork extends TakenOver {
@@ -79,6 +81,7 @@ export class GenerationJournal implements Disposable {
   readonly #publisher: SettlementPublisher;
   readonly #reporting: Disposable;
   readonly #reportListeners: ((workspace: WorkspaceId) => void)[] = [];
+  readonly #missListeners: ((admitted: Admitted) => void)[] = [];
   #blocks: BlockBook | null = null;
   readonly #parts: JournalParts;
   #cancelPrune = (): void => {};
@@ -88,7 +91,7 @@ export class GenerationJournal implements Disposable {
     const id = newInternalId(parts.clock.now());
     this.#spool = new Spool(parts.folder, parts.clock, parts.files, id);
     // The caller recovers their data in the same turn, so no report lacks it.
-    const member = { id, predecessors: this.#spool.writers };
+    const member = { id, predecessors: this.#spool.writers, onMissed: () => this.#missed() };
     this.progress = new ProgressTracker(this.#spool, parts.clock);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => this.#reply(payload), member);
@@ -155,6 +158,11 @@ export class GenerationJournal implements Disposable {
   /** Calls `listener` in the turn in which a workspace's open generations are reported. A report has no generation that opens later. */
   onReport(listener: (workspace: WorkspaceId) => void): void {
     this.#reportListeners.push(listener);
+  }
+
+  /** Calls `listener` with what reports have when counters may have been loaded without them: this process was frozen or cut off. */
+  onMissed(listener: (admitted: Admitted) => void): void {
+    this.#missListeners.push(listener);
   }
 
   /**
@@ -239,6 +247,11 @@ export class GenerationJournal implements Disposable {
     if (request.byKey) return encodeReserved(this.#open.reservedByKey(request.workspace));
     for (const listener of this.#reportListeners) listener(request.workspace);
     return encodeOpenReport(this.#report(request));
+  }
+
+  #missed(): void {
+    const admitted = this.#open.lastAdmissions();
+    for (const listener of this.#missListeners) listener(admitted);
   }
 
   /** A recall asks for blocks only. */
@@ -337,6 +350,18 @@ class OpenGenerations {
     open?.holds.delete(generation);
     open?.claims.delete(generation);
     return hold;
+  }
+
+  /** When each workspace's last request of a report was admitted. */
+  lastAdmissions(): Admitted {
+    return new Map(
+      [...this.#workspaces].map(([workspace, { holds, admissions }]) => {
+        let last = 0;
+        for (const { times } of admissions.values()) last = Math.max(last, times.at(-1) ?? 0);
+        for (const { admittedAt } of holds.values()) last = Math.max(last, admittedAt);
+        return [workspace, last];
+      }),
+    );
   }
 
   /** Without what blocks hold. */

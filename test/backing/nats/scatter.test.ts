@@ -3,8 +3,8 @@ import type { Msg } from "nats";
 import { BusTimeoutError, BusUnavailableError } from "../../../src/backing/bus.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { DistributedBus } from "../../../src/backing/nats/bus.ts";
-import { scatterHeartbeatSubject } from "../../../src/backing/nats/link.ts";
-import { ScatterClient } from "../../../src/backing/nats/scatter.ts";
+import { scatterHeartbeatSubject, type NatsLink } from "../../../src/backing/nats/link.ts";
+import { ScatterClient, startScatterServer } from "../../../src/backing/nats/scatter.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -153,13 +153,46 @@ describe("who is waited for", () => {
   });
 });
 
+describe("a server", () => {
+  test("is told that it was missed after its link was down, and while it is heard it is not", () => {
+    const clock = new ManualClock();
+    const link = new FakeLink();
+    let missed = 0;
+    const member = { id: "one", predecessors: [], onMissed: () => void missed++ };
+    using _server = startScatterServer({
+      link: link as unknown as NatsLink,
+      service: "open-generations",
+      handler: (payload) => payload,
+      member,
+      clock,
+      log: silentLog,
+    });
+    clock.advance(60_000);
+    expect(missed).toBe(0);
+    link.change(false);
+    clock.advance(200);
+    expect(missed).toBe(0);
+    link.change(true);
+    expect(missed).toBe(1);
+    clock.advance(60_000);
+    expect(missed).toBe(1);
+  });
+});
+
 /** A link without a server. */
 class FakeLink {
-  readonly up = true;
+  up = true;
+  readonly #listeners: Parameters<NatsLink["watch"]>[0][] = [];
   readonly #callbacks = new Map<string, (message: Pick<Msg, "subject" | "data">) => void>();
 
-  watch(): Disposable {
+  watch(listener: Parameters<NatsLink["watch"]>[0]): Disposable {
+    this.#listeners.push(listener);
     return { [Symbol.dispose]: () => {} };
+  }
+
+  change(up: boolean): void {
+    this.up = up;
+    for (const listener of this.#listeners) (up ? listener.up : listener.down)?.call(listener);
   }
 
   publish(): void {}

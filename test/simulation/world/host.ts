@@ -13,6 +13,7 @@ export class Host implements Owner {
   /** When it became unreachable. */
   #unreachableSince = 0;
   readonly #scheduler: Scheduler;
+  readonly #returns: ((unreachableMs: number) => void)[] = [];
 
   constructor(name: string, { scheduler, startMs }: { scheduler: Scheduler; startMs: number }) {
     this.name = name;
@@ -54,12 +55,28 @@ export class Host implements Owner {
     this.#becomeUnreachable();
     this.#frozenUntil = until;
     this.reachableSince = Math.max(until, this.#scheduler.now);
+    this.#planReturn();
   }
 
   connect(isConnected: boolean): void {
     this.#becomeUnreachable();
     this.#isConnected = isConnected;
     this.reachableSince = Math.max(this.reachableSince, this.#scheduler.now);
+    if (isConnected) this.#planReturn();
+  }
+
+  /** Calls `listener` each time that others can reach it again, with how long they could not. */
+  onReturn(listener: (unreachableMs: number) => void): void {
+    this.#returns.push(listener);
+  }
+
+  /** A frozen process does nothing until its time is over. */
+  #planReturn(): void {
+    if (this.#returns.length === 0) return;
+    this.#scheduler.plan(0, this, () => {
+      if (!this.isReachable) return;
+      for (const listener of this.#returns) listener(this.#scheduler.now - this.#unreachableSince);
+    });
   }
 
   #becomeUnreachable(): void {

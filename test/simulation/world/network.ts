@@ -16,6 +16,7 @@ import {
   admissionDeadlineMs,
   admissionResendMs,
   busCallMs,
+  busSilenceMsMax,
   eventPublishMs,
   messagesInFlightPerWorker,
   scatterServerMemoryMs,
@@ -82,8 +83,12 @@ export class Network {
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
       scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: false }),
       survey: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: true }),
-      serveScatter: (service, handler, member = { id: "", predecessors: [] }) =>
-        this.#register(this.#scatterServers, { host, service, handler, member }),
+      serveScatter: (service, handler, member = { id: "", predecessors: [] }) => {
+        host.onReturn((unreachableMs) => {
+          if (unreachableMs > busSilenceMsMax) member.onMissed?.();
+        });
+        return this.#register(this.#scatterServers, { host, service, handler, member });
+      },
       connected: () => host.isConnected,
       [Symbol.asyncDispose]: async () => {},
     };

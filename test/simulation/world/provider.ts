@@ -68,7 +68,8 @@ function isPrompt(chat: ProviderCall["chat"]): boolean {
 
 export class Provider {
   readonly #parts: ProviderParts;
-  /** Monotonic milliseconds. */
+  /** When a generation's first call began, before there was a connection; monotonic milliseconds, as below. */
+  readonly #begunAt = new Map<string, number>();
   readonly #calledAt = new Map<string, number>();
   /** Generations whose time was over while their gateway waited for a connection. */
   readonly #late = new Set<string>();
@@ -111,7 +112,9 @@ export class Provider {
     exchange: Exchange<Answer>,
   ): Promise<Answer> {
     const { timeouts, host } = this.#parts;
-    if (this.#late.has(reservation.generation)) throw new UpstreamFailure("upstream_timeout", "not done in time");
+    const { generation } = reservation;
+    this.#begunAt.set(generation, this.#begunAt.get(generation) ?? host.clock.monotonic());
+    if (this.#late.has(generation)) throw new UpstreamFailure("upstream_timeout", "not done in time");
     const connection = exchange.isPrompt ? null : (timeouts?.connection() ?? null);
     if (connection !== null) {
       const begunAt = host.clock.monotonic();
@@ -120,7 +123,7 @@ export class Provider {
       // counters' clock was set forward, which stands for time that the gateway sees. Then it is over for a second call, too.
       const hasHoldEnded = this.#parts.countersNow() - reservation.admittedAt >= holdMs;
       const isLate = hasHoldEnded || host.clock.monotonic() - begunAt >= connectMsMax;
-      if (isLate) this.#late.add(reservation.generation);
+      if (isLate) this.#late.add(generation);
       if (connection.fails || isLate) throw new UpstreamFailure("upstream_timeout", "no connection");
     }
     return this.#taken(reservation, options, exchange);
@@ -262,12 +265,12 @@ export class Provider {
 
   /**
    * Records the amount that is due if the client hangs up now: for the prompt and this many words. Weir reads a stream with reasoning on
-   * for a minute.
+   * for a minute after the client hung up, which it can do once the call has begun.
    */
   #due(call: ProviderCall, words: number, thought: Usage | null = null, told: number | null = null): void {
     const { generation, chat } = call;
     const least = chargedUsage(null, call, { tokens: wordTokens(words), told });
-    const isReadOn = this.#parts.host.clock.monotonic() - (this.#calledAt.get(generation) ?? 0) < drainMsMax;
+    const isReadOn = this.#parts.host.clock.monotonic() - (this.#begunAt.get(generation) ?? 0) < drainMsMax;
     const isBilled = chat.model === "acme/thinker" && thought !== null && isReadOn;
     this.#owe(call, isBilled ? chargedUsage(thought, call, { tokens: 0, told }) : least);
   }

@@ -56,6 +56,7 @@ export class ScriptedAdmission {
       journal: {
         recordIntents: (intents) => this.recordIntents(intents),
         onReport: (listener) => this.#serveEmptyReports(listener),
+        onMissed: () => {},
         noteAdmission: () => {},
         useBlocks: () => {},
       },

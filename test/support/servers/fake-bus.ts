@@ -1,5 +1,16 @@
 /** A bus in memory. A test can make it delay, lose, repeat or resend; by default it delivers everything at once. */
-import type { Backlog, Bus, Delivered, Replay, Reply, ScatterService, Service, Stream, Topic } from "../../../src/backing/bus.ts";
+import type {
+  Backlog,
+  Bus,
+  Delivered,
+  Replay,
+  Reply,
+  ScatterMember,
+  ScatterService,
+  Service,
+  Stream,
+  Topic,
+} from "../../../src/backing/bus.ts";
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 
@@ -33,7 +44,11 @@ export class FakeBus implements Bus {
 
   readonly #servers: Handler[] = [];
   readonly #listeners = new Set<{ topic: Topic; handler: (payload: Uint8Array) => void }>();
-  readonly #scatterServers = new Set<{ service: ScatterService; handler: (payload: Uint8Array) => Uint8Array }>();
+  readonly #scatterServers = new Set<{
+    service: ScatterService;
+    handler: (payload: Uint8Array) => Uint8Array;
+    member: ScatterMember | undefined;
+  }>();
   #consumer: { messagesMax: number; handler: (events: Delivered[]) => Promise<void> } | null = null;
   #next = 0;
 
@@ -129,10 +144,21 @@ export class FakeBus implements Bus {
     return this.scatter(service, payload);
   }
 
-  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
-    const server = { service, handler };
+  serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array, member?: ScatterMember): Disposable {
+    const server = { service, handler, member };
     this.#scatterServers.add(server);
     return { [Symbol.dispose]: () => void this.#scatterServers.delete(server) };
+  }
+
+  /** While `work` runs, nobody waits for the servers of scattered requests. Then they are heard again. */
+  async withoutScatterServers(work: () => Promise<void>): Promise<void> {
+    const silent = [...this.#scatterServers];
+    this.#scatterServers.clear();
+    await work();
+    for (const server of silent) {
+      this.#scatterServers.add(server);
+      server.member?.onMissed?.();
+    }
   }
 
   connected(): boolean {

@@ -99,6 +99,19 @@ describe("counters that were emptied", () => {
     ]);
   });
 
+  test("counters loaded while a gateway was frozen are loaded again once it is heard, and no minute exceeds the limit", async () => {
+    const { worker, begin } = await open({ requestsPerMinute: 3 });
+    await begin();
+    await begin();
+    await worker.bus.withoutScatterServers(async () => {
+      worker.clock.advance(4_000);
+      worker.wipe();
+      expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
+    });
+    await settled();
+    expect(await worker.outcomes(admitRequest())).toEqual(["rate_limited"]);
+  });
+
   test("what a dead gateway held is held again once its successor has started, and counts once", async () => {
     const { worker, begin, die } = await open();
     await begin();
